@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target of ours is checked alike. SwiftPM drops the warning settings of packages that it fetched from
+// afar, so treating warnings as errors here breaks nobody who depends on the library.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "CacheEngine",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CacheEngine", targets: ["CacheEngine"]),
+    .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
+    .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
+  ],
+  dependencies: [
+    // The engine's log goes where the application's log goes. Small, and most servers have it already.
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+  ],
+  targets: [
+    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(name: "CStore"),
+    .target(name: "CTerminalGuard"),
+    .target(
+      name: "CacheEngine",
+      dependencies: [
+        "CStore",
+        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
+    .executableTarget(
+      name: "CacheExplorer",
+      dependencies: [
+        "CacheEngine", "CacheEngineTesting", "CNcurses", "CTerminalGuard",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Yams", package: "Yams"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "CacheExplorerTests", dependencies: ["CacheExplorer", "CacheEngine", "CacheEngineTesting"],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

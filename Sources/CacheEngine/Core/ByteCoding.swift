@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// How a key or a value becomes bytes in a store, and bytes become it again.
+///
+/// ```swift
+/// let coding = ByteCoding<User>.json
+/// ```
+public struct ByteCoding<Value: Sendable>: Sendable {
+  /// Names the type and form of the bytes. Stored beside them: bytes written under another name are not decoded.
+  public let name: String
+  /// Turns a value into bytes.
+  public let encode: @Sendable (Value) throws -> Data
+  /// Turns bytes into a value.
+  public let decode: @Sendable (Data) throws -> Value
+
+  /// Creates a coding.
+  ///
+  /// - Parameters:
+  ///   - name: Names the type and form of the bytes; at most 255 bytes of UTF-8.
+  ///   - encode: Turns a value into bytes.
+  ///   - decode: Turns bytes into a value.
+  public init(
+    name: String, encode: @escaping @Sendable (Value) throws -> Data, decode: @escaping @Sendable (Data) throws -> Value
+  ) {
+    self.name = name
+    self.encode = encode
+    self.decode = decode
+  }
+}
+
+extension ByteCoding where Value == Data {
+  /// The bytes as they are.
+  public static var data: ByteCoding { ByteCoding(name: "data", encode: { $0 }, decode: { $0 }) }
+}
+
+extension ByteCoding where Value == String {
+  /// UTF-8, code unit for code unit.
+  public static var utf8: ByteCoding {
+    ByteCoding(name: "utf8", encode: { Data($0.utf8) }, decode: Self.text(from:))
+  }
+
+  private static func text(from bytes: Data) throws -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CacheError(.invalidCachedData, "the stored bytes are not UTF-8")
+    }
+    return text
+  }
+}
+
+extension ByteCoding where Value: Codable {
+  /// JSON with sorted keys, so that equal values make equal bytes.
+  public static var json: ByteCoding {
+    ByteCoding(
+      name: "json/\(String(reflecting: Value.self))",
+      encode: { value in
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        do { return try encoder.encode(value) } catch {
+          throw CacheError(.encodingFailed, "\(Value.self) cannot be written as JSON", underlying: error)
+        }
+      },
+      decode: { bytes in
+        do { return try JSONDecoder().decode(Value.self, from: bytes) } catch {
+          throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self) in JSON", underlying: error)
+        }
+      })
+  }
+}

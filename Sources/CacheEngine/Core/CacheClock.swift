@@ -1,0 +1,105 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A moment of a ``CacheClock``, in nanoseconds since the clock's own zero.
+///
+/// It means nothing to another process or after a restart: what is kept in files is converted there.
+@frozen
+public struct CacheInstant: InstantProtocol, Sendable, CustomStringConvertible {
+  /// Nanoseconds since the clock's zero. Arithmetic saturates and never traps.
+  public var nanoseconds: Int64
+
+  /// Creates an instant.
+  ///
+  /// - Parameter nanoseconds: Nanoseconds since the clock's zero.
+  @inlinable
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  @inlinable
+  public func advanced(by duration: Duration) -> CacheInstant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
+    return CacheInstant(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+  }
+
+  @inlinable
+  public func duration(to other: CacheInstant) -> Duration {
+    let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
+    return .nanoseconds(overflow ? (other.nanoseconds > nanoseconds ? .max : .min) : difference)
+  }
+
+  @inlinable
+  public static func < (left: CacheInstant, right: CacheInstant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  public var description: String { "\(nanoseconds) ns" }
+}
+
+extension Duration {
+  /// The duration in nanoseconds, held at the ends of `Int64` (292 years) instead of overflowing.
+  @inlinable
+  public var clampedNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    let (sum, overflowed) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return overflowed ? (seconds < 0 ? .min : .max) : sum
+  }
+}
+
+/// The time that caches live by. Injected everywhere, so that tests and demonstrations can turn it.
+public protocol CacheClock: Clock<Duration> where Instant == CacheInstant {
+  /// Now, by a clock that never steps and that goes on while the machine sleeps.
+  var now: CacheInstant { get }
+  /// The time of day: time since 1970-01-01 00:00 UTC. It may step.
+  var timeSinceEpoch: Duration { get }
+  /// Names the span in which ``now`` has one zero: instants of one boot can be compared across processes.
+  var bootIdentifier: UInt64 { get }
+}
+
+/// The machine's own time: boot time (which counts sleep and cannot step) and the wall clock.
+public struct SystemClock: CacheClock {
+  /// Creates the clock.
+  public init() {}
+
+  public var now: CacheInstant { CacheInstant(nanoseconds: Self.read(Self.steadyClock)) }
+
+  public var minimumResolution: Duration { .nanoseconds(1) }
+
+  public var timeSinceEpoch: Duration { .nanoseconds(Self.read(CLOCK_REALTIME)) }
+
+  public var bootIdentifier: UInt64 { Self.boot }
+
+  public func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
+    try await ContinuousClock().sleep(for: now.duration(to: deadline), tolerance: tolerance)
+  }
+
+  #if canImport(Darwin)
+    private static let steadyClock = CLOCK_MONOTONIC_RAW
+  #else
+    private static let steadyClock = CLOCK_BOOTTIME
+  #endif
+
+  private static func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  // FNV-1a over the kernel's boot identifier. Where there is none, 0: then every start counts as a new boot.
+  private static let boot: UInt64 = {
+    #if os(Linux)
+      let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { return 0 }
+      defer { close(descriptor) }
+      var bytes = [UInt8](repeating: 0, count: 36)
+      guard unsafe pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return 0 }
+      return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    #else
+      return 0
+    #endif
+  }()
+}

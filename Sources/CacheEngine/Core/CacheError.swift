@@ -1,0 +1,104 @@
+/// What went wrong in a cache.
+///
+/// There is one error type; ``code`` says what kind of failure it was, ``level`` where, and ``message`` what to tell
+/// a person. Codes are static members, so that a new one breaks no `switch`.
+public struct CacheError: Error, Sendable, CustomStringConvertible {
+  /// A kind of failure.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The name of the kind, as shown in logs and in JSON.
+    public var rawValue: String
+
+    /// Creates a code.
+    ///
+    /// - Parameter rawValue: The name of the kind.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// ``CacheLevel/require(_:)`` found no value.
+    public static let valueNotInCache = Code(rawValue: "valueNotInCache")
+    /// A condition refused the key.
+    public static let conditionNotSatisfied = Code(rawValue: "conditionNotSatisfied")
+    /// Stored bytes could not be turned into a value.
+    public static let invalidCachedData = Code(rawValue: "invalidCachedData")
+    /// A value could not be turned into bytes.
+    public static let encodingFailed = Code(rawValue: "encodingFailed")
+    /// A value is heavier than the level's capacity. Nothing was evicted for it.
+    public static let tooLarge = Code(rawValue: "tooLarge")
+    /// The disk could not be read.
+    public static let diskReadFailed = Code(rawValue: "diskReadFailed")
+    /// The disk could not be written; what was stored before is still there.
+    public static let diskWriteFailed = Code(rawValue: "diskWriteFailed")
+    /// Another process writes to this directory.
+    public static let inUse = Code(rawValue: "inUse")
+    /// The level was opened for reading only.
+    public static let readOnly = Code(rawValue: "readOnly")
+    /// The level was closed.
+    public static let closed = Code(rawValue: "closed")
+    /// The directory or its format cannot be used by this version; it was left untouched.
+    public static let unusableStore = Code(rawValue: "unusableStore")
+    /// Some levels of a composition failed to write and the others did write. See ``CacheError/failures``.
+    public static let partialFailure = Code(rawValue: "partialFailure")
+    /// The server answered with a status outside 200–299.
+    public static let status = Code(rawValue: "status")
+    /// The server's answer was not a whole, valid HTTP response.
+    public static let invalidResponse = Code(rawValue: "invalidResponse")
+    /// The server could not be reached.
+    public static let unreachable = Code(rawValue: "unreachable")
+    /// No answer within the deadline.
+    public static let timedOut = Code(rawValue: "timedOut")
+    /// The address cannot be fetched: not http or https, or malformed.
+    public static let invalidAddress = Code(rawValue: "invalidAddress")
+    /// A simulated origin or an injected fault failed on purpose.
+    public static let simulated = Code(rawValue: "simulated")
+
+    public var description: String { rawValue }
+  }
+
+  /// What kind of failure it was.
+  public var code: Code
+  /// The name of the level that failed, if known.
+  public var level: String?
+  /// What happened, for a person: one sentence without the level's name.
+  public var message: String
+  /// The error that caused this one.
+  public var underlying: (any Error)?
+  /// For ``Code/partialFailure``: each level that failed, from the lowest up, with its error.
+  public var failures: [(level: String, error: any Error)]
+  /// For ``Code/status``: the HTTP status.
+  public var status: Int?
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - code: What kind of failure it was.
+  ///   - message: What happened, for a person.
+  ///   - level: The name of the level that failed.
+  ///   - underlying: The error that caused this one.
+  public init(_ code: Code, _ message: String, level: String? = nil, underlying: (any Error)? = nil) {
+    self.code = code
+    self.level = level
+    self.message = message
+    self.underlying = underlying
+    self.failures = []
+  }
+
+  /// Creates the error that ``CacheLevel/require(_:)`` throws.
+  ///
+  /// - Parameters:
+  ///   - key: The key, as text.
+  ///   - reason: Why it was missed.
+  public init(missing key: String, reason: MissReason) {
+    if reason == .refused {
+      self.init(.conditionNotSatisfied, "a condition refused the key \(key)")
+    } else {
+      self.init(.valueNotInCache, "there is no value for the key \(key) (\(reason))")
+    }
+  }
+
+  public var description: String {
+    var text = level.map { "\($0): \(message)" } ?? message
+    if !failures.isEmpty {
+      text += failures.map { "; \($0.level): \($0.error)" }.joined()
+    }
+    return text
+  }
+}

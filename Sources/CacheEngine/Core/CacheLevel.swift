@@ -1,0 +1,224 @@
+/// A place that may hold a value for a key: memory, a disk, the network, or several of these behind one face.
+///
+/// Levels are composed: ``compose(_:)`` puts one above another, ``pooled(observer:)`` lets simultaneous readers of
+/// one key share the work, and so on. Every operator returns a level again.
+///
+/// A level of your own implements ``get(_:)``, ``set(_:forKey:)``, ``remove(_:)`` and ``clear()``. The other
+/// requirements have default implementations, which a level that knows more (a deadline, a cost, why a key missed,
+/// how to answer without waiting) replaces.
+///
+/// ```swift
+/// struct Constants: CacheLevel {
+///   func get(_ key: String) async throws -> Double? { key == "pi" ? Double.pi : nil }
+///   func set(_ value: Double, forKey key: String) async throws {}
+///   func remove(_ key: String) async throws {}
+///   func clear() async throws {}
+/// }
+/// ```
+public protocol CacheLevel<Key, Value>: Sendable {
+  /// What values are found by.
+  associatedtype Key: Hashable & Sendable
+  /// What is held.
+  associatedtype Value: Sendable
+
+  /// Returns the value held for a key, or `nil` if this level has none.
+  ///
+  /// An entry at or past its deadline counts as absent.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss. A miss is an answer, not an error.
+  /// - Throws: An error if the level could not answer; `CancellationError` if the task was cancelled first.
+  func get(_ key: Key) async throws -> Value?
+
+  /// Returns the value held for a key together with what is known of it, or why there is none.
+  ///
+  /// By default this asks ``get(_:)`` and knows neither deadline nor cost.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  func lookup(_ key: Key) async throws -> Lookup<Value>
+
+  /// Returns the value if this level can answer at once, without suspending or blocking.
+  ///
+  /// `nil` says nothing: the level may still hold the value and answer ``get(_:)`` with it. By default a level
+  /// never answers at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  func peek(_ key: Key) -> Value?
+
+  /// Stores a value under a key, in place of any value there.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: An error if the value was not stored; the value stored before is then still there.
+  func set(_ value: Value, forKey key: Key) async throws
+
+  /// Stores a value under a key with a lifetime, a cost or a purpose of its own.
+  ///
+  /// By default the terms are ignored and ``set(_:forKey:)`` is called.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and whether a person or a back-fill stores it.
+  /// - Throws: As ``set(_:forKey:)``.
+  func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws
+
+  /// Removes the value for a key. Removing an absent key succeeds.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: An error if the value may still be there.
+  func remove(_ key: Key) async throws
+
+  /// Removes everything.
+  ///
+  /// - Throws: An error if something may still be there.
+  func clear() async throws
+
+  /// Gives back memory. Durable data is never lost to a warning. By default nothing happens.
+  func onMemoryWarning() async
+}
+
+extension CacheLevel {
+  @inlinable
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    guard let value = try await get(key) else { return .miss(.absent) }
+    return .hit(Entry(value))
+  }
+
+  @inlinable
+  public func peek(_ key: Key) -> Value? { nil }
+
+  @inlinable
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await set(value, forKey: key)
+  }
+
+  @inlinable
+  public func onMemoryWarning() async {}
+
+  /// Returns the value held for a key; a miss is an error here.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/valueNotInCache``, or
+  ///   ``CacheError/Code/conditionNotSatisfied`` where a condition refused the key; else as ``get(_:)``.
+  @inlinable
+  public func require(_ key: Key) async throws -> Value {
+    if let value = peek(key) { return value }
+    switch try await lookup(key) {
+    case .hit(let entry): return entry.value
+    case .miss(let reason): throw CacheError(missing: String(describing: key), reason: reason)
+    }
+  }
+
+  /// Stores a value that lives as long as told here, whatever the level's own default is.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - expiry: When the entry expires, counted from this call.
+  /// - Throws: As ``set(_:forKey:)``.
+  @inlinable
+  public func set(_ value: Value, forKey key: Key, expiry: Expiry) async throws {
+    try await store(value, forKey: key, terms: StoreTerms(expiry: expiry))
+  }
+}
+
+/// A level that can only be read: a network, a generator, a simulated origin.
+///
+/// Storing into a fetcher succeeds and stores nothing, so that a fetcher can stand anywhere in a composition.
+public protocol Fetcher<Key, Value>: CacheLevel {}
+
+extension Fetcher {
+  @inlinable
+  public func set(_ value: Value, forKey key: Key) async throws {}
+
+  @inlinable
+  public func remove(_ key: Key) async throws {}
+
+  @inlinable
+  public func clear() async throws {}
+}
+
+/// A level that holds entries of its own, as opposed to an operator or a fetcher.
+public protocol StorageLevel<Key, Value>: CacheLevel {
+  /// How much is held, and how much may be. O(1); may be called from anywhere.
+  var usage: LevelUsage { get }
+
+  /// Every entry held, expired ones that were not yet dropped included, in no particular order.
+  ///
+  /// - Returns: One summary for each entry.
+  /// - Throws: An error if the level cannot be read.
+  /// - Complexity: O(n).
+  func contents() async throws -> [EntrySummary<Key>]
+
+  /// Ends the lifetime of an entry now: the next read finds it expired.
+  ///
+  /// - Parameter key: The key of the entry. An absent key is left alone.
+  /// - Throws: An error if the entry may still be alive.
+  func expire(_ key: Key) async throws
+
+  /// Drops the entries whose deadline has passed.
+  ///
+  /// - Returns: How many were dropped.
+  /// - Throws: An error if some could not be dropped.
+  @discardableResult
+  func removeExpired() async throws -> Int
+}
+
+/// How full a level is.
+public struct LevelUsage: Sendable, Equatable {
+  /// How many entries there are.
+  public var count: Int
+  /// What they weigh together: bytes, unless the level was given another cost function. A disk level counts every
+  /// byte that its directory takes, not only those of live values.
+  public var cost: Int
+  /// The most that ``cost`` may reach, if there is a limit.
+  public var capacity: Int?
+  /// The most that ``count`` may reach, if there is a limit.
+  public var countLimit: Int?
+
+  /// Creates a usage report.
+  ///
+  /// - Parameters:
+  ///   - count: How many entries there are.
+  ///   - cost: What they weigh together.
+  ///   - capacity: The most that they may weigh.
+  ///   - countLimit: The most that there may be.
+  public init(count: Int, cost: Int, capacity: Int? = nil, countLimit: Int? = nil) {
+    self.count = count
+    self.cost = cost
+    self.capacity = capacity
+    self.countLimit = countLimit
+  }
+}
+
+/// What a level tells of an entry without reading its value.
+public struct EntrySummary<Key: Hashable & Sendable>: Sendable {
+  /// The key.
+  public var key: Key
+  /// What the entry weighs: bytes, unless the level was given another cost function.
+  public var cost: Int
+  /// When it was stored.
+  public var created: CacheInstant
+  /// When it expires; `nil` for never.
+  public var deadline: CacheInstant?
+
+  /// Creates a summary.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - cost: What the entry weighs.
+  ///   - created: When it was stored.
+  ///   - deadline: When it expires; `nil` for never.
+  public init(key: Key, cost: Int, created: CacheInstant, deadline: CacheInstant?) {
+    self.key = key
+    self.cost = cost
+    self.created = created
+    self.deadline = deadline
+  }
+}

@@ -1,0 +1,133 @@
+/// A value as a level found it, with what the level knows of it.
+public struct Entry<Value: Sendable>: Sendable {
+  /// The value.
+  public var value: Value
+  /// When it expires, by the clock of the level that answered; `nil` for never or not known.
+  public var deadline: CacheInstant?
+  /// What it weighs, if known: bytes, unless the level was given another cost function.
+  public var cost: Int?
+  /// The name of the level that answered, if it has one.
+  public var level: String?
+
+  /// Creates an entry.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - deadline: When it expires; `nil` for never or not known.
+  ///   - cost: What it weighs, if known.
+  ///   - level: The name of the level that answers.
+  @inlinable
+  public init(_ value: Value, deadline: CacheInstant? = nil, cost: Int? = nil, level: String? = nil) {
+    self.value = value
+    self.deadline = deadline
+    self.cost = cost
+    self.level = level
+  }
+}
+
+/// The answer to a look-up: an entry, or why there is none.
+public enum Lookup<Value: Sendable>: Sendable {
+  /// The key was found.
+  case hit(Entry<Value>)
+  /// The key was not found.
+  case miss(MissReason)
+
+  /// The entry, if there is one.
+  @inlinable
+  public var entry: Entry<Value>? {
+    if case .hit(let entry) = self { return entry }
+    return nil
+  }
+
+  /// Why there is no entry, if there is none.
+  @inlinable
+  public var missReason: MissReason? {
+    if case .miss(let reason) = self { return reason }
+    return nil
+  }
+}
+
+/// Why a level has no value for a key.
+///
+/// A struct and not an enum, so that levels of your own can give reasons of their own.
+public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The word for it, as shown in logs and in JSON.
+  public var rawValue: String
+
+  /// Creates a reason.
+  ///
+  /// - Parameter rawValue: The word for it.
+  @inlinable
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The key is not there.
+  public static let absent = MissReason(rawValue: "absent")
+  /// The entry was there and its deadline has passed.
+  public static let expired = MissReason(rawValue: "expired")
+  /// A condition refused the key.
+  public static let refused = MissReason(rawValue: "refused")
+  /// The entry was there but damaged; it is dropped.
+  public static let damaged = MissReason(rawValue: "damaged")
+
+  public var description: String { rawValue }
+}
+
+/// With what conditions a value is stored.
+public struct StoreTerms: Sendable {
+  /// Who stores.
+  public enum Purpose: String, Sendable {
+    /// Somebody set the value.
+    case set
+    /// A composition copies upwards what a lower level held.
+    case backFill
+  }
+
+  /// When the entry expires; `nil` for the level's own default.
+  public var expiry: Expiry?
+  /// What the entry weighs, if the one who stores knows; `nil` lets the level find out.
+  public var cost: Int?
+  /// Who stores.
+  public var purpose: Purpose
+
+  /// Creates terms.
+  ///
+  /// - Parameters:
+  ///   - expiry: When the entry expires; `nil` for the level's own default.
+  ///   - cost: What the entry weighs; `nil` lets the level find out.
+  ///   - purpose: Who stores.
+  @inlinable
+  public init(expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set) {
+    self.expiry = expiry
+    self.cost = cost
+    self.purpose = purpose
+  }
+
+  /// The terms on which a composition copies an entry upwards: its deadline stays.
+  ///
+  /// - Parameter deadline: The deadline of the entry found below; `nil` for never or not known.
+  /// - Returns: The terms.
+  @inlinable
+  public static func backFill(deadline: CacheInstant?) -> StoreTerms {
+    StoreTerms(expiry: deadline.map(Expiry.at) ?? .never, purpose: .backFill)
+  }
+
+  /// The deadline that these terms mean for a level.
+  ///
+  /// What somebody sets lives as long as asked for, or else as long as the level's default says. What a back-fill
+  /// copies keeps its deadline, shortened to the level's default.
+  ///
+  /// - Parameters:
+  ///   - levelDefault: The level's own expiry.
+  ///   - clock: The level's clock; read only if the entry can expire.
+  /// - Returns: The deadline; `nil` for never.
+  @inlinable
+  public func deadline(levelDefault: Expiry, clock: any CacheClock) -> CacheInstant? {
+    switch purpose {
+    case .set: return (expiry ?? levelDefault).deadline(by: clock)
+    case .backFill:
+      let kept = expiry?.deadline(by: clock)
+      guard let most = levelDefault.deadline(by: clock) else { return kept }
+      return kept.map { min($0, most) } ?? most
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/// Something that happened in a cache.
+///
+/// Events are values. Those that belong to one call carry one ``request`` number, through every level and also
+/// through a pool, so that the way of the call can be drawn.
+public struct CacheEvent: Sendable {
+  /// When it happened.
+  public var time: CacheInstant
+  /// The call that it belongs to; `nil` for what happens by itself, as an eviction.
+  public var request: RequestID?
+  /// The level that it happened at; `nil` for the whole cache.
+  public var level: String?
+  /// The key, as text; `nil` for what concerns all keys.
+  public var key: String?
+  /// What happened.
+  public var kind: Kind
+
+  /// What happened.
+  public enum Kind: Sendable {
+    /// A call began.
+    case requestBegan(Operation)
+    /// A call ended.
+    case requestEnded(Operation, Outcome, Duration)
+    /// A level was asked for a key and has not answered yet.
+    case lookupBegan
+    /// A level answered with a value.
+    case hit(cost: Int?, deadline: CacheInstant?, Duration)
+    /// A level answered that it has no value.
+    case miss(MissReason, Duration)
+    /// A level stored a value.
+    case stored(StoreTerms.Purpose, cost: Int?, deadline: CacheInstant?, Duration)
+    /// An entry left a level.
+    case removed(RemovalCause, cost: Int)
+    /// A level carried out a remove or a clear.
+    case done(Operation, Duration)
+    /// A level failed.
+    case failed(Operation, String, Duration)
+    /// The task was cancelled while a level worked.
+    case cancelled(Operation, Duration)
+    /// A level gave back memory: how many entries and what they weighed.
+    case memoryWarning(dropped: Int, cost: Int, Duration)
+    /// A pool began a load.
+    case flightBegan
+    /// A caller joined a load under way; `callers` wait now.
+    case flightJoined(callers: Int)
+    /// A caller left a load under way; `callers` still wait.
+    case flightLeft(callers: Int)
+    /// A load ended: finished, failed, or abandoned by its last caller.
+    case flightEnded(callers: Int, Duration)
+  }
+
+  /// What was asked for.
+  public enum Operation: String, Sendable, CaseIterable {
+    /// A read.
+    case get
+    /// A write.
+    case set
+    /// A copy upwards of what a lower level held.
+    case backFill = "fill"
+    /// A removal of one key.
+    case remove
+    /// A removal of all keys.
+    case clear
+    /// A memory warning.
+    case warn
+  }
+
+  /// How a call ended.
+  public enum Outcome: Sendable, Equatable {
+    /// A value was found at this level.
+    case hit(level: String?)
+    /// No level has the value; the reason is the last level's.
+    case miss(MissReason)
+    /// A write, removal or warning was carried out.
+    case done
+    /// The call failed.
+    case failed(String)
+    /// The call was cancelled.
+    case cancelled
+  }
+
+  /// Creates an event.
+  ///
+  /// - Parameters:
+  ///   - time: When it happened.
+  ///   - request: The call that it belongs to.
+  ///   - level: The level that it happened at.
+  ///   - key: The key, as text.
+  ///   - kind: What happened.
+  public init(time: CacheInstant, request: RequestID? = nil, level: String? = nil, key: String? = nil, kind: Kind) {
+    self.time = time
+    self.request = request
+    self.level = level
+    self.key = key
+    self.kind = kind
+  }
+}
+
+/// Why an entry left a level.
+///
+/// *Expiry* is about age, *eviction* about room, and *removal* was asked for: three different things.
+public enum RemovalCause: String, Sendable, CaseIterable {
+  /// Somebody removed the key.
+  case removed
+  /// Somebody cleared the level.
+  case cleared
+  /// A newer value took its place.
+  case replaced
+  /// Its deadline passed.
+  case expired
+  /// Room was needed.
+  case evicted
+  /// A memory warning.
+  case memoryWarning = "warning"
+  /// It could not be read back.
+  case damaged
+}
+
+/// The number of a call, unique within the process.
+public struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The number; the first call has 1.
+  public let number: UInt64
+
+  /// Creates an identifier with a number of your own, as for tests.
+  ///
+  /// - Parameter number: The number.
+  public init(_ number: UInt64) { self.number = number }
+
+  /// The call that the current task works for, if somebody observes it.
+  public static var current: RequestID? { RequestContext.current }
+
+  public static func < (left: RequestID, right: RequestID) -> Bool { left.number < right.number }
+
+  public var description: String { "#\(number)" }
+}
+
+enum RequestContext {
+  @TaskLocal static var current: RequestID?
+}
+
+/// Something that wants to know what happens in a cache.
+///
+/// ``record(_:)`` is called where the event happens, on whatever thread that is, and holds up the cache until it
+/// returns: note the event and return. It is never called under one of the cache's locks, so it may use the cache.
+public protocol CacheObserver: Sendable {
+  /// Takes note of an event.
+  ///
+  /// - Parameter event: What happened.
+  func record(_ event: CacheEvent)
+}

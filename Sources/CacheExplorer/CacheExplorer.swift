@@ -1,0 +1,4 @@
+@main
+struct CacheExplorer {
+  static func main() async {}
+}

@@ -1,0 +1,38 @@
+/// Something that shows canvases and reports what a person does: the terminal, or a test's recorder.
+@MainActor
+protocol Screen: AnyObject {
+  /// The size to draw for.
+  var size: Size { get }
+  /// Keys, resizes and the ways a terminal ends, in order. Ends when the screen is gone.
+  var input: AsyncStream<InputEvent> { get }
+  /// Shows a canvas; only the difference to the last one travels.
+  func show(_ canvas: Canvas)
+  /// Puts the terminal back as it was. Calling it twice is harmless.
+  func close()
+  /// Stops the process as ^Z does; returns when it was continued.
+  func suspend()
+  /// Draws everything anew with the next canvas.
+  func invalidate()
+}
+
+/// What comes from the person or from the terminal.
+enum InputEvent: Equatable, Sendable {
+  case key(Key)
+  /// Text pasted in one go (bracketed paste), untrusted.
+  case paste(String)
+  case resized(Size)
+  /// SIGINT, SIGTERM, SIGHUP or a closed terminal: leave now. `signal` gives the exit status 128 + signal.
+  case terminate(signal: Int32)
+  /// SIGTSTP from outside: stop as ^Z does.
+  case suspend
+  /// The process was continued: sizes may have changed and the screen must be drawn anew.
+  case resumed
+
+  enum Key: Hashable, Sendable {
+    case character(Character)
+    case control(Character)  // ^A is .control("a")
+    case enter, escape, tab, backTab, backspace, delete
+    case up, down, left, right, home, end, pageUp, pageDown
+    case function(Int)
+  }
+}
