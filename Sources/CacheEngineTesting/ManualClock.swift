@@ -39,12 +39,16 @@ public final class ManualClock: CacheClock, Sendable {
     state = Mutex(State(now: now, timeSinceEpoch: timeSinceEpoch))
   }
 
+  /// The instant that the clock shows.
   public var now: CacheInstant { state.withLock { $0.now } }
 
+  /// The time of day that the clock shows.
   public var timeSinceEpoch: Duration { state.withLock { $0.timeSinceEpoch } }
 
+  /// Changes with every ``reboot()``.
   public var bootIdentifier: UInt64 { state.withLock { $0.boot } }
 
+  /// One nanosecond.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   /// Moves both the clock and the time of day, and wakes who slept until then.
@@ -77,6 +81,7 @@ public final class ManualClock: CacheClock, Sendable {
     }
   }
 
+  /// Waits until the clock has been moved to the deadline, or throws `CancellationError`.
   public func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
     let id = state.withLock { state in
       state.nextSleeper += 1

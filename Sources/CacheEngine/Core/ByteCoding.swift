@@ -10,7 +10,9 @@
 /// let coding = ByteCoding<User>.json
 /// ```
 public struct ByteCoding<Value: Sendable>: Sendable {
-  /// Names the type and form of the bytes. Stored beside them: bytes written under another name are not decoded.
+  /// Names the type and form of the bytes.
+  ///
+  /// The name is stored beside them: bytes written under another name are not decoded.
   public let name: String
   /// Turns a value into bytes.
   public let encode: @Sendable (Value) throws -> Data

@@ -11,7 +11,9 @@
 /// It means nothing to another process or after a restart: what is kept in files is converted there.
 @frozen
 public struct CacheInstant: InstantProtocol, Sendable, CustomStringConvertible {
-  /// Nanoseconds since the clock's zero. Arithmetic saturates and never traps.
+  /// Nanoseconds since the clock's zero.
+  ///
+  /// Arithmetic saturates and never traps.
   public var nanoseconds: Int64
 
   /// Creates an instant.
@@ -20,21 +22,25 @@ public struct CacheInstant: InstantProtocol, Sendable, CustomStringConvertible {
   @inlinable
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// The instant that lies so much later; it saturates and never traps.
   @inlinable
   public func advanced(by duration: Duration) -> CacheInstant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
     return CacheInstant(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
   }
 
+  /// How far another instant lies ahead of this one.
   @inlinable
   public func duration(to other: CacheInstant) -> Duration {
     let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
     return .nanoseconds(overflow ? (other.nanoseconds > nanoseconds ? .max : .min) : difference)
   }
 
+  /// Whether an instant lies before another.
   @inlinable
   public static func < (left: CacheInstant, right: CacheInstant) -> Bool { left.nanoseconds < right.nanoseconds }
 
+  /// The nanoseconds, as text.
   public var description: String { "\(nanoseconds) ns" }
 }
 
@@ -50,11 +56,13 @@ extension Duration {
   }
 }
 
-/// The time that caches live by. Injected everywhere, so that tests and demonstrations can turn it.
+/// The time that caches live by.
+///
+/// It is injected everywhere, so that tests and demonstrations can turn it.
 public protocol CacheClock: Clock<Duration> where Instant == CacheInstant {
   /// Now, by a clock that never steps and that goes on while the machine sleeps.
   var now: CacheInstant { get }
-  /// The time of day: time since 1970-01-01 00:00 UTC. It may step.
+  /// The time of day, which may step: time since 1970-01-01 00:00 UTC.
   var timeSinceEpoch: Duration { get }
   /// Names the span in which ``now`` has one zero: instants of one boot can be compared across processes.
   var bootIdentifier: UInt64 { get }
@@ -65,14 +73,19 @@ public struct SystemClock: CacheClock {
   /// Creates the clock.
   public init() {}
 
+  /// Now, by the boot clock.
   public var now: CacheInstant { CacheInstant(nanoseconds: Self.read(Self.steadyClock)) }
 
+  /// One nanosecond.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
+  /// The wall clock.
   public var timeSinceEpoch: Duration { .nanoseconds(Self.read(CLOCK_REALTIME)) }
 
+  /// A hash of the kernel's boot identifier; 0 where there is none.
   public var bootIdentifier: UInt64 { Self.boot }
 
+  /// Waits until the deadline has come, or throws `CancellationError`.
   public func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
     try await ContinuousClock().sleep(for: now.duration(to: deadline), tolerance: tolerance)
   }

@@ -21,7 +21,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let invalidCachedData = Code(rawValue: "invalidCachedData")
     /// A value could not be turned into bytes.
     public static let encodingFailed = Code(rawValue: "encodingFailed")
-    /// A value is heavier than the level's capacity. Nothing was evicted for it.
+    /// A value is heavier than the level's capacity; nothing was evicted for it.
     public static let tooLarge = Code(rawValue: "tooLarge")
     /// The disk could not be read.
     public static let diskReadFailed = Code(rawValue: "diskReadFailed")
@@ -35,8 +35,10 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let closed = Code(rawValue: "closed")
     /// The directory or its format cannot be used by this version; it was left untouched.
     public static let unusableStore = Code(rawValue: "unusableStore")
-    /// Some levels of a composition failed to write and the others did write. See ``CacheError/failures``.
+    /// Some levels of a composition failed to write, the others did write: see ``CacheError/failures``.
     public static let partialFailure = Code(rawValue: "partialFailure")
+    /// Every level of a composition failed to write: see ``CacheError/failures``.
+    public static let writeFailed = Code(rawValue: "writeFailed")
     /// The server answered with a status outside 200–299.
     public static let status = Code(rawValue: "status")
     /// The server's answer was not a whole, valid HTTP response.
@@ -50,6 +52,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     /// A simulated origin or an injected fault failed on purpose.
     public static let simulated = Code(rawValue: "simulated")
 
+    /// The name of the kind.
     public var description: String { rawValue }
   }
 
@@ -61,7 +64,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
   public var message: String
   /// The error that caused this one.
   public var underlying: (any Error)?
-  /// For ``Code/partialFailure``: each level that failed, from the lowest up, with its error.
+  /// For ``Code/partialFailure`` and ``Code/writeFailed``: each level that failed, from the lowest up, with its error.
   public var failures: [(level: String, error: any Error)]
   /// For ``Code/status``: the HTTP status.
   public var status: Int?
@@ -94,6 +97,7 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The level's name, the message, and what each level of a composition said.
   public var description: String {
     var text = level.map { "\($0): \(message)" } ?? message
     if !failures.isEmpty {

@@ -1,6 +1,6 @@
 /// A place that may hold a value for a key: memory, a disk, the network, or several of these behind one face.
 ///
-/// Levels are composed: ``compose(_:)`` puts one above another, ``pooled(observer:)`` lets simultaneous readers of
+/// Levels are composed: ``compose(_:observer:)`` puts one above another, ``pooled(observer:)`` lets simultaneous readers of
 /// one key share the work, and so on. Every operator returns a level again.
 ///
 /// A level of your own implements ``get(_:)``, ``set(_:forKey:)``, ``remove(_:)`` and ``clear()``. The other
@@ -20,6 +20,9 @@ public protocol CacheLevel<Key, Value>: Sendable {
   associatedtype Key: Hashable & Sendable
   /// What is held.
   associatedtype Value: Sendable
+
+  /// What the level is called in errors, events and logs; by default the name of its type.
+  var name: String { get }
 
   /// Returns the value held for a key, or `nil` if this level has none.
   ///
@@ -67,7 +70,9 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: As ``set(_:forKey:)``.
   func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws
 
-  /// Removes the value for a key. Removing an absent key succeeds.
+  /// Removes the value for a key.
+  ///
+  /// Removing an absent key succeeds.
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: An error if the value may still be there.
@@ -78,27 +83,36 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: An error if something may still be there.
   func clear() async throws
 
-  /// Gives back memory. Durable data is never lost to a warning. By default nothing happens.
+  /// Gives back memory.
+  ///
+  /// Durable data is never lost to a warning. By default nothing happens.
   func onMemoryWarning() async
 }
 
 extension CacheLevel {
+  /// Asks ``get(_:)``; neither deadline nor cost is known.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     guard let value = try await get(key) else { return .miss(.absent) }
     return .hit(Entry(value))
   }
 
+  /// Never answers at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { nil }
 
+  /// Ignores the terms and calls ``set(_:forKey:)``.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await set(value, forKey: key)
   }
 
+  /// Does nothing.
   @inlinable
   public func onMemoryWarning() async {}
+
+  /// The name of the type.
+  public var name: String { String(describing: Self.self) }
 
   /// Returns the value held for a key; a miss is an error here.
   ///
@@ -134,19 +148,24 @@ extension CacheLevel {
 public protocol Fetcher<Key, Value>: CacheLevel {}
 
 extension Fetcher {
+  /// Succeeds and stores nothing.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {}
 
+  /// Succeeds and removes nothing.
   @inlinable
   public func remove(_ key: Key) async throws {}
 
+  /// Succeeds and removes nothing.
   @inlinable
   public func clear() async throws {}
 }
 
 /// A level that holds entries of its own, as opposed to an operator or a fetcher.
 public protocol StorageLevel<Key, Value>: CacheLevel {
-  /// How much is held, and how much may be. O(1); may be called from anywhere.
+  /// How much is held, and how much may be.
+  ///
+  /// - Complexity: O(1).
   var usage: LevelUsage { get }
 
   /// Every entry held, expired ones that were not yet dropped included, in no particular order.
@@ -170,12 +189,19 @@ public protocol StorageLevel<Key, Value>: CacheLevel {
   func removeExpired() async throws -> Int
 }
 
+/// A level that gives what it stores a lifetime of its own choosing.
+public protocol ExpiringLevel: Sendable {
+  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  var expiry: Expiry { get }
+}
+
 /// How full a level is.
 public struct LevelUsage: Sendable, Equatable {
   /// How many entries there are.
   public var count: Int
-  /// What they weigh together: bytes, unless the level was given another cost function. A disk level counts every
-  /// byte that its directory takes, not only those of live values.
+  /// What they weigh together: bytes, unless the level was given another cost function.
+  ///
+  /// A disk level counts every byte that its directory takes, not only those of live values.
   public var cost: Int
   /// The most that ``cost`` may reach, if there is a limit.
   public var capacity: Int?

@@ -69,6 +69,7 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// The entry was there but damaged; it is dropped.
   public static let damaged = MissReason(rawValue: "damaged")
 
+  /// The word for it.
   public var description: String { rawValue }
 }
 

@@ -4,8 +4,9 @@
   public import Foundation
 #endif
 
-/// When an entry stops counting. Fixed as a deadline at the moment of the store.
+/// When an entry stops counting.
 ///
+/// It is fixed as a deadline at the moment of the store.
 /// At its deadline an entry is expired: a lifetime of zero, or a negative one, is over at once. Durations beyond
 /// 292 years are taken as 292 years.
 public enum Expiry: Sendable, Equatable {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Something that happened in a cache.
 ///
 /// Events are values. Those that belong to one call carry one ``request`` number, through every level and also
@@ -128,13 +130,19 @@ public struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The call that the current task works for, if somebody observes it.
   public static var current: RequestID? { RequestContext.current }
 
+  /// Whether a call began before another.
   public static func < (left: RequestID, right: RequestID) -> Bool { left.number < right.number }
 
+  /// The number with a `#` before it.
   public var description: String { "#\(number)" }
 }
 
 enum RequestContext {
   @TaskLocal static var current: RequestID?
+
+  private static let count = Atomic<UInt64>(0)
+
+  static func next() -> RequestID { RequestID(count.add(1, ordering: .relaxed).newValue) }
 }
 
 /// Something that wants to know what happens in a cache.

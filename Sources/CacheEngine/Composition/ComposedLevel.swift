@@ -1,0 +1,205 @@
+/// A level above another: reads ask the upper one first, writes go to both.
+///
+/// Built by ``CacheLevel/compose(_:observer:)``.
+///
+/// | the upper level | the lower level | a read gives |
+/// |---|---|---|
+/// | hit | not asked | the upper value |
+/// | miss, refused or failed | hit | the lower value, which is copied to the upper level |
+/// | miss, refused or failed | miss | a miss, with the lower level's reason |
+/// | miss, refused or failed | failed | the lower level's error |
+/// | cancelled | not asked | `CancellationError` |
+///
+/// The copy keeps the deadline of the entry found, shortened to the upper level's own lifetime, and never replaces a
+/// newer value: a set, removal or clear through this level that began while the read travelled wins. A copy that
+/// fails is reported and does not fail the read.
+///
+/// Writes of one key are carried out one after the other, the lower level first, so that all levels end with the same
+/// value. Every level is tried; if some fail, one error names them.
+public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
+where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
+  /// What values are found by.
+  public typealias Key = Upper.Key
+  /// What is held.
+  public typealias Value = Upper.Value
+
+  /// The level that is asked first.
+  public let upper: Upper
+  /// The level that is asked when the upper one has no value.
+  public let lower: Lower
+
+  private let observer: (any CacheObserver)?
+  private let gate = WriteGate<Key>()
+
+  init(upper: Upper, lower: Lower, observer: (any CacheObserver)?) {
+    self.upper = upper
+    self.lower = lower
+    self.observer = observer
+  }
+
+  /// The names of both levels.
+  public var name: String { "\(upper.name)+\(lower.name)" }
+
+  /// Returns the value of the first level that has one.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if both levels miss.
+  /// - Throws: The lower level's error if the upper one has no value; `CancellationError`.
+  @inlinable
+  public func get(_ key: Key) async throws -> Value? {
+    if let value = upper.peek(key) { return value }
+    return try await lookup(key).entry?.value
+  }
+
+  /// Returns the upper level's value, if that can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { upper.peek(key) }
+
+  /// Returns the entry of the first level that has one, or the lower level's reason for the miss.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry with the name of the level that answered.
+  /// - Throws: As ``get(_:)``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    do {
+      let answer = try await upper.lookup(key)
+      if case .hit = answer { return answer }
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      report(.get, of: upper.name, key: key, error)
+    }
+    try Task.checkCancellation()
+    let version = gate.beginRead(key)
+    defer { gate.endRead(key) }
+    let answer = try await lower.lookup(key)
+    guard case .hit(let entry) = answer else { return answer }
+    try Task.checkCancellation()
+    try await gate.backFill(key, readVersion: version) {
+      do {
+        try await upper.store(entry.value, forKey: key, terms: .backFill(deadline: entry.deadline))
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        report(.backFill, of: upper.name, key: key, error)
+      }
+    }
+    return answer
+  }
+
+  /// Stores a value in both levels.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in both levels on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await gate.write(key) {
+      try await inBoth { try await lower.store(value, forKey: key, terms: terms) } upper: {
+        try await upper.store(value, forKey: key, terms: terms)
+      }
+    }
+  }
+
+  /// Removes the value for a key from both levels.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func remove(_ key: Key) async throws {
+    try await gate.write(key) {
+      try await inBoth { try await lower.remove(key) } upper: { try await upper.remove(key) }
+    }
+  }
+
+  /// Removes everything from both levels.
+  ///
+  /// - Throws: As ``set(_:forKey:)``.
+  public func clear() async throws {
+    try await gate.writeAll {
+      try await inBoth { try await lower.clear() } upper: { try await upper.clear() }
+    }
+  }
+
+  /// Hands the warning to both levels.
+  public func onMemoryWarning() async {
+    await upper.onMemoryWarning()
+    await lower.onMemoryWarning()
+  }
+
+  private func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws {
+    var attempts = WriteAttempts()
+    try await attempts.attempt(lower.name, writeLower)
+    try await attempts.attempt(upper.name, writeUpper)
+    if let error = attempts.error { throw error }
+  }
+
+  private func report(_ operation: CacheEvent.Operation, of level: String, key: Key, _ error: any Error) {
+    guard let observer else { return }
+    observer.record(
+      CacheEvent(
+        time: SystemClock().now, request: .current, level: level, key: String(describing: key),
+        kind: .failed(operation, String(describing: error), .zero)))
+  }
+}
+
+/// How the writes to the levels of a composition ended.
+private struct WriteAttempts {
+  private var failures: [(level: String, error: any Error)] = []
+  private var isAnyWritten = false
+
+  mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
+    do {
+      try await write()
+      isAnyWritten = true
+    } catch let error as CancellationError {
+      throw error
+    } catch let error as CacheError where !error.failures.isEmpty {
+      failures += error.failures
+      if error.code == .partialFailure { isAnyWritten = true }
+    } catch {
+      failures.append((level, error))
+    }
+  }
+
+  var error: CacheError? {
+    guard let first = failures.first else { return nil }
+    var error =
+      isAnyWritten
+      ? CacheError(.partialFailure, "some levels could not be written", underlying: first.error)
+      : CacheError(.writeFailed, "no level could be written", underlying: first.error)
+    error.failures = failures
+    return error
+  }
+}
+
+extension CacheLevel {
+  /// Puts this level above another.
+  ///
+  /// ```swift
+  /// let cache = memory.compose(disk).compose(network)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - lower: The level to ask when this one has no value.
+  ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
+  /// - Returns: Both levels as one.
+  public func compose<Lower: CacheLevel>(
+    _ lower: Lower, observer: (any CacheObserver)? = CacheLogger()
+  ) -> ComposedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    ComposedLevel(upper: self, lower: lower, observer: observer)
+  }
+}

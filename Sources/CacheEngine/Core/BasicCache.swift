@@ -1,0 +1,123 @@
+/// A level made of closures: the type that stands for any level.
+///
+/// Get one from ``CacheLevel/normalize()``, once, at the edge of an app, where the type of a composition is in the way.
+/// A look-up through it costs some hundred nanoseconds more than through the composition's own type; a value that can
+/// be peeked, some ten.
+public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheLevel {
+  /// What the level is called in errors, events and logs.
+  public let name: String
+
+  @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  @usableFromInline let peekClosure: @Sendable (Key) -> Value?
+  @usableFromInline let storeClosure: @Sendable (Value, Key, StoreTerms) async throws -> Void
+  @usableFromInline let removeClosure: @Sendable (Key) async throws -> Void
+  @usableFromInline let clearClosure: @Sendable () async throws -> Void
+  @usableFromInline let memoryWarningClosure: @Sendable () async -> Void
+
+  /// Creates a level from closures.
+  ///
+  /// - Parameters:
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - get: Returns the value for a key, or `nil`.
+  ///   - set: Stores a value under a key.
+  ///   - remove: Removes a key.
+  ///   - clear: Removes everything.
+  ///   - onMemoryWarning: Gives back memory.
+  public init(
+    name: String = "BasicCache",
+    get: @escaping @Sendable (Key) async throws -> Value?,
+    set: @escaping @Sendable (Value, Key) async throws -> Void,
+    remove: @escaping @Sendable (Key) async throws -> Void,
+    clear: @escaping @Sendable () async throws -> Void,
+    onMemoryWarning: @escaping @Sendable () async -> Void = {}
+  ) {
+    self.name = name
+    lookupClosure = { key in
+      guard let value = try await get(key) else { return .miss(.absent) }
+      return .hit(Entry(value))
+    }
+    peekClosure = { _ in nil }
+    storeClosure = { value, key, _ in try await set(value, key) }
+    removeClosure = remove
+    clearClosure = clear
+    memoryWarningClosure = onMemoryWarning
+  }
+
+  // Inlinable, so that the closures are made where the types are known and carry specialised code.
+  @inlinable
+  init<Base: CacheLevel>(erasing base: Base) where Base.Key == Key, Base.Value == Value {
+    name = base.name
+    lookupClosure = { try await base.lookup($0) }
+    peekClosure = { base.peek($0) }
+    storeClosure = { try await base.store($0, forKey: $1, terms: $2) }
+    removeClosure = { try await base.remove($0) }
+    clearClosure = { try await base.clear() }
+    memoryWarningClosure = { await base.onMemoryWarning() }
+  }
+
+  /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  @inlinable
+  public func get(_ key: Key) async throws -> Value? {
+    if let value = peekClosure(key) { return value }
+    return try await lookupClosure(key).entry?.value
+  }
+
+  /// Returns the entry for a key, or the reason for the miss.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or why there is none.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
+
+  /// Returns the value if the level can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { peekClosure(key) }
+
+  /// Stores a value under a key.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  public func set(_ value: Value, forKey key: Key) async throws { try await storeClosure(value, key, StoreTerms()) }
+
+  /// Stores a value under a key on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await storeClosure(value, key, terms)
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  public func remove(_ key: Key) async throws { try await removeClosure(key) }
+
+  /// Removes everything.
+  public func clear() async throws { try await clearClosure() }
+
+  /// Gives back memory.
+  public func onMemoryWarning() async { await memoryWarningClosure() }
+
+  /// Returns this very level.
+  ///
+  /// - Returns: The level itself.
+  public func normalize() -> BasicCache { self }
+}
+
+extension CacheLevel {
+  /// Hides the type of this level behind closures.
+  ///
+  /// - Returns: A level that forwards everything. A level that is one already returns itself.
+  @inlinable
+  public func normalize() -> BasicCache<Key, Value> {
+    (self as? BasicCache<Key, Value>) ?? BasicCache(erasing: self)
+  }
+}

@@ -1,0 +1,63 @@
+/// Evicts the entry that has not been used for the longest time.
+///
+/// A doubly linked list in an array: `links[0]` is the list's head and stands before the newest and after the oldest;
+/// slot `n` has the links at `n + 1`.
+@usableFromInline
+struct LeastRecentlyUsed: EvictionPolicy {
+  @usableFromInline
+  struct Link: Sendable {
+    @usableFromInline var newer: Int32
+    @usableFromInline var older: Int32
+
+    @inlinable
+    init(newer: Int32, older: Int32) {
+      self.newer = newer
+      self.older = older
+    }
+  }
+
+  @usableFromInline var links: ContiguousArray<Link>
+
+  @inlinable
+  init() { links = [Link(newer: 0, older: 0)] }
+
+  @inlinable
+  mutating func inserted(_ slot: Int32) {
+    let position = slot + 1
+    if Int(position) == links.count { links.append(Link(newer: 0, older: 0)) }
+    link(position)
+  }
+
+  @inlinable
+  mutating func touched(_ slot: Int32) {
+    let position = slot + 1
+    guard links[0].older != position else { return }
+    unlink(position)
+    link(position)
+  }
+
+  @inlinable
+  mutating func removed(_ slot: Int32) { unlink(slot + 1) }
+
+  @inlinable
+  var victim: Int32? {
+    let oldest = links[0].newer
+    return oldest == 0 ? nil : oldest - 1
+  }
+
+  // The head's `older` is the newest entry and its `newer` the oldest: the list is a ring through the head.
+  @inlinable
+  mutating func link(_ position: Int32) {
+    let newest = links[0].older
+    links[Int(position)] = Link(newer: 0, older: newest)
+    links[Int(newest)].newer = position
+    links[0].older = position
+  }
+
+  @inlinable
+  mutating func unlink(_ position: Int32) {
+    let link = links[Int(position)]
+    links[Int(link.newer)].older = link.older
+    links[Int(link.older)].newer = link.newer
+  }
+}

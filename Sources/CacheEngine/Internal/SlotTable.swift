@@ -1,0 +1,115 @@
+/// A hash table whose entries keep their place, a small number, for as long as they live.
+///
+/// Eviction policies order these numbers and need to know nothing of keys. Swift's `Dictionary` costs several times
+/// as much where every insertion evicts, since each removal hashes the neighbours of the removed key again.
+///
+/// Open addressing with linear probing and backward-shift deletion (Knuth, The Art of Computer Programming 3, 6.4,
+/// algorithm R). The index holds 32 bits of each hash beside the slot number, so that probing touches no key that
+/// does not match and deletion hashes nothing.
+@usableFromInline
+struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
+  @usableFromInline
+  struct Slot: Sendable {
+    @usableFromInline var key: Key
+    @usableFromInline var payload: Payload
+
+    @inlinable
+    init(key: Key, payload: Payload) {
+      self.key = key
+      self.payload = payload
+    }
+  }
+
+  /// 0 for an empty place, else the upper half of the hash, then the slot number plus one.
+  @usableFromInline var index: ContiguousArray<UInt64>
+  @usableFromInline var slots: ContiguousArray<Slot?>
+  @usableFromInline var freeSlots: [Int32]
+  @usableFromInline var mask: Int
+
+  @inlinable
+  init() {
+    index = ContiguousArray(repeating: 0, count: 16)
+    slots = []
+    freeSlots = []
+    mask = 15
+  }
+
+  @inlinable var count: Int { slots.count - freeSlots.count }
+
+  /// The hash that the other methods take. Computed by the caller, so that no key is hashed under a lock.
+  @inlinable
+  static func hash(_ key: Key) -> UInt32 {
+    UInt32(truncatingIfNeeded: key.hashValue)
+  }
+
+  @inlinable
+  func find(_ key: Key, hash: UInt32) -> Int32? {
+    var place = Int(hash) & mask
+    while true {
+      let word = index[place]
+      if word == 0 { return nil }
+      if UInt32(truncatingIfNeeded: word >> 32) == hash {
+        let slot = Int32(truncatingIfNeeded: word) &- 1
+        if slots[Int(slot)]?.key == key { return slot }
+      }
+      place = (place &+ 1) & mask
+    }
+  }
+
+  /// Adds a key that is not there.
+  @inlinable
+  mutating func insert(_ key: Key, hash: UInt32, payload: Payload) -> Int32 {
+    if (count + 1) * 4 > (mask + 1) * 3 { grow() }
+    let slot: Int32
+    if let free = freeSlots.popLast() {
+      slot = free
+      slots[Int(slot)] = Slot(key: key, payload: payload)
+    } else {
+      slot = Int32(slots.count)
+      slots.append(Slot(key: key, payload: payload))
+    }
+    place(UInt64(hash) << 32 | UInt64(UInt32(slot + 1)))
+    return slot
+  }
+
+  /// Takes an entry out and returns it, so that its value can die outside the caller's lock.
+  @inlinable
+  mutating func remove(_ slot: Int32, hash: UInt32) -> Slot? {
+    let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
+    var hole = Int(hash) & mask
+    while index[hole] != word {
+      if index[hole] == 0 { return nil }
+      hole = (hole &+ 1) & mask
+    }
+    var next = (hole &+ 1) & mask
+    while index[next] != 0 {
+      let home = Int(index[next] >> 32) & mask
+      // An entry may move back into the hole only if the hole lies between its home and its place.
+      if (next &- home) & mask >= (next &- hole) & mask {
+        index[hole] = index[next]
+        hole = next
+      }
+      next = (next &+ 1) & mask
+    }
+    index[hole] = 0
+    freeSlots.append(slot)
+    let slotContent = slots[Int(slot)]
+    slots[Int(slot)] = nil
+    return slotContent
+  }
+
+  @inlinable
+  mutating func place(_ word: UInt64) {
+    var place = Int(word >> 32) & mask
+    while index[place] != 0 { place = (place &+ 1) & mask }
+    index[place] = word
+  }
+
+  @usableFromInline
+  mutating func grow() {
+    let old = index
+    index = ContiguousArray(repeating: 0, count: old.count * 2)
+    mask = index.count - 1
+    for word in old where word != 0 { place(word) }
+  }
+}

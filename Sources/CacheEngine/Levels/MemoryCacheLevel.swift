@@ -1,0 +1,217 @@
+public import Synchronization
+
+/// Holds values in memory, bounded by cost and by count; what was not used for the longest time leaves first.
+///
+/// The cost of an entry is what the cost function says, by default 1, or for values that are ``CostRepresentable``
+/// (data, text, numbers) their own. Both limits hold at every moment: an insertion makes room before it is visible.
+/// A value heavier than the whole capacity is not kept, nothing else leaves for it, and the value stored before
+/// under that key is gone, since it is no longer true. A memory warning empties the level.
+///
+/// ```swift
+/// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))
+/// try await memory.set(Data("…".utf8), forKey: "avatar")
+/// ```
+///
+/// Every method can be called from any thread. The clock is read only for entries that can expire; the clock, the cost
+/// function, the listener, and the deinitialisers of values never run under the level's lock.
+public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel {
+  /// What the level is called in errors, events and logs.
+  public let name: String
+  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  public let expiry: Expiry
+
+  @usableFromInline let clock: any CacheClock
+  private let cost: @Sendable (Key, Value) -> Int
+  private let removalListener: (@Sendable (Removal<Key>) -> Void)?
+  @usableFromInline let state: Mutex<MemoryEntries<Key, Value>>
+
+  /// Creates a memory level with a cost function.
+  ///
+  /// - Parameters:
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - capacity: The most that the entries may cost together. At least 0.
+  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - clock: The clock that lifetimes are measured by.
+  ///   - removalListener: Told of every entry that leaves, after it left.
+  ///   - cost: What an entry weighs. A negative cost counts as 0.
+  public init(
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
+    clock: any CacheClock = SystemClock(), removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
+    cost: @escaping @Sendable (Key, Value) -> Int
+  ) {
+    precondition(capacity >= 0, "a capacity cannot be negative")
+    precondition(countLimit ?? 0 >= 0, "a count limit cannot be negative")
+    self.name = name
+    self.expiry = expiry
+    self.clock = clock
+    self.cost = cost
+    self.removalListener = removalListener
+    state = Mutex(MemoryEntries(capacity: capacity, countLimit: countLimit))
+  }
+
+  /// Creates a memory level in which every entry costs 1.
+  ///
+  /// - Parameters:
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - capacity: The most that the entries may cost together. At least 0.
+  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - clock: The clock that lifetimes are measured by.
+  ///   - removalListener: Told of every entry that leaves, after it left.
+  public convenience init(
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
+    clock: any CacheClock = SystemClock(), removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+  ) {
+    self.init(
+      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, clock: clock,
+      removalListener: removalListener, cost: { _, _ in 1 })
+  }
+
+  /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Complexity: O(1) on average.
+  @inlinable
+  public func get(_ key: Key) async throws -> Value? {
+    if let value = peek(key) { return value }
+    return try await lookup(key).entry?.value
+  }
+
+  /// Returns the value held for a key, at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if there is none or it has expired.
+  /// - Complexity: O(1) on average.
+  @inlinable
+  public func peek(_ key: Key) -> Value? {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    guard let entry = state.withLock({ $0.read(key, hash: hash) }) else { return nil }
+    if let deadline = entry.deadline, deadline <= clock.now { return nil }
+    return entry.value
+  }
+
+  /// Returns the entry for a key, or why there is none; an expired entry is dropped on the way.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or ``MissReason/absent`` or ``MissReason/expired``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    guard let entry = state.withLock({ $0.read(key, hash: hash) }) else { return .miss(.absent) }
+    guard let deadline = entry.deadline, deadline <= clock.now else {
+      return .hit(Entry(entry.value, deadline: entry.deadline, cost: entry.cost, level: name))
+    }
+    // Only the entry that was seen: a newer one may have come since.
+    let dropped = state.withLock { $0.remove(key, hash: hash) { $0.deadline == deadline } }
+    report(dropped, cause: .expired)
+    return .miss(.expired)
+  }
+
+  /// Stores a value for as long as the level's default lifetime says.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Complexity: O(1) on average, plus O(1) for every entry that leaves.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    insert(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live and what it weighs.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    insert(value, forKey: key, terms: terms)
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  public func remove(_ key: Key) async throws {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    report(state.withLock { $0.remove(key, hash: hash) { _ in true } }, cause: .removed)
+  }
+
+  /// Removes everything.
+  public func clear() async throws { empty(cause: .cleared) }
+
+  /// Removes everything: what is in memory only is not durable.
+  public func onMemoryWarning() async { empty(cause: .memoryWarning) }
+
+  /// How much is held, and how much may be.
+  public var usage: LevelUsage { state.withLock { $0.usage } }
+
+  /// Every entry held, in no particular order.
+  ///
+  /// - Returns: One summary for each entry.
+  public func contents() async throws -> [EntrySummary<Key>] { state.withLock { $0.summaries } }
+
+  /// Ends the lifetime of an entry now.
+  ///
+  /// - Parameter key: The key of the entry.
+  public func expire(_ key: Key) async throws {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    let now = clock.now
+    state.withLock { $0.setDeadline(now, for: key, hash: hash) }
+  }
+
+  /// Drops the entries whose deadline has passed.
+  ///
+  /// - Returns: How many were dropped.
+  /// - Complexity: O(n).
+  @discardableResult
+  public func removeExpired() async throws -> Int {
+    let now = clock.now
+    let dropped = state.withLock { $0.removeAll { $0.deadline.map { $0 <= now } ?? false } }
+    for entry in dropped { report(entry, cause: .expired) }
+    return dropped.count
+  }
+
+  private func insert(_ value: Value, forKey key: Key, terms: StoreTerms) {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    let now = clock.now
+    let entry = MemoryEntry(
+      value: value, cost: max(0, terms.cost ?? cost(key, value)), created: now,
+      deadline: terms.deadline(levelDefault: expiry, clock: clock))
+    let (replaced, evicted) = state.withLock { $0.insert(key, hash: hash, entry: entry) }
+    report(replaced, cause: .replaced)
+    for entry in evicted {
+      report(entry, cause: entry.payload.deadline.map { $0 <= now } ?? false ? .expired : .evicted)
+    }
+  }
+
+  private func empty(cause: RemovalCause) {
+    let dropped = state.withLock { $0.takeAll() }
+    guard removalListener != nil else { return }
+    for entry in dropped { report(entry, cause: cause) }
+  }
+
+  private func report(_ slot: SlotTable<Key, MemoryEntry<Value>>.Slot?, cause: RemovalCause) {
+    guard let slot, let removalListener else { return }
+    removalListener(Removal(key: slot.key, cause: cause, cost: slot.payload.cost))
+  }
+}
+
+extension MemoryCacheLevel where Value: CostRepresentable {
+  /// Creates a memory level in which every entry costs what its value says: bytes of data, characters of text.
+  ///
+  /// - Parameters:
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - capacity: The most that the entries may cost together. At least 0.
+  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - clock: The clock that lifetimes are measured by.
+  ///   - removalListener: Told of every entry that leaves, after it left.
+  public convenience init(
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
+    clock: any CacheClock = SystemClock(), removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+  ) {
+    self.init(
+      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, clock: clock,
+      removalListener: removalListener, cost: { $1.cost })
+  }
+}

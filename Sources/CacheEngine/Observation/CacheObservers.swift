@@ -1,0 +1,35 @@
+/// Tells several observers of every event, in order.
+public struct CacheObservers: CacheObserver {
+  private let observers: [any CacheObserver]
+
+  /// Creates an observer that tells others.
+  ///
+  /// - Parameter observers: Whom to tell.
+  public init(_ observers: [any CacheObserver]) { self.observers = observers }
+
+  /// Hands an event to every observer.
+  ///
+  /// - Parameter event: What happened.
+  public func record(_ event: CacheEvent) {
+    for observer in observers { observer.record(event) }
+  }
+}
+
+extension CacheObserver {
+  /// A removal listener for a level that tells this observer of every entry that leaves.
+  ///
+  /// - Parameters:
+  ///   - level: The name that the events carry.
+  ///   - clock: The clock that the events are timed by.
+  /// - Returns: The listener to create the level with.
+  public func removals<Key: Hashable & Sendable>(
+    from level: String, clock: any CacheClock = SystemClock()
+  ) -> @Sendable (Removal<Key>) -> Void {
+    { removal in
+      record(
+        CacheEvent(
+          time: clock.now, request: .current, level: level, key: String(describing: removal.key),
+          kind: .removed(removal.cause, cost: removal.cost)))
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/// Tells an observer what a level is asked and what it answers.
+///
+/// Built by ``CacheLevel/observed(as:by:clock:)``. A level that is not observed costs nothing for it.
+public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The name that the events carry.
+  public let name: String
+  /// The level that is observed.
+  public let base: Base
+
+  private let recorder: EventRecorder
+
+  init(base: Base, name: String, observer: any CacheObserver, clock: any CacheClock) {
+    self.base = base
+    self.name = name
+    recorder = EventRecorder(level: name, observer: observer, clock: clock)
+  }
+
+  /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry for a key with this level's name, or the reason for the miss.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or why there is none.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    let text = String(describing: key)
+    recorder.record(.lookupBegan, key: text)
+    return try await recorder.timed(.get, key: text) {
+      var answer = try await base.lookup(key)
+      if case .hit(var entry) = answer {
+        entry.level = name
+        answer = .hit(entry)
+      }
+      return answer
+    } event: { answer, duration in
+      switch answer {
+      case .hit(let entry): .hit(cost: entry.cost, deadline: entry.deadline, duration)
+      case .miss(let reason): .miss(reason, duration)
+      }
+    }
+  }
+
+  /// Stores a value under a key.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value under a key on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    // A fetcher takes every write and keeps nothing: there is nothing to tell.
+    guard !(base is any Fetcher) else { return try await base.store(value, forKey: key, terms: terms) }
+    let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
+    let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
+    let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
+    try await recorder.timed(operation, key: String(describing: key)) {
+      try await base.store(value, forKey: key, terms: terms)
+    } event: { _, duration in
+      .stored(terms.purpose, cost: cost, deadline: deadline, duration)
+    }
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  public func remove(_ key: Key) async throws {
+    guard !(base is any Fetcher) else { return try await base.remove(key) }
+    try await recorder.timed(.remove, key: String(describing: key)) {
+      try await base.remove(key)
+    } event: { _, duration in
+      .done(.remove, duration)
+    }
+  }
+
+  /// Removes everything.
+  public func clear() async throws {
+    guard !(base is any Fetcher) else { return try await base.clear() }
+    try await recorder.timed(.clear, key: nil) {
+      try await base.clear()
+    } event: { _, duration in
+      .done(.clear, duration)
+    }
+  }
+
+  /// Gives back memory.
+  public func onMemoryWarning() async {
+    guard let storage = base as? any StorageLevel else { return await base.onMemoryWarning() }
+    let began = recorder.clock.now
+    let before = storage.usage
+    await base.onMemoryWarning()
+    let after = storage.usage
+    recorder.record(
+      .memoryWarning(
+        dropped: max(0, before.count - after.count), cost: max(0, before.cost - after.cost),
+        began.duration(to: recorder.clock.now)),
+      key: nil)
+  }
+
+  private var expiry: Expiry { (base as? any ExpiringLevel)?.expiry ?? .never }
+}
+
+/// Times what a level does and tells its observer.
+struct EventRecorder: Sendable {
+  let level: String?
+  let observer: any CacheObserver
+  let clock: any CacheClock
+
+  func record(_ kind: CacheEvent.Kind, key: String?) {
+    observer.record(CacheEvent(time: clock.now, request: .current, level: level, key: key, kind: kind))
+  }
+
+  func timed<Answer>(
+    _ operation: CacheEvent.Operation, key: String?, _ body: () async throws -> Answer,
+    event: (Answer, Duration) -> CacheEvent.Kind
+  ) async throws -> Answer {
+    let began = clock.now
+    do {
+      let answer = try await body()
+      record(event(answer, began.duration(to: clock.now)), key: key)
+      return answer
+    } catch let error as CancellationError {
+      record(.cancelled(operation, began.duration(to: clock.now)), key: key)
+      throw error
+    } catch {
+      record(.failed(operation, String(describing: error), began.duration(to: clock.now)), key: key)
+      throw error
+    }
+  }
+}
+
+extension CacheLevel {
+  /// Tells an observer what this level is asked and what it answers.
+  ///
+  /// - Parameters:
+  ///   - name: The name that the events carry.
+  ///   - observer: Told of every event.
+  ///   - clock: The clock that the events are timed by.
+  /// - Returns: The observed level.
+  public func observed(
+    as name: String, by observer: any CacheObserver, clock: any CacheClock = SystemClock()
+  ) -> ObservedLevel<Self> {
+    ObservedLevel(base: self, name: name, observer: observer, clock: clock)
+  }
+}

@@ -1,0 +1,123 @@
+/// Gives every call a number and tells an observer when it begins and how it ends.
+///
+/// Built by ``CacheLevel/traced(by:clock:)``, around a whole composition. What the observed levels inside tell carries
+/// the number of the call.
+public struct TracedCache<Base: CacheLevel>: CacheLevel {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The composition whose calls are told.
+  public let base: Base
+
+  private let recorder: EventRecorder
+
+  init(base: Base, observer: any CacheObserver, clock: any CacheClock) {
+    self.base = base
+    recorder = EventRecorder(level: nil, observer: observer, clock: clock)
+  }
+
+  /// The name of the composition.
+  public var name: String { base.name }
+
+  /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry for a key, or the reason for the miss.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or why there is none.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    try await traced(.get, key: key) {
+      try await base.lookup(key)
+    } outcome: { answer in
+      switch answer {
+      case .hit(let entry): .hit(level: entry.level)
+      case .miss(let reason): .miss(reason)
+      }
+    }
+  }
+
+  /// Stores a value under a key.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value under a key on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await traced(.set, key: key) { try await base.store(value, forKey: key, terms: terms) } outcome: { .done }
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  public func remove(_ key: Key) async throws {
+    try await traced(.remove, key: key) { try await base.remove(key) } outcome: { .done }
+  }
+
+  /// Removes everything.
+  public func clear() async throws {
+    try await traced(.clear, key: nil) { try await base.clear() } outcome: { .done }
+  }
+
+  /// Gives back memory.
+  public func onMemoryWarning() async {
+    let recorder = recorder
+    await RequestContext.$current.withValue(RequestContext.next()) {
+      let began = recorder.clock.now
+      recorder.record(.requestBegan(.warn), key: nil)
+      await base.onMemoryWarning()
+      recorder.record(.requestEnded(.warn, .done, began.duration(to: recorder.clock.now)), key: nil)
+    }
+  }
+
+  private func traced<Answer>(
+    _ operation: CacheEvent.Operation, key: Key?, _ body: () async throws -> Answer,
+    outcome: (Answer) -> CacheEvent.Outcome
+  ) async throws -> Answer {
+    let text = key.map { String(describing: $0) }
+    return try await RequestContext.$current.withValue(RequestContext.next()) {
+      let began = recorder.clock.now
+      func end(_ outcome: CacheEvent.Outcome) {
+        recorder.record(.requestEnded(operation, outcome, began.duration(to: recorder.clock.now)), key: text)
+      }
+      recorder.record(.requestBegan(operation), key: text)
+      do {
+        let answer = try await body()
+        end(outcome(answer))
+        return answer
+      } catch let error as CancellationError {
+        end(.cancelled)
+        throw error
+      } catch {
+        end(.failed(String(describing: error)))
+        throw error
+      }
+    }
+  }
+}
+
+extension CacheLevel {
+  /// Gives every call of this cache a number and tells an observer when it begins and how it ends.
+  ///
+  /// - Parameters:
+  ///   - observer: Told of every call.
+  ///   - clock: The clock that calls are timed by.
+  /// - Returns: The traced cache.
+  public func traced(by observer: any CacheObserver, clock: any CacheClock = SystemClock()) -> TracedCache<Self> {
+    TracedCache(base: self, observer: observer, clock: clock)
+  }
+}
