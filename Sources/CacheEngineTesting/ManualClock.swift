@@ -59,7 +59,9 @@ public final class ManualClock: CacheClock, Sendable {
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
       state.timeSinceEpoch += duration
-      let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted { $0.value.deadline < $1.value.deadline }
+      let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
+        $0.value.deadline < $1.value.deadline
+      }
       for (id, _) in due { state.sleepers[id] = nil }
       return due.map(\.value.continuation)
     }

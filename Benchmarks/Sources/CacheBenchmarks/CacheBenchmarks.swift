@@ -12,7 +12,8 @@ struct CacheBenchmarks {
     let isQuick = CommandLine.arguments.contains("--quick")
     let rounds = isQuick ? 5 : 15
     for comparison in try await [
-      stringHit(entries: 1_024, rounds: rounds), stringHit(entries: 100_000, rounds: rounds), integerHit(rounds: rounds),
+      stringHit(entries: 1_024, rounds: rounds), stringHit(entries: 100_000, rounds: rounds),
+      integerHit(rounds: rounds),
       pooledMiss(rounds: rounds),
     ] {
       let rows = try await comparison.run()
@@ -52,7 +53,9 @@ struct CacheBenchmarks {
     var comparison = Comparison(
       title: "get, hit, String keys of 25 bytes, \(entries) entries", operations: 500_000, rounds: rounds)
     comparison.add("Dictionary behind Mutex, sync (the floor)") { try await drive($0, keys, order) { floor.get($0) } }
-    comparison.add("Dictionary behind Mutex, async") { try await drive($0, keys, order) { try await floor.getAsync($0) } }
+    comparison.add("Dictionary behind Mutex, async") {
+      try await drive($0, keys, order) { try await floor.getAsync($0) }
+    }
     comparison.add("MemoryCacheLevel.peek") { try await drive($0, keys, order) { memory.peek($0) } }
     comparison.add("MemoryCacheLevel.get") { try await drive($0, keys, order) { try await memory.get($0) } }
     comparison.add("memory.compose(below).get") { try await drive($0, keys, order) { try await composed.get($0) } }

@@ -109,7 +109,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: As ``set(_:forKey:)``.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await gate.write(key) {
-      try await inBoth { try await lower.store(value, forKey: key, terms: terms) } upper: {
+      try await inBoth {
+        try await lower.store(value, forKey: key, terms: terms)
+      } upper: {
         try await upper.store(value, forKey: key, terms: terms)
       }
     }
@@ -121,7 +123,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: As ``set(_:forKey:)``.
   public func remove(_ key: Key) async throws {
     try await gate.write(key) {
-      try await inBoth { try await lower.remove(key) } upper: { try await upper.remove(key) }
+      try await inBoth {
+        try await lower.remove(key)
+      } upper: {
+        try await upper.remove(key)
+      }
     }
   }
 
@@ -130,7 +136,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: As ``set(_:forKey:)``.
   public func clear() async throws {
     try await gate.writeAll {
-      try await inBoth { try await lower.clear() } upper: { try await upper.clear() }
+      try await inBoth {
+        try await lower.clear()
+      } upper: {
+        try await upper.clear()
+      }
     }
   }
 
@@ -140,7 +150,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     await lower.onMemoryWarning()
   }
 
-  private func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws {
+  private func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws
+  {
     var attempts = WriteAttempts()
     try await attempts.attempt(lower.name, writeLower)
     try await attempts.attempt(upper.name, writeUpper)

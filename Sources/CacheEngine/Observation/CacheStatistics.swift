@@ -39,6 +39,18 @@ public final class CacheStatistics: CacheObserver {
     public var joined = 0
     /// How many loads are under way.
     public var inFlight = 0
+
+    /// Creates counts.
+    ///
+    /// - Parameters:
+    ///   - executions: How many loads were begun.
+    ///   - joined: How many callers joined a load under way.
+    ///   - inFlight: How many loads are under way.
+    public init(executions: Int = 0, joined: Int = 0, inFlight: Int = 0) {
+      self.executions = executions
+      self.joined = joined
+      self.inFlight = inFlight
+    }
   }
 
   /// All counts at one moment.

@@ -58,19 +58,31 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    try await traced(.set, key: key) { try await base.store(value, forKey: key, terms: terms) } outcome: { .done }
+    try await traced(.set, key: key) {
+      try await base.store(value, forKey: key, terms: terms)
+    } outcome: {
+      .done
+    }
   }
 
   /// Removes the value for a key.
   ///
   /// - Parameter key: The key to remove.
   public func remove(_ key: Key) async throws {
-    try await traced(.remove, key: key) { try await base.remove(key) } outcome: { .done }
+    try await traced(.remove, key: key) {
+      try await base.remove(key)
+    } outcome: {
+      .done
+    }
   }
 
   /// Removes everything.
   public func clear() async throws {
-    try await traced(.clear, key: nil) { try await base.clear() } outcome: { .done }
+    try await traced(.clear, key: nil) {
+      try await base.clear()
+    } outcome: {
+      .done
+    }
   }
 
   /// Gives back memory.

@@ -1,0 +1,36 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Testing
+
+@Suite struct ExpiryTests {
+  let clock = ManualClock()
+
+  @Test("P8 a lifetime at the ends of its type saturates instead of overflowing")
+  func saturates() {
+    #expect(Expiry.after(.seconds(Int64.max)).deadline(by: clock)?.nanoseconds == .max)
+    let past = Expiry.after(.seconds(Int64.min)).deadline(by: clock)
+    #expect(past.map { $0 < clock.now } == true)
+  }
+
+  @Test("H1 a date is a deadline as far from now as it is from the time of day")
+  func dates() {
+    let date = Date(timeIntervalSince1970: 1_767_225_600 + 90)
+    #expect(Expiry.date(date).deadline(by: clock) == clock.now.advanced(by: .seconds(90)))
+    #expect(Expiry.never.deadline(by: clock) == nil)
+  }
+
+  @Test("P8 dates that are no time at all are defined", arguments: [Double.nan, .infinity, -.infinity, 1e308])
+  func oddDates(seconds: Double) throws {
+    let deadline = try #require(Expiry.date(Date(timeIntervalSince1970: seconds)).deadline(by: clock))
+    #expect(seconds > 0 ? deadline > clock.now : deadline <= clock.now)
+  }
+
+  @Test("the system's clock goes forwards and knows its boot")
+  func systemClock() {
+    let clock = SystemClock()
+    let first = clock.now
+    #expect(first <= clock.now)
+    #expect(clock.bootIdentifier == SystemClock().bootIdentifier)
+  }
+}

@@ -1,0 +1,113 @@
+import CacheEngine
+import CacheEngineTesting
+import Logging
+import Synchronization
+import Testing
+
+@Suite struct ObservationTests {
+  let clock = ManualClock()
+  let observer = RecordingObserver()
+
+  private func stack() -> (memory: MemoryCacheLevel<String, Int>, cache: some CacheLevel<String, Int>) {
+    let memory = MemoryCacheLevel<String, Int>(
+      clock: clock, removalListener: observer.removals(from: "memory", clock: clock))
+    let origin = ScriptedLevel<String, Int> { key in
+      if key == "bad" { throw CacheError(.simulated, "down") }
+      return key == "none" ? .miss(.absent) : .hit(Entry(key.count))
+    }
+    let cache = memory.observed(as: "memory", by: observer, clock: clock)
+      .compose(
+        origin.observed(as: "origin", by: observer, clock: clock).pooled(observer: observer, clock: clock),
+        observer: nil
+      )
+      .traced(by: observer, clock: clock)
+    return (memory, cache)
+  }
+
+  @Test("one call can be followed through every level by its number")
+  func oneRequest() async throws {
+    let (_, cache) = stack()
+    _ = try await cache.get("abc")
+    #expect(Set(observer.events.compactMap(\.request)).count == 1)
+    #expect(observer.events.allSatisfy { $0.request != nil })
+    #expect(
+      observer.events.map { "\($0.level ?? "-") \($0.kind)" } == [
+        "- get", "memory ask", "memory miss", "pool load", "origin ask", "origin hit", "pool loaded", "memory fill",
+        "- get",
+      ])
+    guard case .requestEnded(.get, .hit(level: "origin"), _) = observer.events.last?.kind else {
+      Issue.record("the call must end with a hit at the origin")
+      return
+    }
+  }
+
+  @Test("statistics balance: lookups and requests are the sum of their outcomes")
+  func balances() async throws {
+    let statistics = CacheStatistics()
+    let (_, cache) = stack()
+    for key in ["a", "a", "bad", "none", "b"] { _ = try? await cache.get(key) }
+    try await cache.set(1, forKey: "c")
+    try await cache.remove("a")
+    await cache.onMemoryWarning()
+    for event in observer.events { statistics.record(event) }
+    let snapshot = statistics.snapshot
+    let memory = try #require(snapshot.levels["memory"])
+    #expect(memory.lookups == 5)
+    #expect(memory.hits == 1)
+    #expect(memory.misses == [.absent: 4])
+    #expect(memory.backFills == 2)
+    #expect(memory.sets == 1)
+    #expect(memory.removals == [.removed: 1, .memoryWarning: 2])
+    let origin = try #require(snapshot.levels["origin"])
+    #expect(origin.lookups == 4)
+    #expect(origin.errors == 1)
+    #expect(origin.latency.count == 4)
+    for level in snapshot.levels.values {
+      #expect(
+        level.lookups == level.hits + level.misses.values.reduce(0, +) + level.errors + level.cancelled + level.pending)
+    }
+    #expect(snapshot.served == ["memory": 1, "origin": 2])
+    #expect(snapshot.requests == 5)
+    #expect(snapshot.missed == 1)
+    #expect(snapshot.failed == 1)
+    #expect(snapshot.pending == 0)
+    #expect(snapshot.pool == CacheStatistics.Pool(executions: 4))
+  }
+
+  @Test("a memory warning tells how much was given back")
+  func warning() async throws {
+    let (memory, cache) = stack()
+    try await memory.set(1, forKey: "a")
+    try await memory.set(2, forKey: "b")
+    await cache.onMemoryWarning()
+    let told = observer.events.compactMap { event -> String? in
+      guard case .memoryWarning(let dropped, let cost, _) = event.kind else { return nil }
+      return "\(event.level ?? "") \(dropped) \(cost)"
+    }
+    #expect(told == ["memory 2 2"])
+  }
+
+  @Test("C159 a log sink of one's own receives message and level, without a main loop")
+  func logOutput() async throws {
+    let lines = Mutex<[String]>([])
+    CacheLogger.output = { message, level in lines.withLock { $0.append("\(level) \(message)") } }
+    defer { CacheLogger.output = nil }
+    let level = ScriptedLevel<String, Int>().observed(as: "log-test", by: CacheLogger(), clock: clock)
+    _ = try await level.get("a")
+    #expect(lines.withLock { $0 }.filter { $0.contains("log-test") } == ["debug log-test miss a (absent) 0.000 ms"])
+  }
+
+  @Test("percentiles are exact to a sixteenth of themselves")
+  func histogram() throws {
+    var histogram = LatencyHistogram()
+    for microseconds in 1...1_000 { histogram.record(.microseconds(microseconds)) }
+    let median = try #require(histogram.percentile(0.5))
+    #expect(median >= .microseconds(500) && median <= .microseconds(532))
+    #expect(histogram.percentile(1) == .milliseconds(1))
+    #expect(histogram.count == 1_000)
+    #expect(LatencyHistogram().percentile(0.5) == nil)
+    histogram.record(.seconds(Int64.max))
+    histogram.record(.seconds(-1))
+    #expect(histogram.max == .seconds(Int64.max))
+  }
+}
