@@ -77,6 +77,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
+  /// - Throws: The error of the level below.
   public func set(_ value: Value, forKey key: Key) async throws {
     defer { table.withLock { $0.detach(key) } }
     try await base.set(value, forKey: key)
@@ -88,6 +89,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: The error of the level below.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     defer { table.withLock { $0.detach(key) } }
     try await base.store(value, forKey: key, terms: terms)
@@ -96,6 +98,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Removes the value for a key from the level below.
   ///
   /// - Parameter key: The key to remove.
+  /// - Throws: The error of the level below.
   public func remove(_ key: Key) async throws {
     defer { table.withLock { $0.detach(key) } }
     try await base.remove(key)

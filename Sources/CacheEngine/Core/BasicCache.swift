@@ -59,6 +59,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The error of the level inside.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     if let value = peekClosure(key) { return value }
@@ -69,6 +70,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
+  /// - Throws: The error of the level inside.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
 
   /// Returns the value if the level can answer at once.
@@ -83,6 +85,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
+  /// - Throws: The error of the level inside.
   public func set(_ value: Value, forKey key: Key) async throws { try await storeClosure(value, key, StoreTerms()) }
 
   /// Stores a value under a key on terms of its own.
@@ -91,6 +94,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: The error of the level inside.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await storeClosure(value, key, terms)
   }
@@ -98,6 +102,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   /// Removes the value for a key.
   ///
   /// - Parameter key: The key to remove.
+  /// - Throws: The error of the level inside.
   public func remove(_ key: Key) async throws { try await removeClosure(key) }
 
   /// Removes everything.

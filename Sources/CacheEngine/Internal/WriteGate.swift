@@ -45,7 +45,9 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
 
-  /// Runs a back-fill, unless a write of this key is under way or came since the read began. Never waits.
+  /// Runs a back-fill, unless a write of this key is under way or came since the read began.
+  ///
+  /// It never waits.
   func backFill(_ key: Key, readVersion: UInt64, _ body: () async throws -> Void) async throws {
     guard state.withLock({ $0.table.beginBackFill(key, readVersion: readVersion) }) else { return }
     defer { resume { $0.finishWrite(key, isBackFill: true) } }

@@ -72,6 +72,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: Nothing: memory always answers.
   /// - Complexity: O(1) on average.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
@@ -96,6 +97,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or ``MissReason/absent`` or ``MissReason/expired``.
+  /// - Throws: Nothing: memory always answers.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
     guard let entry = state.withLock({ $0.read(key, hash: hash) }) else { return .miss(.absent) }
@@ -113,6 +115,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
+  /// - Throws: Nothing: memory always answers.
   /// - Complexity: O(1) on average, plus O(1) for every entry that leaves.
   public func set(_ value: Value, forKey key: Key) async throws {
     insert(value, forKey: key, terms: StoreTerms())
@@ -124,6 +127,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and what it weighs.
+  /// - Throws: Nothing: memory always answers.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     insert(value, forKey: key, terms: terms)
   }
@@ -131,6 +135,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Removes the value for a key.
   ///
   /// - Parameter key: The key to remove.
+  /// - Throws: Nothing: memory always answers.
   public func remove(_ key: Key) async throws {
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
     report(state.withLock { $0.remove(key, hash: hash) { _ in true } }, cause: .removed)
@@ -153,6 +158,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Ends the lifetime of an entry now.
   ///
   /// - Parameter key: The key of the entry.
+  /// - Throws: Nothing: memory always answers.
   public func expire(_ key: Key) async throws {
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
     let now = clock.now

@@ -24,12 +24,14 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The error of the level observed.
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key with this level's name, or the reason for the miss.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
+  /// - Throws: The error of the level observed.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     let text = String(describing: key)
     recorder.record(.lookupBegan, key: text)
@@ -53,6 +55,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
+  /// - Throws: The error of the level observed.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -63,6 +66,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: The error of the level observed.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     // A fetcher takes every write and keeps nothing: there is nothing to tell.
     guard !(base is any Fetcher) else { return try await base.store(value, forKey: key, terms: terms) }
@@ -79,6 +83,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// Removes the value for a key.
   ///
   /// - Parameter key: The key to remove.
+  /// - Throws: The error of the level observed.
   public func remove(_ key: Key) async throws {
     guard !(base is any Fetcher) else { return try await base.remove(key) }
     try await recorder.timed(.remove, key: String(describing: key)) {

@@ -25,12 +25,14 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The error of the cache inside.
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key, or the reason for the miss.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
+  /// - Throws: The error of the cache inside.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await traced(.get, key: key) {
       try await base.lookup(key)
@@ -47,6 +49,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
+  /// - Throws: The error of the cache inside.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -57,6 +60,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: The error of the cache inside.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await traced(.set, key: key) {
       try await base.store(value, forKey: key, terms: terms)
@@ -68,6 +72,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// Removes the value for a key.
   ///
   /// - Parameter key: The key to remove.
+  /// - Throws: The error of the cache inside.
   public func remove(_ key: Key) async throws {
     try await traced(.remove, key: key) {
       try await base.remove(key)
