@@ -50,14 +50,18 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     return .leads(lastID)
   }
 
-  /// Hands over the task of a load. Returns `false` if nobody waits for it any more: then cancel it, or it has ended.
+  /// Hands over the task of a load.
+  ///
+  /// Returns `false` if nobody waits for it any more: then cancel it, or it has ended.
   mutating func attach(_ load: Task<Void, Never>, to flight: FlightID) -> Bool {
     guard flights[flight] != nil else { return false }
     flights[flight]?.load = load
     return true
   }
 
-  /// A caller was cancelled. `nil` if it does not wait any more.
+  /// A caller was cancelled.
+  ///
+  /// `nil` if it does not wait any more.
   mutating func leave(_ id: WaiterID, key: Key) -> Departure? {
     // Almost always the current flight; a detached one has to be looked for.
     let candidates = current[key].map { [$0] } ?? []
@@ -76,7 +80,9 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     return nil
   }
 
-  /// The load ended: everyone who waits for it. Empty if it was abandoned.
+  /// The load ended: everyone who waits for it.
+  ///
+  /// Empty if it was abandoned.
   mutating func finish(_ flight: FlightID) -> [Waiter] {
     let waiters = flights[flight]?.waiters.map(\.waiter) ?? []
     drop(flight)

@@ -36,7 +36,9 @@ struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
 
   @inlinable var count: Int { slots.count - freeSlots.count }
 
-  /// The hash that the other methods take. Computed by the caller, so that no key is hashed under a lock.
+  /// The hash that the other methods take.
+  ///
+  /// Computed by the caller, so that no key is hashed under a lock.
   @inlinable
   static func hash(_ key: Key) -> UInt32 {
     UInt32(truncatingIfNeeded: key.hashValue)

@@ -1,0 +1,42 @@
+# Two commands to know: `make run` opens the explorer, `make test` runs every test. Both install what is missing first.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+# The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
+CONCURRENT = CacheEngineTests
+
+.PHONY: run test test-tsan lint format bench install dependencies help
+
+run: dependencies ## Build the explorer and open it on the embedded demo
+	@$(SWIFT) build -c release --product cache-explorer
+	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
+
+test: dependencies ## Run every test
+	@$(SWIFT) build --build-tests
+	@$(SWIFT) test
+
+test-tsan: dependencies ## Run the concurrency tests under Thread Sanitizer
+	@TSAN_OPTIONS=halt_on_error=1 $(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter '$(CONCURRENT)'
+
+lint: ## Check the layout and the documentation of every source file
+	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
+
+format: ## Mend the layout of every source file
+	@$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
+
+bench: dependencies ## Measure the engine beside its peers
+	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks
+
+install: dependencies ## Install a release build below PREFIX (default /usr/local)
+	@$(SWIFT) build -c release --product cache-explorer --static-swift-stdlib -Xlinker -s
+	@install -d "$(DESTDIR)$(PREFIX)/bin"
+	@install -m 755 "$$($(SWIFT) build -c release --static-swift-stdlib --show-bin-path)/cache-explorer" \
+		"$(DESTDIR)$(PREFIX)/bin/cache-explorer"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/cache-explorer"
+
+dependencies:
+	@./Scripts/install-dependencies
+
+help: ## List these commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
