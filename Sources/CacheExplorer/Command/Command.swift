@@ -28,7 +28,9 @@ enum Command: Equatable, Sendable {
   }
 }
 
-/// `run WORKLOAD [--rate N] [--requests N] [--seed S]`
+/// What `run` is asked to do.
+///
+/// `run WORKLOAD [--rate N] [--requests N] [--seed S]`.
 struct WorkloadRequest: Equatable, Sendable {
   var name: String
   /// Requests a second; `nil` for the workload's own.

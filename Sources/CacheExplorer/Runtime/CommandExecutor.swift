@@ -1,0 +1,166 @@
+import CacheEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Carries out the commands that concern the cache itself, and says how they ended.
+struct CommandExecutor: Sendable {
+  let live: LiveCache
+
+  func get(_ key: String, level name: String?) async -> CommandResult {
+    await timed("get") { result in
+      let target = try level(name)
+      switch try await target.lookup(key) {
+      case .hit(let entry):
+        result.outcome = .hit
+        result.level = entry.level
+        result.value = entry.value
+      case .miss(let reason):
+        result.outcome = .miss
+        result.reason = reason.rawValue
+      }
+    } note: { Self.travel($0) }
+  }
+
+  func set(
+    _ key: String, to value: Command.ValueSource, timeToLive: Duration?, level name: String?
+  ) async -> CommandResult {
+    await timed("set") { result in
+      let bytes = try await value.bytes()
+      let terms = StoreTerms(expiry: timeToLive.map(Expiry.after))
+      try await level(name).store(bytes, forKey: key, terms: terms)
+    } note: { events in
+      let levels = Self.levels(in: events) { if case .stored(.set, _, _, _) = $0 { true } else { false } }
+      return levels.isEmpty ? "stored nowhere: every level is read-only" : "stored in \(levels)"
+    }
+  }
+
+  func delete(_ key: String) async -> CommandResult {
+    await timed("del") { _ in try await live.cache.remove(key) } note: { events in
+      let levels = Self.levels(in: events) { if case .removed(.removed, _) = $0 { true } else { false } }
+      return levels.isEmpty ? "it was in no level" : "removed from \(levels)"
+    }
+  }
+
+  func clear(level name: String?) async -> CommandResult {
+    let before = live.usage
+    return await timed("clear") { _ in try await level(name).clear() } note: { _ in
+      let after = live.usage
+      let removed = before.map { $0.value.count - (after[$0.key]?.count ?? 0) }.reduce(0, +)
+      return "\(max(0, removed)) entries removed from \(name ?? "every level")"
+    }
+  }
+
+  func expire(_ key: String?) async -> CommandResult {
+    await timed("expire") { result in
+      var count = 0
+      for level in live.levels {
+        guard let storage = level.storage else { continue }
+        let held = try await storage.contents().map(\.key)
+        for held in held where key == nil || held == key {
+          try await storage.expire(held)
+          count += 1
+        }
+      }
+      result.note = "\(count) \(count == 1 ? "entry" : "entries") expired"
+    }
+  }
+
+  func warn() async -> CommandResult {
+    await timed("warn") { _ in await live.cache.onMemoryWarning() } note: { events in
+      let dropped = events.compactMap { event -> String? in
+        guard case .memoryWarning(let count, let cost, _) = event.kind, let level = event.level, count > 0 else {
+          return nil
+        }
+        return "\(level) dropped \(count) \(count == 1 ? "entry" : "entries"), \(cost) bytes"
+      }
+      return dropped.isEmpty ? "no level had anything to give back" : dropped.joined(separator: "; ")
+    }
+  }
+
+  private func level(_ name: String?) throws -> BasicCache<String, Data> {
+    guard let name else { return live.cache }
+    if let level = live.level(named: name) { return level.level }
+    let known = live.levels.map(\.name).joined(separator: ", ")
+    throw CommandFailure(message: "there is no level “\(name)”; the levels are \(known)")
+  }
+
+  private func timed(
+    _ verb: String, _ body: (inout CommandResult) async throws -> Void,
+    note: ([CacheEvent]) -> String? = { _ in nil }
+  ) async -> CommandResult {
+    let transcript = Transcript()
+    let began = live.clock.now
+    var result = CommandResult(command: verb, outcome: .ok, microseconds: 0)
+    do {
+      try await Transcript.$current.withValue(transcript) { try await body(&result) }
+      result.note = result.note ?? note(transcript.events)
+    } catch {
+      result.outcome = .error
+      result.error = String(describing: error)
+    }
+    result.microseconds = Int(began.duration(to: live.clock.now).clampedNanoseconds / 1_000)
+    return result
+  }
+
+  /// Which levels a read filled on its way back, and who shared it.
+  private static func travel(_ events: [CacheEvent]) -> String? {
+    var parts: [String] = []
+    let filled = levels(in: events) { if case .stored(.backFill, _, _, _) = $0 { true } else { false } }
+    if !filled.isEmpty { parts.append("back-filled \(filled)") }
+    if case .flightJoined(let callers)? = events.last(where: { $0.isJoin })?.kind {
+      parts.append("\(callers) callers shared one load")
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+
+  private static func levels(in events: [CacheEvent], where test: (CacheEvent.Kind) -> Bool) -> String {
+    var names: [String] = []
+    for event in events where test(event.kind) {
+      if let level = event.level, !names.contains(level) { names.append(level) }
+    }
+    return names.joined(separator: ", ")
+  }
+}
+
+/// A command that cannot be carried out, said for a person.
+struct CommandFailure: Error, CustomStringConvertible {
+  let message: String
+  var description: String { message }
+}
+
+extension Command.ValueSource {
+  /// The most that a value given as a file may hold.
+  private static let mostBytes = 64 << 20
+
+  func bytes() async throws -> Data {
+    switch self {
+    case .text(let text): return Data(text.utf8)
+    case .file(let path):
+      return try await BlockingWork.run {
+        let size: Int
+        do {
+          size = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+        } catch {
+          throw CommandFailure(message: "there is no file \(path)")
+        }
+        guard size <= Self.mostBytes else {
+          throw CommandFailure(message: "\(path) has \(size) bytes; a value may have \(Self.mostBytes)")
+        }
+        do { return try Data(contentsOf: URL(filePath: path)) } catch {
+          throw CommandFailure(message: "the file \(path) cannot be read")
+        }
+      }
+    }
+  }
+}
+
+extension CacheEvent {
+  fileprivate var isJoin: Bool {
+    if case .flightJoined = kind { return true }
+    return false
+  }
+}

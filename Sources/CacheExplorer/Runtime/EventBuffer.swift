@@ -1,0 +1,80 @@
+import CacheEngine
+import Synchronization
+
+/// Collects the engine's events until the program has time for them.
+///
+/// It holds so many events and no more: when it is full the oldest go, and are counted. The engine never waits for
+/// the screen.
+final class EventBuffer: CacheObserver {
+  struct Batch: Sendable {
+    var events: [CacheEvent]
+    /// How many events were dropped before these.
+    var lost: Int
+  }
+
+  private struct State {
+    var events: [CacheEvent] = []
+    /// Where the oldest event stands once the buffer has wrapped round.
+    var oldest = 0
+    var lost = 0
+    var wake: (@Sendable () -> Void)?
+  }
+
+  private let capacity: Int
+  private let state = Mutex(State())
+
+  init(capacity: Int = 16_384) {
+    precondition(capacity > 0, "a buffer must hold something")
+    self.capacity = capacity
+  }
+
+  /// Calls a closure once, with the next event, or at once if there are events already.
+  func notifyOnce(_ wake: @escaping @Sendable () -> Void) {
+    let isReady = state.withLock { state in
+      if state.events.isEmpty { state.wake = wake }
+      return !state.events.isEmpty
+    }
+    if isReady { wake() }
+  }
+
+  func record(_ event: CacheEvent) {
+    let wake = state.withLock { state in
+      if state.events.count < capacity {
+        state.events.append(event)
+      } else {
+        state.events[state.oldest] = event
+        state.oldest = (state.oldest + 1) % capacity
+        state.lost += 1
+      }
+      defer { state.wake = nil }
+      return state.wake
+    }
+    wake?()
+  }
+
+  /// Takes everything out, oldest first.
+  func drain() -> Batch {
+    let (events, oldest, lost) = state.withLock { state in
+      defer { (state.events, state.oldest, state.lost) = ([], 0, 0) }
+      return (state.events, state.oldest, state.lost)
+    }
+    return Batch(events: Array(events[oldest...] + events[..<oldest]), lost: lost)
+  }
+}
+
+/// What happened on behalf of one command, so that its answer can say it.
+final class Transcript: Sendable {
+  /// The transcript of the command that the current task works for.
+  @TaskLocal static var current: Transcript?
+
+  private let log = Mutex<[CacheEvent]>([])
+
+  var events: [CacheEvent] { log.withLock { $0 } }
+
+  func append(_ event: CacheEvent) { log.withLock { $0.append(event) } }
+}
+
+/// Writes events into the transcript of the command that they belong to.
+struct TranscriptObserver: CacheObserver {
+  func record(_ event: CacheEvent) { Transcript.current?.append(event) }
+}

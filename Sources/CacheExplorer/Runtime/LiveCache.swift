@@ -1,0 +1,45 @@
+import CacheEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A cache that was built from a configuration and runs.
+struct LiveCache: Sendable {
+  /// A level of the cache that a command can name.
+  struct Level: Sendable {
+    let name: String
+    let kind: String
+    /// The level with its observer, by itself.
+    let level: BasicCache<String, Data>
+    /// The entries that it holds, if it holds any.
+    let storage: (any StorageLevel<String, Data>)?
+    /// Ends the level's use: flushes, lets go of files and connections.
+    let close: @Sendable () async throws -> Void
+  }
+
+  /// The whole composition; every call through it is traced.
+  let cache: BasicCache<String, Data>
+  /// From the top.
+  let levels: [Level]
+  let statistics: CacheStatistics
+  let clock: any CacheClock
+
+  func level(named name: String) -> Level? { levels.first { $0.name == name } }
+
+  /// How full each level is that holds entries, by name.
+  var usage: [String: LevelUsage] {
+    levels.reduce(into: [:]) { usage, level in usage[level.name] = level.storage?.usage }
+  }
+
+  /// Closes every level, and gives the first error after all were tried.
+  func close() async throws {
+    var failure: (any Error)?
+    for level in levels {
+      do { try await level.close() } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
+}
