@@ -17,7 +17,7 @@ test: dependencies ## Run every test
 	@$(SWIFT) test
 
 test-tsan: dependencies ## Run the concurrency tests under Thread Sanitizer
-	@TSAN_OPTIONS=halt_on_error=1 $(SWIFT) test --sanitize=thread --scratch-path .build-tsan --filter '$(CONCURRENT)'
+	@TSAN_OPTIONS=halt_on_error=1 $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN --filter '$(CONCURRENT)'
 
 lint: ## Check the layout and the documentation of every source file
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)

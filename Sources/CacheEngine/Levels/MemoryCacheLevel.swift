@@ -1,4 +1,6 @@
-public import Synchronization
+#if !CACHEENGINE_TSAN
+  public import Synchronization
+#endif
 
 /// Holds values in memory, bounded by cost and by count; what was not used for the longest time leaves first.
 ///
