@@ -50,10 +50,14 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: strict),
+    // An HTTP server for the tests, which misbehaves on demand. Not a product.
+    .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting"], swiftSettings: strict),
+      name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
+      swiftSettings: strict),
     .testTarget(
-      name: "CacheExplorerTests", dependencies: ["CacheExplorer", "CacheEngine", "CacheEngineTesting"],
+      name: "CacheExplorerTests",
+      dependencies: ["CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

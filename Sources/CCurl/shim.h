@@ -2,6 +2,68 @@
 #ifndef CACHEENGINE_CCURL_SHIM_H
 #define CACHEENGINE_CCURL_SHIM_H
 
+// The checking macros of GCC want a constant option at each call.
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+
+// The thread's name, as debuggers and top show it; at most 15 bytes.
+static inline void ccurl_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+#endif
+
+typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_string(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode ccurl_set_receiver(CURL *easy, CURLoption option, ccurl_receiver value) {
+  return curl_easy_setopt(easy, option, (curl_write_callback)value);
+}
+
+static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLcode ccurl_get_pointer(CURL *easy, void **value) {
+  return curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)value);
+}
+
+static inline CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
+
+// The list of allowed protocols is a string since 7.85 and a bit mask before.
+static inline CURLcode ccurl_allow_http_only(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+// Without this, a transfer that is given up while its host name is looked up waits for the look-up to end.
+static inline void ccurl_leave_name_lookups_behind(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#else
+  (void)easy;
+#endif
+}
 
 #endif

@@ -1,0 +1,155 @@
+@_spi(_Unicode) import Swift
+public import CacheEngine
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A source of values that behaves like a server far away, without one: it takes its time, and it fails now and then.
+///
+/// Everything it does follows from its seed: the value of a key is always the same, and so are the latency and the
+/// failures of the first, second, … request for that key. Time passes on the clock that it is given.
+///
+/// ```swift
+/// let origin = SimulatedOrigin(latency: .milliseconds(40) ... .milliseconds(200), failures: 0.01, seed: 7)
+/// ```
+public final class SimulatedOrigin: Fetcher {
+  private struct State {
+    var asked: [String: UInt64] = [:]
+    var requests = 0
+    var inFlight = 0
+  }
+
+  /// The level's name in events and errors.
+  public let name: String
+
+  private let latency: ClosedRange<Duration>
+  private let failures: Double
+  private let missing: Double
+  private let size: ClosedRange<Int>
+  private let seed: UInt64
+  private let clock: any CacheClock
+  private let isMissing: (@Sendable (String) -> Bool)?
+  private let state = Mutex(State())
+
+  /// Creates an origin.
+  ///
+  /// - Parameters:
+  ///   - name: The level's name in events and errors.
+  ///   - latency: How long an answer takes, evenly spread. Not negative.
+  ///   - failures: How probable it is that a request fails, from 0 to 1.
+  ///   - missing: How probable it is that a key has no value, from 0 to 1. The same keys are missing each time.
+  ///   - size: How many bytes a value has, evenly spread over the keys. Not negative.
+  ///   - seed: Other seeds give other latencies, failures and values.
+  ///   - clock: The clock on which time passes.
+  ///   - isMissing: Says which keys have no value, beside those that `missing` leaves out; `nil` for no others.
+  public init(
+    name: String = "origin", latency: ClosedRange<Duration> = .zero ... .zero, failures: Double = 0,
+    missing: Double = 0, size: ClosedRange<Int> = 1_024...1_024, seed: UInt64 = 0,
+    clock: any CacheClock = SystemClock(), isMissing: (@Sendable (String) -> Bool)? = nil
+  ) {
+    precondition(latency.lowerBound >= .zero, "a latency is never negative")
+    precondition((0...1).contains(failures) && (0...1).contains(missing), "a probability is from 0 to 1")
+    precondition(size.lowerBound >= 0, "a size is never negative")
+    self.name = name
+    self.latency = latency
+    self.failures = failures
+    self.missing = missing
+    self.size = size
+    self.seed = seed
+    self.clock = clock
+    self.isMissing = isMissing
+  }
+
+  /// How many requests there were.
+  public var requestCount: Int { state.withLock { $0.requests } }
+
+  /// How many requests are being answered now.
+  public var inFlightCount: Int { state.withLock { $0.inFlight } }
+
+  /// How many requests there were for a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The number of requests.
+  public func requestCount(for key: String) -> Int { state.withLock { Int($0.asked[key] ?? 0) } }
+
+  public func get(_ key: String) async throws -> Data? {
+    try await lookup(key).entry?.value
+  }
+
+  public func lookup(_ key: String) async throws -> Lookup<Data> {
+    try Task.checkCancellation()
+    let attempt = state.withLock { state in
+      state.requests += 1
+      state.inFlight += 1
+      state.asked[key, default: 0] += 1
+      return state.asked[key, default: 0]
+    }
+    defer { state.withLock { $0.inFlight -= 1 } }
+
+    var choices = SplitMix(seed: seed ^ Self.hash(key) &+ attempt &* 0x9E37_79B9_7F4A_7C15)
+    let wait = choices.duration(in: latency)
+    let fails = choices.fraction() < failures
+    if wait > .zero { try await clock.sleep(until: clock.now.advanced(by: wait), tolerance: nil) }
+    if fails {
+      throw CacheError(
+        .simulated, "the simulated origin failed on purpose; ask again, or give it fewer failures", level: name)
+    }
+    var traits = SplitMix(seed: seed ^ Self.hash(key))
+    let isLeftOut = traits.fraction() < missing
+    if isLeftOut || isMissing?(key) == true { return .miss(.absent) }
+    let value = Self.value(for: key, size: traits.integer(in: size))
+    return .hit(Entry(value, cost: value.count, level: name))
+  }
+
+  /// Readable text, so that a person sees whose value it is, cut to the exact size.
+  private static func value(for key: String, size: Int) -> Data {
+    let line = Array("key=\(key) size=\(size)\n".utf8)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size + line.count)
+    while bytes.count < size { bytes += line }
+    let cut = bytes.index(bytes.startIndex, offsetBy: size)
+    // A character that the cut would split is left out as a whole.
+    var end = cut
+    while end > bytes.startIndex, end < bytes.endIndex, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    return Data(bytes[..<end]) + Data(repeating: UInt8(ascii: "."), count: cut - end)
+  }
+
+  // FNV-1a over the canonical form: keys that are equal as strings have one value.
+  private static func hash(_ key: String) -> UInt64 {
+    key._nfc.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1.value)) &* 0x100_0000_01B3 }
+  }
+}
+
+/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
+private struct SplitMix {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// From 0 to below 1.
+  mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  mutating func integer(in range: ClosedRange<Int>) -> Int {
+    let (width, overflow) = UInt64(range.upperBound - range.lowerBound).addingReportingOverflow(1)
+    return overflow ? range.lowerBound : range.lowerBound + Int(next().multipliedFullWidth(by: width).high)
+  }
+
+  mutating func duration(in range: ClosedRange<Duration>) -> Duration {
+    let (least, most) = (range.lowerBound.clampedNanoseconds, range.upperBound.clampedNanoseconds)
+    return .nanoseconds(integer(in: Int(least)...Int(most)))
+  }
+}
