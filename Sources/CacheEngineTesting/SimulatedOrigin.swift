@@ -76,10 +76,21 @@ public final class SimulatedOrigin: Fetcher {
   /// - Returns: The number of requests.
   public func requestCount(for key: String) -> Int { state.withLock { Int($0.asked[key] ?? 0) } }
 
+  /// Makes up the value of a key, after its latency.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The value; `nil` if the key is one of those that are missing.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/simulated`` if this request is to fail; `CancellationError`
+  ///   if the task was cancelled.
   public func get(_ key: String) async throws -> Data? {
     try await lookup(key).entry?.value
   }
 
+  /// Makes up the value of a key, after its latency, with its size as its cost.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The entry, or a miss if the key is one of those that are missing.
+  /// - Throws: As ``get(_:)``.
   public func lookup(_ key: String) async throws -> Lookup<Data> {
     try Task.checkCancellation()
     let attempt = state.withLock { state in
@@ -107,7 +118,8 @@ public final class SimulatedOrigin: Fetcher {
 
   /// Readable text, so that a person sees whose value it is, cut to the exact size.
   private static func value(for key: String, size: Int) -> Data {
-    let line = Array("key=\(key) size=\(size)\n".utf8)
+    let canonical = String(String.UnicodeScalarView(key._nfc))
+    let line = Array("key=\(canonical) size=\(size)\n".utf8)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size + line.count)
     while bytes.count < size { bytes += line }

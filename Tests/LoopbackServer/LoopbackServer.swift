@@ -72,7 +72,9 @@ public final class LoopbackServer: Sendable {
     Thread.detachNewThread { [self] in accept() }
   }
 
-  /// Stops the server: connections are closed, and further ones refused. May be called again.
+  /// Stops the server: connections are closed, and further ones refused.
+  ///
+  /// May be called again.
   public func stop() {
     let wasStopped = state.withLock { state in
       defer { state.isStopped = true }
@@ -120,7 +122,7 @@ public final class LoopbackServer: Sendable {
   /// - Parameter target: The target as it stands in the request line; `nil` for all requests.
   /// - Returns: The number of requests.
   public func requestCount(_ target: String? = nil) -> Int {
-    state.withLock { state in target.map { target in state.requests.count { $0.target == target } } ?? state.requests.count }
+    state.withLock { state in state.requests.count { target == nil || $0.target == target } }
   }
 
   /// How many connections were accepted so far.

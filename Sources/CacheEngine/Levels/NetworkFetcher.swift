@@ -4,7 +4,9 @@
   public import Foundation
 #endif
 
-/// A level that fetches values over HTTP. It holds nothing itself: put cache levels above it.
+/// A level that fetches values over HTTP.
+///
+/// It holds nothing itself: put cache levels above it.
 ///
 /// ```swift
 /// let network = try NetworkFetcher(template: "https://example.org/avatars/{key}.png")
@@ -68,6 +70,11 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
     try await lookup(key).entry?.value
   }
 
+  /// Fetches the value of a key, with its size in bytes as its cost.
+  ///
+  /// - Parameter key: The key whose address is asked.
+  /// - Returns: The entry; never a miss, since an answer without a value is an error.
+  /// - Throws: As ``get(_:)``.
   public func lookup(_ key: Key) async throws -> Lookup<Data> {
     try Task.checkCancellation()
     do {

@@ -49,7 +49,8 @@ struct NetworkTemplate: Sendable {
     }.joined()
     let address = try HTTPAddress(text: text)
     let segments = address.path.split(separator: "/")
-    guard !segments.contains("."), !segments.contains(".."), address.origin == origin, let url = URL(string: text) else {
+    guard !segments.contains("."), !segments.contains(".."), address.origin == origin, let url = URL(string: text)
+    else {
       throw Self.refused("this key")
     }
     return url

@@ -27,6 +27,10 @@
         CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_FILESIZE_EXCEEDED:
         return transfer.failure(
           .invalidResponse, "does not answer in valid HTTP; check that it is an HTTP server (\(detail))")
+      case CURLE_OUT_OF_MEMORY:
+        // This is also what libcurl calls a header line that is longer than its buffer.
+        return transfer.failure(
+          .invalidResponse, "sends a header line that is too long, or no memory is left (\(detail))")
       default:
         return transfer.failure(.unreachable, "cannot be fetched (\(detail))")
       }
@@ -34,7 +38,8 @@
 
     static func timedOut(_ transfer: CurlTransfer) -> CacheError {
       transfer.failure(
-        .timedOut, "gave no whole answer within \(transfer.request.timeout), or no connection within "
+        .timedOut,
+        "gave no whole answer within \(transfer.request.timeout), or no connection within "
           + "\(transfer.request.connectTimeout); check the server or allow more time")
     }
   }

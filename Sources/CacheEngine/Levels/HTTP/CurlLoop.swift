@@ -101,7 +101,9 @@
       }
     }
 
-    /// Frees the multi handle. A later request begins anew.
+    /// Frees the multi handle.
+    ///
+    /// A later request begins anew.
     private func end(_ state: inout State) {
       unsafe curl_multi_cleanup(multi)
       unsafe multi = nil
@@ -201,7 +203,9 @@
       transfer.close()
     }
 
-    /// How long nothing can be due, in milliseconds. libcurl knows about the transfers under way.
+    /// How long nothing can be due, in milliseconds.
+    ///
+    /// libcurl knows about the transfers under way.
     private func longestWait() -> Int {
       guard let next = waiting.map(\.deadline).min() else { return 3_600_000 }
       return min(CurlTransfer.milliseconds(ContinuousClock.now.duration(to: next)) + 1, 3_600_000)

@@ -1,7 +1,9 @@
 #if os(Linux)
   import Synchronization
 
-  /// The answer that one caller waits for. It is given once; whoever comes later comes for nothing.
+  /// The answer that one caller waits for.
+  ///
+  /// It is given once; whoever comes later comes for nothing.
   final class CurlReply: Sendable {
     private enum State {
       case open

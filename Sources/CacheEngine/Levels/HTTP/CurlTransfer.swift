@@ -60,14 +60,18 @@
       accepted = unsafe ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, receiveHeader) == CURLE_OK && accepted
       accepted = unsafe ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receiveBody) == CURLE_OK && accepted
       unsafe ccurl_leave_name_lookups_behind(easy)
-      guard accepted else { throw failure(.unreachable, "cannot be asked with this libcurl; install version 7.68 or newer") }
+      guard accepted else {
+        throw failure(.unreachable, "cannot be asked with this libcurl; install version 7.68 or newer")
+      }
       return unsafe easy
     }
 
     /// The easy handle while the transfer is open.
     var handle: UnsafeMutableRawPointer? { unsafe easy }
 
-    /// Frees the handles. The easy handle must have left its multi handle.
+    /// Frees the handles.
+    ///
+    /// The easy handle must have left its multi handle.
     func close() {
       if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
       unsafe easy = nil
@@ -152,7 +156,8 @@
       where headers.values(of: field.name).isEmpty { headers.append(field) }
       for header in headers {
         guard header.isWellFormed else {
-          throw failure(.invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
+          throw failure(
+            .invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
         }
         // libcurl takes "Name:" as an order to leave its own field out and "Name;" as a field without a value.
         let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"

@@ -22,6 +22,11 @@
       loop.stop()
     }
 
+    /// Carries out a request and returns the whole answer, whatever its status.
+    ///
+    /// - Parameter request: What to fetch and within which bounds.
+    /// - Returns: The answer, after redirects.
+    /// - Throws: As ``HTTPTransport/send(_:)`` says.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       // A year: beyond that, adding to an instant could overflow.
       let deadline = ContinuousClock.now.advanced(by: min(request.timeout, .seconds(31_536_000)))

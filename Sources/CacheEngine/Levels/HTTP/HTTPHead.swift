@@ -1,4 +1,6 @@
-/// What of a server's answer breaks the rules. The text completes a sentence that begins with the address.
+/// What of a server's answer breaks the rules.
+///
+/// The text completes a sentence that begins with the address.
 struct HTTPViolation: Error, Equatable {
   let text: String
 }

@@ -1,4 +1,6 @@
-/// How much of a server's answer is accepted. All limits are on by default.
+/// How much of a server's answer is accepted.
+///
+/// All limits are on by default.
 public struct HTTPLimits: Sendable, Equatable {
   /// The most bytes that a body may have.
   public var bodyBytes: Int

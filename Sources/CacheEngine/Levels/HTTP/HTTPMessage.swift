@@ -6,7 +6,9 @@
 
 /// A header field of a request or a response.
 public struct HTTPHeader: Sendable, Equatable {
-  /// The field's name. Case does not matter.
+  /// The field's name.
+  ///
+  /// Case does not matter.
   public var name: String
   /// The field's value.
   public var value: String
@@ -78,7 +80,9 @@ public struct HTTPResponse: Sendable {
   public var status: Int
   /// Its header fields in the order received.
   public var headers: [HTTPHeader]
-  /// Its body. Empty if the status is outside 200–299: nobody reads the body of an error.
+  /// Its body.
+  ///
+  /// Empty if the status is outside 200–299: nobody reads the body of an error.
   public var body: Data
 
   /// Creates a response.
