@@ -11,7 +11,7 @@
   ///
   /// Unchecked: all but the constants is touched by the loop's thread only, which also runs libcurl's callbacks.
   @safe final class CurlTransfer: @unchecked Sendable {
-    let reply = CurlReply()
+    let reply = HTTPReply()
     let request: HTTPRequest
     let address: HTTPAddress
     let deadline: ContinuousClock.Instant
