@@ -17,7 +17,7 @@ final class EventBuffer: CacheObserver {
     /// Where the oldest event stands once the buffer has wrapped round.
     var oldest = 0
     var lost = 0
-    var wake: (@Sendable () -> Void)?
+    var waiting: CheckedContinuation<Void, Never>?
   }
 
   private let capacity: Int
@@ -28,17 +28,33 @@ final class EventBuffer: CacheObserver {
     self.capacity = capacity
   }
 
-  /// Calls a closure once, with the next event, or at once if there are events already.
-  func notifyOnce(_ wake: @escaping @Sendable () -> Void) {
-    let isReady = state.withLock { state in
-      if state.events.isEmpty { state.wake = wake }
-      return !state.events.isEmpty
+  /// Waits until there is an event, or until the task is cancelled.
+  ///
+  /// One task may wait.
+  func waitForEvents() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          guard state.events.isEmpty, !Task.isCancelled else { return true }
+          state.waiting = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      takeWaiting()?.resume()
     }
-    if isReady { wake() }
+  }
+
+  private func takeWaiting() -> CheckedContinuation<Void, Never>? {
+    state.withLock { state in
+      defer { state.waiting = nil }
+      return state.waiting
+    }
   }
 
   func record(_ event: CacheEvent) {
-    let wake = state.withLock { state in
+    let waiting = state.withLock { state in
       if state.events.count < capacity {
         state.events.append(event)
       } else {
@@ -46,10 +62,10 @@ final class EventBuffer: CacheObserver {
         state.oldest = (state.oldest + 1) % capacity
         state.lost += 1
       }
-      defer { state.wake = nil }
-      return state.wake
+      defer { state.waiting = nil }
+      return state.waiting
     }
-    wake?()
+    waiting?.resume()
   }
 
   /// Takes everything out, oldest first.
