@@ -1,1 +1,223 @@
+#define _GNU_SOURCE
 #include "CTerminalGuard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { reset_capacity = 1024, alternate_size = 64 * 1024, max_watched = 16 };
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
+enum { crash_count = sizeof crashes / sizeof crashes[0] };
+
+static atomic_bool armed;
+static bool exit_hooked;
+static int guarded_fd = -1;
+static pid_t guarded_pid;
+static struct termios guarded_modes;
+static char reset_bytes[reset_capacity];
+static size_t reset_length;
+static struct sigaction crash_before[crash_count];
+static char alternate_stack[alternate_size];
+
+// Writes the reset string and restores the modes, once per arming.
+static void restore(void) {
+  if (getpid() != guarded_pid || !atomic_exchange(&armed, false)) return;
+  size_t done = 0;
+  while (done < reset_length) {
+    ssize_t n = write(guarded_fd, reset_bytes + done, reset_length - done);
+    if (n > 0) {
+      done += (size_t)n;
+    } else if (n < 0 && errno == EINTR) {
+      continue;
+    } else if (n < 0 && errno == EAGAIN) {
+      struct pollfd room = {.fd = guarded_fd, .events = POLLOUT};
+      if (poll(&room, 1, 100) <= 0) break;
+    } else {
+      break;
+    }
+  }
+  // Without this a process in the background would be stopped here instead of restoring.
+  sigset_t set, before;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &set, &before);
+  tcsetattr(guarded_fd, TCSANOW, &guarded_modes);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context) {
+  (void)context;
+  int saved = errno;
+  restore();
+  for (int i = 0; i < crash_count; i++)
+    if (crashes[i] == number) sigaction(number, &crash_before[i], NULL);
+  errno = saved;
+  // A fault happens again on return. What was sent does not, nor does a breakpoint that the processor stepped over.
+  if (info == NULL || info->si_code <= 0 || number == SIGTRAP) raise(number);
+}
+
+bool ctg_arm(int fd, const void *reset, size_t length) {
+  if (length > reset_capacity || atomic_load(&armed)) return false;
+  if (tcgetattr(fd, &guarded_modes) != 0) return false;
+  guarded_fd = fd;
+  guarded_pid = getpid();
+  memcpy(reset_bytes, reset, length);
+  reset_length = length;
+  if (!exit_hooked) exit_hooked = atexit(restore) == 0;
+
+  stack_t current;
+  if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) {
+    stack_t ours = {.ss_sp = alternate_stack, .ss_size = alternate_size};
+    sigaltstack(&ours, NULL);
+  }
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_sigaction = on_crash;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  atomic_store(&armed, true);
+  for (int i = 0; i < crash_count; i++) sigaction(crashes[i], &action, &crash_before[i]);
+  return true;
+}
+
+void ctg_disarm(void) {
+  if (!atomic_exchange(&armed, false)) return;
+  for (int i = 0; i < crash_count; i++) sigaction(crashes[i], &crash_before[i], NULL);
+}
+
+// Signals as bytes in a pipe.
+
+static int watch_pipe[2] = {-1, -1};
+static struct {
+  int number;
+  struct sigaction before;
+} watched[max_watched];
+static size_t watched_count;
+
+static void on_watched(int number) {
+  int saved = errno;
+  unsigned char byte = (unsigned char)number;
+  // A full pipe loses the byte; whoever reads has thousands of them to act on already.
+  (void)!write(watch_pipe[1], &byte, 1);
+  errno = saved;
+}
+
+static int open_pipe(int ends[2]) {
+  if (pipe(ends) != 0) return -1;
+  for (int i = 0; i < 2; i++) {
+    fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[i], F_SETFL, fcntl(ends[i], F_GETFL) | O_NONBLOCK);
+  }
+  return 0;
+}
+
+int ctg_watch(const int *signals, size_t count) {
+  if (watch_pipe[0] >= 0 || count > max_watched) {
+    errno = EBUSY;
+    return -1;
+  }
+  if (open_pipe(watch_pipe) != 0) return -1;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_watched;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  watched_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct sigaction before;
+    if (sigaction(signals[i], NULL, &before) != 0) continue;
+    if (!(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_IGN) continue;
+    if (sigaction(signals[i], &action, NULL) != 0) continue;
+    watched[watched_count].number = signals[i];
+    watched[watched_count].before = before;
+    watched_count++;
+  }
+  return watch_pipe[0];
+}
+
+void ctg_unwatch(void) {
+  if (watch_pipe[0] < 0) return;
+  for (size_t i = 0; i < watched_count; i++) sigaction(watched[i].number, &watched[i].before, NULL);
+  watched_count = 0;
+  int ends[2] = {watch_pipe[0], watch_pipe[1]};
+  watch_pipe[0] = watch_pipe[1] = -1;
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static sigset_t unblock_stops(void) {
+  sigset_t stops, before;
+  sigemptyset(&stops);
+  sigaddset(&stops, SIGTSTP);
+  sigaddset(&stops, SIGTTIN);
+  sigaddset(&stops, SIGTTOU);
+  pthread_sigmask(SIG_UNBLOCK, &stops, &before);
+  return before;
+}
+
+int ctg_set_modes(int fd, const struct termios *modes) {
+  sigset_t before = unblock_stops();
+  int result = tcsetattr(fd, TCSANOW, modes);
+  int saved = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = saved;
+  return result;
+}
+
+ssize_t ctg_read(int fd, void *bytes, size_t count) {
+  sigset_t before = unblock_stops();
+  ssize_t result = read(fd, bytes, count);
+  int saved = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = saved;
+  return result;
+}
+
+bool ctg_in_foreground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
+
+void ctg_stop(void) {
+  struct sigaction current, continued, plain;
+  if (sigaction(SIGTSTP, NULL, &current) != 0) return;
+  // Ignored from the start: the parent has no job control, so nobody would wake us.
+  if (!(current.sa_flags & SA_SIGINFO) && current.sa_handler == SIG_IGN) return;
+  memset(&plain, 0, sizeof plain);
+  sigemptyset(&plain.sa_mask);
+  // The whole group, as the terminal itself would: a script that started us must stop as well. We stop by a signal to
+  // this very thread, which has taken effect when raise returns; one to the process might still be on its way when the
+  // handler is back, and would be taken for another wish to stop.
+  plain.sa_handler = SIG_IGN;
+  sigaction(SIGTSTP, &plain, NULL);
+  kill(0, SIGTSTP);
+  plain.sa_handler = SIG_DFL;
+  sigaction(SIGTSTP, &plain, NULL);
+  // The caller sees for himself that he was continued.
+  sigaction(SIGCONT, &plain, &continued);
+  raise(SIGTSTP);
+  // Where this thread blocks it, it takes effect here.
+  sigset_t before = unblock_stops();
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  sigaction(SIGCONT, &continued, NULL);
+  sigaction(SIGTSTP, &current, NULL);
+}
+
+int ctg_memory_file(void) {
+#ifdef __linux__
+  int fd = memfd_create("frame", MFD_CLOEXEC);
+  if (fd >= 0) return fd;
+#endif
+  FILE *file = tmpfile();
+  if (file == NULL) return -1;
+  int copy = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+  int saved = errno;
+  fclose(file);
+  errno = saved;
+  return copy;
+}

@@ -1,3 +1,47 @@
+// Gives the terminal back on every way out that Swift code cannot be on: crashes, exit() from anywhere.
+//
+// One terminal at a time. Everything the signal handlers use is prepared beforehand; they call only
+// async-signal-safe functions.
 #ifndef CTERMINALGUARD_H
 #define CTERMINALGUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <termios.h>
+
+/// Remembers the modes of the terminal and what to write to it when the process crashes or exits.
+///
+/// Returns false where fd is no terminal or the string is too long.
+bool ctg_arm(int fd, const void *reset, size_t length);
+
+/// Puts the crash handlers back as they were; exit() writes nothing any more.
+void ctg_disarm(void);
+
+/// Catches the signals, and makes their numbers readable as bytes. Returns a descriptor, or -1 with errno.
+///
+/// A signal that was ignored stays ignored, as nohup and shells without job control want it. Only one watch at a time.
+int ctg_watch(const int *signals, size_t count);
+
+/// Puts the signals back as they were and closes the descriptor.
+void ctg_unwatch(void);
+
+/// Stops the process group as ^Z does. Returns once continued, or at once where nobody could continue it.
+void ctg_stop(void);
+
+// On Linux the main actor runs on worker threads that have all signals blocked. A process in the background that touches
+// its terminal from there is not stopped, as it must be, but takes the terminal away from the shell, or is told EIO.
+
+/// tcsetattr, which stops a process in the background until it is in the foreground.
+int ctg_set_modes(int fd, const struct termios *modes);
+
+/// read, likewise.
+ssize_t ctg_read(int fd, void *bytes, size_t count);
+
+/// Whether the terminal is ours to use now.
+bool ctg_in_foreground(int fd);
+
+/// An unnamed file in memory for what curses writes, or -1 with errno.
+int ctg_memory_file(void);
+
 #endif

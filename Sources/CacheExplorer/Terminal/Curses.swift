@@ -1,0 +1,189 @@
+import CNcurses
+import CTerminalGuard
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// ncurses, drawing into memory: what it would write to a terminal comes back as bytes.
+///
+/// Written straight to a terminal, a frame of ncurses is a write for nearly every row, and shows torn over a slow line.
+@MainActor
+@safe
+final class Curses {
+  /// The terminal's description that was found; not always the one asked for.
+  let name: String
+  let isUnicode: Bool
+  /// Sequences of keys by the terminal's description.
+  let keys: [[UInt8]: InputEvent.Key]
+  /// Turns the terminal's key mode on.
+  let enter: [UInt8]
+  /// Turns it off.
+  let leave: [UInt8]
+  /// Everything a terminal needs to be usable again when curses cannot be asked.
+  let reset: [UInt8]
+  let colors: Int
+
+  private let screen: OpaquePointer
+  private let file: UnsafeMutablePointer<FILE>
+  private let descriptor: Int32
+  private var palette = Palette(depth: .mono)
+  private var size = Size(width: 0, height: 0)
+  private var drawn: Canvas?
+
+  /// - Throws: ``TerminalError`` when no usable description of the terminal is there.
+  init(term: String, isASCII: Bool) throws(TerminalError) {
+    let isUnicodeLocale = cn_choose_unicode_locale()
+    isUnicode = isUnicodeLocale && !isASCII
+    descriptor = ctg_memory_file()
+    guard descriptor >= 0, let file = unsafe fdopen(descriptor, "r+") else {
+      throw .failed(operation: "making a file in memory", reason: SystemFailure.text(errno))
+    }
+    let names = TerminalName.candidates(for: term)
+    guard let (name, screen) = unsafe Self.open(names, file) else {
+      unsafe fclose(file)
+      throw .unknown(term: term, tried: Array(names.dropFirst()))
+    }
+    unsafe self.file = unsafe file
+    unsafe self.screen = unsafe screen
+    self.name = name
+
+    cn_prepare()
+    if has_colors() {
+      start_color()
+      use_default_colors()
+      colors = Int(cn_colors())
+    } else {
+      colors = 0
+    }
+    keys = Dictionary(
+      KeySequences.capabilities.compactMap { capability in
+        Self.capability(capability.name).map { ($0, capability.key) }
+      }, uniquingKeysWith: { first, _ in first })
+    let paste = (on: Array("\u{1b}[?2004h".utf8), off: Array("\u{1b}[?2004l".utf8))
+    enter = (Self.capability("smkx") ?? []) + paste.on
+    leave = paste.off + (Self.capability("rmkx") ?? [])
+    reset =
+      Array("\u{1b}[?2026l".utf8) + leave + (Self.capability("sgr0") ?? []) + (Self.capability("op") ?? [])
+      + (Self.capability("cnorm") ?? []) + (Self.capability("rmcup") ?? Array("\r\n".utf8))
+  }
+
+  private static func open(
+    _ names: [String], _ file: UnsafeMutablePointer<FILE>
+  ) -> (String, OpaquePointer)? {
+    for name in names {
+      guard let screen = unsafe newterm(name, file, file) else { continue }
+      // A description without cursor addressing draws nothing.
+      if capability("cup") != nil { return unsafe (name, screen) }
+      unsafe delscreen(screen)
+    }
+    return nil
+  }
+
+  /// A string of the terminal's description, without its padding.
+  private static func capability(_ name: String) -> [UInt8]? {
+    guard let text = unsafe cn_capability(name) else { return nil }
+    let string = unsafe String(cString: text)
+    guard !string.isEmpty else { return nil }
+    return Array(string.replacing(/\$<[0-9.]+[*\/]*>/, with: "").utf8)
+  }
+
+  func use(_ palette: Palette) { self.palette = palette }
+
+  /// Draws what differs from the last canvas, and returns what to write to the terminal for it.
+  func draw(_ canvas: Canvas, terminal: Size) -> [UInt8] {
+    if terminal != size {
+      // Not resizeterm, which would put a key into an input queue that nobody reads.
+      resize_term(Int32(terminal.height), Int32(terminal.width))
+      size = terminal
+      drawn = nil
+    }
+    let width = min(canvas.size.width, size.width)
+    for y in 0..<size.height {
+      if let drawn, drawn.size == canvas.size, y < canvas.size.height, canvas.row(y) == drawn.row(y) { continue }
+      // A row at a time: half of a wide glyph is never drawn over. curses itself sends only the cells that differ.
+      drawRow(y, of: canvas, width: y < canvas.size.height ? width : 0)
+    }
+    drawn = canvas
+    if let cursor = canvas.cursor, cursor.x >= 0, cursor.y >= 0, cursor.x < size.width, cursor.y < size.height {
+      cn_cursor(Int32(cursor.y), Int32(cursor.x))
+    } else {
+      cn_cursor(-1, 0)
+    }
+    cn_update()
+    return takeBytes()
+  }
+
+  private func drawRow(_ y: Int, of canvas: Canvas, width: Int) {
+    var x = 0
+    while x < width {
+      let cell = canvas[x, y]
+      let room = x + 1 < width && canvas[x + 1, y].glyph.isEmpty ? 2 : 1
+      let glyph = DrawnGlyph.resolve(cell.glyph, room: room, isUnicode: isUnicode) { Int(cn_width($0.value)) }
+      put(glyph, cell.style, x: x, y: y)
+      x += glyph.width
+    }
+    for x in width..<max(width, size.width) { put(DrawnGlyph(base: " "), .plain, x: x, y: y) }
+  }
+
+  private func put(_ glyph: DrawnGlyph, _ style: Style, x: Int, y: Int) {
+    let look = palette.appearance(of: style)
+    var flags = 0
+    if look.isBold { flags |= cn_bold }
+    if look.isDim { flags |= cn_dim }
+    if look.isUnderlined { flags |= cn_underline }
+    if look.isReversed { flags |= cn_reverse }
+    func mark(_ index: Int) -> UInt32 { index < glyph.marks.count ? glyph.marks[index].value : 0 }
+    cn_put(
+      Int32(y), Int32(x), glyph.base.value, mark(0), mark(1), mark(2), mark(3), Int32(flags), pair(look.foreground))
+  }
+
+  private func pair(_ foreground: Int?) -> Int32 {
+    guard let foreground, foreground < colors else { return 0 }
+    // curses keeps the pairs it was asked for and finds them again.
+    return max(0, alloc_pair(Int32(foreground), -1))
+  }
+
+  /// Has the next drawing send every cell.
+  func redrawAll() {
+    drawn = nil
+    cn_redraw_all()
+  }
+
+  /// Ends the drawing for now; the next drawing begins anew.
+  ///
+  /// Returns what to write to the terminal.
+  func end() -> [UInt8] {
+    endwin()
+    drawn = nil
+    return takeBytes()
+  }
+
+  /// Frees everything.
+  ///
+  /// Nothing may be called afterwards.
+  func destroy() {
+    unsafe delscreen(screen)
+    unsafe fclose(file)
+  }
+
+  private func takeBytes() -> [UInt8] {
+    unsafe fflush(file)
+    let count = Int(lseek(descriptor, 0, SEEK_END))
+    guard count > 0 else { return [] }
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      initialized = unsafe max(0, pread(descriptor, buffer.baseAddress, count, 0))
+    }
+    ftruncate(descriptor, 0)
+    lseek(descriptor, 0, SEEK_SET)
+    return bytes
+  }
+}
+
+extension Canvas {
+  fileprivate func row(_ y: Int) -> ArraySlice<Cell> { cells[(y * size.width)..<((y + 1) * size.width)] }
+}

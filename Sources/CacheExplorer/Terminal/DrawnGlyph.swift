@@ -1,0 +1,78 @@
+/// The scalars that go to curses for one cell: a base and up to four marks that take no room.
+///
+/// The last line of defence: whatever a canvas holds, nothing leaves here that moves the cursor, takes more room than its
+/// cell has, or is no single character to the C library.
+struct DrawnGlyph: Equatable, Sendable {
+  static let maximumMarks = 4
+  static let unknown = DrawnGlyph(base: "?", marks: [], width: 1)
+
+  var base: Unicode.Scalar
+  var marks: [Unicode.Scalar] = []
+  /// One cell or two.
+  var width = 1
+
+  /// What to draw for a glyph that has `room` cells, one or two.
+  ///
+  /// `widthOf` gives the cells that the C library reserves for a scalar, -1 for what it cannot print. curses counts with
+  /// it, so that a glyph it sees differently would shift the rest of the row.
+  static func resolve(
+    _ glyph: String, room: Int, isUnicode: Bool, widthOf: (Unicode.Scalar) -> Int
+  ) -> DrawnGlyph {
+    var scalars = glyph.unicodeScalars.makeIterator()
+    guard let base = scalars.next() else { return DrawnGlyph(base: " ") }
+    if base.value >= 0x20, base.value < 0x7f, glyph.utf8.count == 1 { return DrawnGlyph(base: base) }
+    guard isUnicode else { return DrawnGlyph(base: ASCIIGlyphs.lookAlike(of: glyph)) }
+    guard base.value > 0x9f else { return .unknown }
+    let width = widthOf(base)
+    guard width == 1 || width == 2, width <= room else { return .unknown }
+    var marks: [Unicode.Scalar] = []
+    while let mark = scalars.next() {
+      guard marks.count < maximumMarks, mark.value > 0x9f, widthOf(mark) == 0, !mark.properties.isJoinControl,
+        !mark.properties.isBidiControl
+      else { return .unknown }
+      marks.append(mark)
+    }
+    return DrawnGlyph(base: base, marks: marks, width: width)
+  }
+}
+
+/// What stands for a glyph where only ASCII can be shown.
+enum ASCIIGlyphs {
+  static func lookAlike(of glyph: String) -> Unicode.Scalar {
+    guard let scalar = glyph.unicodeScalars.first else { return " " }
+    if scalar.value >= 0x20, scalar.value < 0x7f { return glyph.unicodeScalars.count == 1 ? scalar : "?" }
+    return switch scalar {
+    case "─", "━", "╌", "┄", "┈", "—", "–", "‐", "−", "╴", "╶", "⎯": "-"
+    case "═": "="
+    case "│", "┃", "║", "╎", "┆", "┊", "▏", "▕", "▌", "▐": "|"
+    case "\u{2501}"..."\u{257f}": "+"
+    case "▁", "▂", "⎽": "_"
+    case "▃": "."
+    case "▄", "▅": "-"
+    case "▆", "▇": "="
+    case "█", "▉", "▊", "▋", "■", "▓": "#"
+    case "▍", "▎": "|"
+    case "░", "▒", "□": "."
+    case "●", "◉": "o"
+    case "○", "◯": "O"
+    case "◐", "◑", "◔", "◕": "c"
+    case "·", "…", "•", "∙": "."
+    case "✕", "✗", "✘", "×", "╳": "x"
+    case "✓", "✔": "v"
+    case "▸", "▶", "►", "→", "›", "»": ">"
+    case "◂", "◀", "◄", "←", "‹", "«": "<"
+    case "▲", "↑", "△": "^"
+    case "▼", "↓", "▽": "v"
+    case "⟳", "↻": "@"
+    case "↵", "⏎": "<"
+    case "≥": ">"
+    case "≤": "<"
+    case "≈", "∼": "~"
+    case "µ", "μ": "u"
+    case "“", "”", "„": "\""
+    case "‘", "’": "'"
+    case "\u{a0}", "\u{2007}", "\u{202f}": " "
+    default: "?"
+    }
+  }
+}

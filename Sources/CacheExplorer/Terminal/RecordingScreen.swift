@@ -1,0 +1,77 @@
+/// A screen in memory, for tests: keeps what was shown and plays the person.
+@MainActor
+final class RecordingScreen: Screen {
+  private(set) var size: Size
+  let input: AsyncStream<InputEvent>
+  /// Every canvas that was shown, in order.
+  private(set) var shown: [Canvas] = []
+  private(set) var isClosed = false
+  private(set) var suspensions = 0
+  private(set) var invalidations = 0
+
+  private let continuation: AsyncStream<InputEvent>.Continuation
+  private var waiters: [(isMet: @MainActor (Canvas) -> Bool, continuation: CheckedContinuation<Canvas?, Never>)] = []
+
+  init(size: Size = Size(width: 80, height: 24)) {
+    self.size = size
+    (input, continuation) = AsyncStream.makeStream()
+  }
+
+  func show(_ canvas: Canvas) {
+    guard !isClosed else { return }
+    shown.append(canvas)
+    let ready = waiters.filter { $0.isMet(canvas) }
+    waiters.removeAll { $0.isMet(canvas) }
+    for waiter in ready { waiter.continuation.resume(returning: canvas) }
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    continuation.finish()
+    for waiter in waiters { waiter.continuation.resume(returning: nil) }
+    waiters = []
+  }
+
+  func suspend() { suspensions += 1 }
+
+  func invalidate() { invalidations += 1 }
+
+  // The person's side.
+
+  /// What the person sees now.
+  var current: Canvas? { shown.last }
+
+  func send(_ event: InputEvent) { continuation.yield(event) }
+
+  /// Presses a key for each character.
+  func type(_ text: String) {
+    for character in text { send(.key(character == "\n" ? .enter : .character(character))) }
+  }
+
+  func resize(to size: Size) {
+    self.size = size
+    send(.resized(size))
+  }
+
+  /// Waits for a canvas, the current one or a later, that meets the condition; `nil` when the screen was closed first.
+  ///
+  /// The condition may be asked more than once for one canvas.
+  func canvas(where isMet: @escaping @MainActor (Canvas) -> Bool) async -> Canvas? {
+    if let current, isMet(current) { return current }
+    guard !isClosed else { return nil }
+    return await withCheckedContinuation { waiters.append((isMet, $0)) }
+  }
+}
+
+extension Canvas {
+  /// The rows as text, without the spaces at their ends.
+  var rows: [String] {
+    (0..<size.height).map { y in
+      var row = ""
+      for x in 0..<size.width { row += self[x, y].glyph }
+      while row.last == " " { row.removeLast() }
+      return row
+    }
+  }
+}

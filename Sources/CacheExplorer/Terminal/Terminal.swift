@@ -1,0 +1,259 @@
+import CTerminalGuard
+import Dispatch
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The terminal as a screen: the only one who calls ncurses, and the one who gives the terminal back as it was.
+///
+/// Each frame is only the difference to the last canvas and reaches the terminal in one write. Everything happens on the
+/// main actor; between events nothing runs at all.
+@MainActor
+final class Terminal: Screen {
+  struct Options {
+    /// The descriptors of the terminal.
+    ///
+    /// A test gives one end of a pseudo-terminal.
+    var input: Int32 = 0
+    var output: Int32 = 1
+    var environment: [String: String] = [:]
+    /// Draws with ASCII only, whatever the locale.
+    var isASCII = false
+    /// The colours to use; `nil` for what the terminal and `NO_COLOR` say.
+    var colors: ColorDepth?
+    /// Takes the process's signals and guards against crashes.
+    ///
+    /// A test that shares its process does without.
+    var ownsProcess = true
+  }
+
+  private(set) var size: Size
+  let input: AsyncStream<InputEvent>
+  /// What to tell the person about the terminal, for example that its description was not found.
+  let warning: String?
+  /// Whether glyphs outside ASCII are shown.
+  var isUnicode: Bool { curses.isUnicode }
+  /// The description of the terminal in use.
+  var name: String { curses.name }
+  let colors: ColorDepth
+  /// What went to the terminal so far.
+  var bytesWritten: Int { writer.bytesWritten }
+  var writes: Int { writer.writes }
+
+  private enum Phase { case shown, stopped, closed }
+
+  private let options: Options
+  private let modes: TerminalModes
+  private let curses: Curses
+  private let writer: FrameWriter
+  private let continuation: AsyncStream<InputEvent>.Continuation
+  private var phase = Phase.shown
+  /// The newest canvas that came while an earlier frame was still going out.
+  private var waiting: Canvas?
+  private var keyboard: Keyboard?
+  private var signals: (any DispatchSourceRead)?
+
+  /// - Throws: ``TerminalError``; the terminal is then as it was.
+  init(_ options: Options) throws(TerminalError) {
+    let term = options.environment["TERM"]
+    guard !TerminalName.isUnsuitable(term), let term else { throw .unsuitable(term: term) }
+    guard isatty(options.input) == 1 else { throw .notATerminal(stream: "input") }
+    guard isatty(options.output) == 1 else { throw .notATerminal(stream: "output") }
+    self.options = options
+    modes = try TerminalModes(descriptor: options.input)
+    // Before curses, which leaves signals alone that somebody has taken.
+    let signalPipe = options.ownsProcess ? Self.watchSignals() : -1
+    do {
+      curses = try Curses(term: term, isASCII: options.isASCII)
+    } catch {
+      ctg_unwatch()
+      throw error
+    }
+    colors = options.colors ?? .chosen(colors: curses.colors, environment: options.environment)
+    curses.use(Palette(depth: colors))
+    warning = Self.warning(asked: term, curses: curses, isASCII: options.isASCII)
+    size = TerminalModes.size(of: options.output, environment: options.environment)
+    writer = FrameWriter(terminal: options.output)
+    (input, continuation) = AsyncStream.makeStream()
+
+    if options.ownsProcess { arm() }
+    do {
+      try modes.makeRaw()
+    } catch {
+      ctg_disarm()
+      ctg_unwatch()
+      curses.destroy()
+      writer.close()
+      throw error
+    }
+    writer.onDrained = { [weak self] in self?.showWaiting() }
+    writer.onGone = { [weak self] in self?.lose() }
+    keyboard = Keyboard(
+      descriptor: options.input, decoder: KeyDecoder(described: curses.keys),
+      onEvent: { [weak self] in self?.receive($0) }, onEnd: { [weak self] in self?.lose() })
+    if signalPipe >= 0 { listen(to: signalPipe) }
+    writer.write(curses.enter)
+  }
+
+  func show(_ canvas: Canvas) {
+    guard phase == .shown else { return }
+    guard !writer.isBusy else { return waiting = canvas }
+    let frame = curses.draw(canvas, terminal: size)
+    guard !frame.isEmpty else { return }
+    // The brackets have a terminal show the frame all at once.
+    writer.write(Self.synchronizedBegin + frame + Self.synchronizedEnd)
+  }
+
+  func invalidate() {
+    guard phase == .shown else { return }
+    curses.redrawAll()
+  }
+
+  func close() {
+    guard phase != .closed else { return }
+    if phase == .shown { giveBack() }
+    phase = .closed
+    ctg_disarm()
+    keyboard?.stop()
+    keyboard = nil
+    signals?.cancel()
+    signals = nil
+    if options.ownsProcess { ctg_unwatch() }
+    writer.close()
+    curses.destroy()
+    continuation.finish()
+  }
+
+  func suspend() {
+    guard phase == .shown, options.ownsProcess else { return }
+    giveBack()
+    ctg_disarm()
+    phase = .stopped
+    ctg_stop()
+    takeBack()
+  }
+
+  // MARK: The terminal itself
+
+  private static let synchronizedBegin = Array("\u{1b}[?2026h".utf8)
+  private static let synchronizedEnd = Array("\u{1b}[?2026l".utf8)
+
+  private func arm() {
+    let armed = unsafe curses.reset.withUnsafeBytes { unsafe ctg_arm(options.output, $0.baseAddress, $0.count) }
+    assert(armed, "the reset string is short and the output was checked to be a terminal")
+  }
+
+  private func giveBack() {
+    let last = curses.end()
+    guard !writer.isGone else { return }
+    writer.finish(Self.synchronizedEnd + curses.leave + last)
+    modes.restore()
+  }
+
+  private func takeBack() {
+    guard !writer.isGone else { return }
+    arm()
+    do {
+      try modes.makeRaw()
+    } catch {
+      return lose()
+    }
+    phase = .shown
+    waiting = nil
+    curses.redrawAll()
+    writer.write(curses.enter)
+    readSize()
+    continuation.yield(.resumed)
+  }
+
+  private func showWaiting() {
+    guard let canvas = waiting else { return }
+    waiting = nil
+    show(canvas)
+  }
+
+  /// The terminal is gone: nothing may be written to it or asked of it.
+  private func lose() {
+    guard phase != .closed else { return }
+    keyboard?.stop()
+    keyboard = nil
+    writer.close()
+    ctg_disarm()
+    continuation.yield(.terminate(signal: SIGHUP))
+  }
+
+  private static func warning(asked term: String, curses: Curses, isASCII: Bool) -> String? {
+    var warnings: [String] = []
+    if curses.name != term {
+      warnings.append(
+        "No description of the terminal TERM=\(term) was found; using \(curses.name). "
+          + "Install ncurses-term to mend this.")
+    }
+    if !curses.isUnicode, !isASCII {
+      warnings.append("No UTF-8 locale was found; drawing in ASCII. Set LANG=C.UTF-8 to mend this.")
+    }
+    return warnings.isEmpty ? nil : warnings.joined(separator: " ")
+  }
+
+  // MARK: What comes in
+
+  private func receive(_ event: InputEvent) {
+    guard phase == .shown else { return }
+    continuation.yield(event)
+  }
+
+  private func readSize() {
+    let current = TerminalModes.size(of: options.output, environment: options.environment)
+    guard current != size else { return }
+    size = current
+    continuation.yield(.resized(current))
+  }
+
+  private static func watchSignals() -> Int32 {
+    let numbers = [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT]
+    return unsafe numbers.withUnsafeBufferPointer { unsafe ctg_watch($0.baseAddress, $0.count) }
+  }
+
+  private func listen(to pipe: Int32) {
+    let source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .main)
+    source.setEventHandler { [weak self] in
+      MainActor.assumeIsolated { self?.readSignals(pipe) }
+    }
+    signals = source
+    source.activate()
+  }
+
+  private func readSignals(_ pipe: Int32) {
+    var bytes = [UInt8](repeating: 0, count: 512)
+    let count = unsafe read(pipe, &bytes, bytes.count)
+    guard count > 0 else { return }
+    // A window dragged larger sends hundreds: each kind counts once.
+    var seen: Set<UInt8> = []
+    for byte in bytes.prefix(count) where seen.insert(byte).inserted { handle(Int32(byte)) }
+  }
+
+  private func handle(_ signal: Int32) {
+    switch signal {
+    case SIGWINCH: if phase == .shown { readSize() }
+    case SIGTSTP: if phase == .shown { continuation.yield(.suspend) }
+    case SIGCONT:
+      // Stopped by SIGSTOP, which nobody can catch: whoever had the terminal in between has set its modes.
+      guard phase == .shown, !writer.isGone else { return }
+      do {
+        try modes.makeRaw()
+      } catch {
+        return lose()
+      }
+      curses.redrawAll()
+      if !writer.isBusy { writer.write(curses.enter) }
+      readSize()
+      continuation.yield(.resumed)
+    default: continuation.yield(.terminate(signal: signal))
+    }
+  }
+}
