@@ -55,9 +55,16 @@ let package = Package(
     .testTarget(
       name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       swiftSettings: strict),
+    // Runs a program on a terminal of its own and looks at its screen; for tests only.
+    .target(name: "CPseudoTerminal", path: "Tests/PseudoTerminal/C"),
+    .target(
+      name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/PseudoTerminal/Swift",
+      swiftSettings: strict),
     .testTarget(
       name: "CacheExplorerTests",
-      dependencies: ["CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer"],
+      dependencies: [
+        "CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer", "PseudoTerminal", "CPseudoTerminal",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -181,7 +181,11 @@ ssize_t ctg_read(int fd, void *bytes, size_t count) {
   return result;
 }
 
-bool ctg_in_foreground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
+bool ctg_in_foreground(int fd) {
+  // A terminal that is not the process's own has no foreground for it: nobody else is in the way.
+  pid_t group = tcgetpgrp(fd);
+  return group < 0 || group == getpgrp();
+}
 
 void ctg_stop(void) {
   struct sigaction current, continued, plain;

@@ -22,7 +22,7 @@ struct DrawnGlyph: Equatable, Sendable {
     guard let base = scalars.next() else { return DrawnGlyph(base: " ") }
     if base.value >= 0x20, base.value < 0x7f, glyph.utf8.count == 1 { return DrawnGlyph(base: base) }
     guard isUnicode else { return DrawnGlyph(base: ASCIIGlyphs.lookAlike(of: glyph)) }
-    guard base.value > 0x9f else { return .unknown }
+    guard base.value > 0x9f || (0x20...0x7e).contains(base.value) else { return .unknown }
     let width = widthOf(base)
     guard width == 1 || width == 2, width <= room else { return .unknown }
     var marks: [Unicode.Scalar] = []

@@ -1,0 +1,60 @@
+import Testing
+
+@testable import CacheExplorer
+
+@Suite("Palette")
+struct PaletteTests {
+  @Test(
+    "the depth follows the terminal",
+    arguments: [(0, .mono), (7, .mono), (8, .eight), (16, .sixteen), (88, .sixteen), (256, .many), (1 << 24, .many)]
+      as [(Int, ColorDepth)])
+  func depth(colors: Int, expected: ColorDepth) {
+    #expect(ColorDepth.chosen(colors: colors, environment: [:]) == expected)
+  }
+
+  @Test("NO_COLOR asks for none, unless it is empty")
+  func noColor() {
+    #expect(ColorDepth.chosen(colors: 256, environment: ["NO_COLOR": "1"]) == .mono)
+    #expect(ColorDepth.chosen(colors: 256, environment: ["NO_COLOR": ""]) == .many)
+  }
+
+  @Test("without colours there is no colour", arguments: Style.Role.allCases)
+  func mono(role: Style.Role) {
+    #expect(Palette(depth: .mono).appearance(of: Style(role: role)).foreground == nil)
+  }
+
+  @Test("every colour exists at its depth", arguments: Style.Role.allCases)
+  func colorsExist(role: Style.Role) {
+    for (depth, count) in [(ColorDepth.eight, 8), (.sixteen, 16), (.many, 256)] {
+      #expect(Palette(depth: depth).appearance(of: Style(role: role)).foreground ?? 0 < count)
+    }
+  }
+
+  @Test("the roles that stand for each other differ without colour as well", arguments: ColorDepth.allCases)
+  func secondSign(depth: ColorDepth) {
+    func sign(_ role: Style.Role) -> Appearance {
+      var look = Palette(depth: depth).appearance(of: Style(role: role))
+      look.foreground = nil
+      return look
+    }
+    #expect(sign(.warning) != sign(.plain))
+    #expect(sign(.error) != sign(.plain))
+    #expect(sign(.error) != sign(.warning))
+    #expect(sign(.title) != sign(.plain))
+  }
+
+  @Test("hit and miss never look alike", arguments: ColorDepth.allCases)
+  func hitAndMiss(depth: ColorDepth) {
+    let palette = Palette(depth: depth)
+    #expect(palette.appearance(of: Style(role: .hit)) != palette.appearance(of: Style(role: .miss)))
+  }
+
+  @Test("bold and reverse come from the style as well", arguments: ColorDepth.allCases)
+  func styleFlags(depth: ColorDepth) {
+    let palette = Palette(depth: depth)
+    #expect(palette.appearance(of: Style(role: .plain, isBold: true)).isBold)
+    #expect(palette.appearance(of: Style(role: .plain, isReversed: true)).isReversed)
+    // A reversed error must still differ from an error.
+    #expect(!palette.appearance(of: Style(role: .error, isReversed: true)).isReversed)
+  }
+}

@@ -1,0 +1,314 @@
+import CPseudoTerminal
+import PseudoTerminal
+import Testing
+
+@testable import CacheExplorer
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The terminal on one end of a pseudo-terminal, the test on the other.
+///
+/// Signals, crashes and suspending need a process of
+/// their own and are tested with the program.
+@Suite("Terminal", .serialized, .timeLimit(.minutes(2)))
+@MainActor
+struct TerminalTests {
+  @MainActor
+  private final class Rig {
+    var pair = cpt_terminal()
+    var emulator: TerminalEmulator
+    let before: [UInt8]
+
+    init(width: Int = 20, height: Int = 4) {
+      #expect(unsafe cpt_open(&pair, Int32(width), Int32(height)) == 0)
+      emulator = TerminalEmulator(width: width, height: height)
+      before = Self.modes(pair.device)
+    }
+
+    deinit {
+      close(pair.master)
+      close(pair.device)
+    }
+
+    var modes: [UInt8] { Self.modes(pair.device) }
+
+    static func modes(_ device: Int32) -> [UInt8] {
+      var modes = termios()
+      unsafe tcgetattr(device, &modes)
+      return unsafe withUnsafeBytes(of: &modes) { unsafe Array($0) }
+    }
+
+    func options(_ environment: [String: String] = [:]) -> Terminal.Options {
+      Terminal.Options(
+        input: pair.device, output: pair.device,
+        environment: ["TERM": "xterm-256color"].merging(environment) { $1 }, ownsProcess: false)
+    }
+
+    /// Reads on until so many bytes have come.
+    func read(_ terminal: Terminal) -> [UInt8] {
+      var all: [UInt8] = []
+      while received + all.count < terminal.bytesWritten {
+        var waiting = pollfd(fd: pair.master, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&waiting, 1, 10_000) == 1 else { break }
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = systemRead(pair.master, &bytes)
+        guard count > 0 else { break }
+        all += bytes.prefix(count)
+      }
+      received += all.count
+      emulator.feed(all)
+      return all
+    }
+    private var received = 0
+
+    func type(_ text: String) {
+      let bytes = Array(text.utf8)
+      #expect(unsafe write(pair.master, bytes, bytes.count) == bytes.count)
+    }
+  }
+
+  private func canvas(_ rows: [String], _ size: Size = Size(width: 20, height: 4)) -> Canvas {
+    var canvas = Canvas(size)
+    for (y, row) in rows.enumerated() {
+      for (x, character) in row.enumerated() { canvas[x, y] = Cell(glyph: String(character), style: .plain) }
+    }
+    return canvas
+  }
+
+  @Test("a canvas appears as it is, on the alternate screen, and close gives everything back")
+  func showsAndCloses() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    #expect(rig.modes != rig.before)
+    terminal.show(canvas(["┌─┐ hit", "│é│", "└─┘"]))
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.rows == ["┌─┐ hit", "│é│", "└─┘", ""])
+    #expect(rig.emulator.screen.isAlternate && !rig.emulator.screen.isCursorVisible)
+    #expect(rig.emulator.screen.isPasteBracketed)
+    terminal.close()
+    terminal.close()
+    _ = rig.read(terminal)
+    #expect(!rig.emulator.screen.isAlternate && rig.emulator.screen.isCursorVisible)
+    #expect(!rig.emulator.screen.isPasteBracketed && !rig.emulator.screen.isSynchronizing)
+    #expect(rig.modes == rig.before)
+    #expect(rig.emulator.unknown == [])
+  }
+
+  @Test("each frame is one synchronized write, and only the difference travels")
+  func oneWrite() throws {
+    let rig = Rig(width: 120, height: 40)
+    let size = Size(width: 120, height: 40)
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    var picture = canvas(Array(repeating: String(repeating: "x", count: 119), count: 40), size)
+    for y in 0..<40 { picture[y, y].glyph = "▃" }
+    let writesBefore = terminal.writes
+    terminal.show(picture)
+    #expect(terminal.writes == writesBefore + 1)
+    _ = rig.read(terminal)
+    picture[5, 7].glyph = "q"
+    terminal.show(picture)
+    #expect(terminal.writes == writesBefore + 2)
+    let frame = rig.read(terminal)
+    #expect(frame.starts(with: Array("\u{1b}[?2026h".utf8)))
+    #expect(frame.suffix(8) == Array("\u{1b}[?2026l".utf8)[...])
+    #expect(frame.count < 40)
+    #expect(rig.emulator.screen.rows[7].contains("xxxxxq"))
+  }
+
+  @Test("the same canvas again costs nothing")
+  func nothingNew() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    terminal.show(canvas(["a"]))
+    let bytes = terminal.bytesWritten
+    terminal.show(canvas(["a"]))
+    #expect(terminal.bytesWritten == bytes)
+  }
+
+  @Test("after invalidate everything is drawn anew")
+  func invalidates() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    terminal.show(canvas(["abc", "def"]))
+    _ = rig.read(terminal)
+    rig.emulator.feed(Array("\u{1b}[2Jrubbish".utf8))
+    terminal.invalidate()
+    terminal.show(canvas(["abc", "def"]))
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.rows == ["abc", "def", "", ""])
+  }
+
+  @Test("the cursor stands where the canvas has it")
+  func cursor() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    var picture = canvas(["abc"])
+    picture.cursor = Point(x: 2, y: 1)
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.isCursorVisible && rig.emulator.screen.cursor == (2, 1))
+    picture.cursor = Point(x: 99, y: 1)
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    #expect(!rig.emulator.screen.isCursorVisible)
+  }
+
+  @Test("no control character of a canvas reaches the terminal, and wide glyphs keep their columns")
+  func hostileCanvas() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    var picture = canvas(["", "ok"])
+    for (x, glyph) in ["\u{1b}[2J", "\u{9b}", "\n", "日", "", "👨‍👩‍👧", "", "日", "|"].enumerated() {
+      picture[x, 0].glyph = glyph
+    }
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.rows.prefix(2) == ["???日? ?|", "ok"])
+  }
+
+  @Test("styles arrive as colours and attributes")
+  func styles() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    var picture = canvas(["eh"])
+    picture[0, 0].style.role = .error
+    picture[1, 0].style.role = .hit
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen[0, 0].look.foreground == 196)
+    #expect(rig.emulator.screen[0, 0].look.isReversed && rig.emulator.screen[0, 0].look.isBold)
+    #expect(rig.emulator.screen[1, 0].look.foreground == 71)
+  }
+
+  @Test("NO_COLOR leaves the attributes and takes the colours")
+  func noColor() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options(["NO_COLOR": "1"]))
+    defer { terminal.close() }
+    var picture = canvas(["e"])
+    picture[0, 0].style.role = .error
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen[0, 0].look.foreground == nil)
+    #expect(rig.emulator.screen[0, 0].look.isReversed)
+  }
+
+  @Test("asked for ASCII it sends nothing else")
+  func ascii() throws {
+    let rig = Rig()
+    var options = rig.options()
+    options.isASCII = true
+    let terminal = try Terminal(options)
+    terminal.show(canvas(["┌─┐●○✕▁▸日é"]))
+    terminal.close()
+    let bytes = rig.read(terminal)
+    #expect(bytes.allSatisfy { $0 < 0x80 })
+    #expect(!terminal.isUnicode)
+  }
+
+  @Test("keys and pastes come as events, Escape alone after its silence")
+  func keys() async throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    var events = terminal.input.makeAsyncIterator()
+    rig.type("q\u{1b}OA\u{1b}[200~two\rlines\u{1b}[201~\u{3}\r\u{1b}")
+    let expected: [InputEvent] = [
+      .key(.character("q")), .key(.up), .paste("two\nlines"), .key(.control("c")), .key(.enter), .key(.escape),
+    ]
+    for event in expected { #expect(await events.next(isolation: #isolation) == event) }
+  }
+
+  @Test("a closed terminal ends the input once, and nothing is written any more")
+  func closedTerminal() async throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    var events = terminal.input.makeAsyncIterator()
+    close(rig.pair.master)
+    rig.pair.master = -1
+    #expect(await events.next(isolation: #isolation) == .terminate(signal: SIGHUP))
+    let bytes = terminal.bytesWritten
+    terminal.show(canvas(["a"]))
+    terminal.close()
+    #expect(terminal.bytesWritten == bytes)
+    #expect(await events.next(isolation: #isolation) == nil)
+  }
+
+  @Test("a terminal that takes nothing holds nobody up, and shows the newest canvas when it goes on")
+  func slowTerminal() async throws {
+    let rig = Rig(width: 200, height: 100)
+    let size = Size(width: 200, height: 100)
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    for glyph in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+      terminal.show(canvas(Array(repeating: String(repeating: glyph, count: 200), count: 100), size))
+    }
+    terminal.show(canvas(["newest"], size))
+    while rig.emulator.screen.rows[0] != "newest" {
+      _ = rig.read(terminal)
+      await Task.yield()
+    }
+    #expect(rig.emulator.screen.rows.dropFirst().allSatisfy { $0.isEmpty })
+  }
+
+  @Test("a canvas of another size than the terminal's is cut")
+  func otherSize() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    let size = Size(width: 30, height: 9)
+    terminal.show(canvas(Array(repeating: String(repeating: "z", count: 30), count: 9), size))
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.rows == Array(repeating: String(repeating: "z", count: 20), count: 4))
+    terminal.show(canvas(["tiny"], Size(width: 4, height: 1)))
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.rows == ["tiny", "", "", ""])
+  }
+
+  @Test("an unknown terminal is used as an xterm, with a warning")
+  func unknownTerminal() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options(["TERM": "xterm-unheard-of"]))
+    defer { terminal.close() }
+    #expect(terminal.name == "xterm-256color")
+    #expect(terminal.warning?.contains("xterm-unheard-of") == true)
+  }
+
+  @Test("without a usable TERM there is an error, and the terminal is untouched", arguments: ["", "dumb"])
+  func unsuitable(term: String) {
+    let rig = Rig()
+    #expect(throws: TerminalError.unsuitable(term: term)) { try Terminal(rig.options(["TERM": term])) }
+    #expect(rig.modes == rig.before)
+  }
+
+  @Test("input or output that is no terminal is an error that says which")
+  func redirected() {
+    let rig = Rig()
+    var ends: [Int32] = [0, 0]
+    unsafe pipe(&ends)
+    defer { for end in ends { close(end) } }
+    var options = rig.options()
+    options.input = ends[0]
+    #expect(throws: TerminalError.notATerminal(stream: "input")) { try Terminal(options) }
+    options = rig.options()
+    options.output = ends[1]
+    #expect(throws: TerminalError.notATerminal(stream: "output")) { try Terminal(options) }
+    #expect(rig.modes == rig.before)
+  }
+}
+
+private func systemRead(_ descriptor: Int32, _ bytes: inout [UInt8]) -> Int {
+  unsafe read(descriptor, &bytes, bytes.count)
+}
