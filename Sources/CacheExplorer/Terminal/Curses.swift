@@ -70,6 +70,10 @@ final class Curses {
     reset =
       Array("\u{1b}[?2026l".utf8) + leave + (Self.capability("sgr0") ?? []) + (Self.capability("op") ?? [])
       + (Self.capability("cnorm") ?? []) + (Self.capability("rmcup") ?? Array("\r\n".utf8))
+    // curses has begun for a screen of the size that the description names, with a scrolling region to match. It begins
+    // again, for the real size, with the first canvas.
+    endwin()
+    _ = takeBytes()
   }
 
   private static func open(

@@ -122,6 +122,17 @@ struct TerminalTests {
     #expect(rig.emulator.screen.rows[7].contains("xxxxxq"))
   }
 
+  @Test("on a tall terminal the scrolling region is the whole height")
+  func tallTerminal() throws {
+    let rig = Rig(width: 20, height: 50)
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    terminal.show(canvas(["top"], Size(width: 20, height: 50)))
+    let begin = String(decoding: rig.read(terminal), as: UTF8.self)
+    #expect(begin.contains("\u{1b}[1;50r"))
+    #expect(!begin.contains("\u{1b}[1;24r"))
+  }
+
   @Test("the same canvas again costs nothing")
   func nothingNew() throws {
     let rig = Rig()
