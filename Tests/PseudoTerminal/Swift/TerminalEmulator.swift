@@ -219,7 +219,8 @@ package struct TerminalEmulator: Sendable {
 
   private mutating func set(_ mode: Int, _ isOn: Bool, isPrivate: Bool) {
     guard isPrivate else {
-      if mode == 4 { isInserting = isOn } else { unknown.append("mode \(mode)") }
+      // 34 is the shape of the cursor under screen and tmux.
+      if mode == 4 { isInserting = isOn } else if mode != 34 { unknown.append("mode \(mode)") }
       return
     }
     switch mode {
