@@ -91,6 +91,14 @@ struct NetworkFaultTests {
     #expect(try await failure(of: path).code == .invalidResponse)
   }
 
+  @Test("P11 Header lines beyond the limit in bytes are an invalid response")
+  func headerBytes() async throws {
+    defer { server.stop() }
+    let error = try await failure(of: "/-/header-bytes/2000", limits: HTTPLimits(headerBytes: 1_900))
+    #expect(error.code == .invalidResponse)
+    #expect(error.message.contains("1900 bytes"))
+  }
+
   @Test("Some interim answers before the real one do no harm")
   func interimAnswers() async throws {
     defer { server.stop() }
@@ -176,7 +184,10 @@ struct NetworkFaultTests {
   func cancellation() async throws {
     defer { server.stop() }
     let url = server.url("/-/stall/body")
-    let task = Task { try await NetworkFetcher<URL>().get(url) }
+    // A transport of its own and no deadline near: nothing but the cancellation can close the connection.
+    let fetcher = NetworkFetcher<URL>(
+      timeout: .seconds(600), connectTimeout: .seconds(600), transport: LoneTransport.make())
+    let task = Task { try await fetcher.get(url) }
     try await server.waitForRequests(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }

@@ -115,7 +115,7 @@ struct NetworkFetcherTests {
   @Test("Gets one after the other use one connection")
   func reuse() async throws {
     defer { server.stop() }
-    let fetcher = fetcher(transport: transport())
+    let fetcher = fetcher(transport: LoneTransport.make())
     for _ in 0..<5 { _ = try await fetcher.get(server.url("/-/echo")) }
     #expect(server.connectionCount == 1)
     #expect(server.requestCount() == 5)
@@ -124,7 +124,7 @@ struct NetworkFetcherTests {
   @Test("A connection on which more came than was asked for is not used again")
   func unaskedAnswer() async throws {
     defer { server.stop() }
-    let fetcher = fetcher(transport: transport())
+    let fetcher = fetcher(transport: LoneTransport.make())
     server.setValue(Data("mine".utf8), forPath: "/mine")
     // The surplus may come with the answer or after it; either way it must not answer the next request.
     _ = try? await fetcher.get(server.url("/-/unasked"))
@@ -135,7 +135,7 @@ struct NetworkFetcherTests {
   func boundedTransfers() async throws {
     defer { server.stop() }
     server.setValue(Data("v".utf8), forPath: "/v")
-    let (fetcher, url) = (fetcher(transport: transport(2)), server.url("/v"))
+    let (fetcher, url) = (fetcher(transport: LoneTransport.make(2)), server.url("/v"))
     server.hold()
     try await withThrowingTaskGroup(of: Data?.self) { group in
       for _ in 0..<12 { group.addTask { try await fetcher.get(url) } }
@@ -151,7 +151,7 @@ struct NetworkFetcherTests {
   @Test("A transfer that waits for its turn still ends at its deadline")
   func deadlineWhileWaiting() async throws {
     defer { server.stop() }
-    let transport = transport(1)
+    let transport = LoneTransport.make(1)
     let (patient, hasty) = (fetcher(transport: transport), fetcher(timeout: .milliseconds(100), transport: transport))
     let url = server.url("/-/stall/before")
     let blocker = Task { try await patient.get(url) }
@@ -224,13 +224,5 @@ struct NetworkFetcherTests {
     let error = try #require(await #expect(throws: CacheError.self) { try await fetcher.get(7) })
     #expect(error.level == "far")
     #expect(error.code == .unreachable)
-  }
-
-  private func transport(_ simultaneousTransfers: Int = 8) -> any HTTPTransport {
-    #if canImport(Darwin)
-      URLSessionTransport(simultaneousTransfers: simultaneousTransfers)
-    #else
-      CurlTransport(simultaneousTransfers: simultaneousTransfers)
-    #endif
   }
 }
