@@ -183,8 +183,8 @@ struct NetworkFaultTests {
   @Test("A cancelled get returns at once with CancellationError, and its connection is closed")
   func cancellation() async throws {
     defer { server.stop() }
-    let url = server.url("/-/stall/body")
-    // A transport of its own and no deadline near: nothing but the cancellation can close the connection.
+    // Nothing comes from the server, no other test shares the transport, and no deadline is near: nothing but the cancellation can close the connection.
+    let url = server.url("/-/stall/before")
     let fetcher = NetworkFetcher<URL>(
       timeout: .seconds(600), connectTimeout: .seconds(600), transport: LoneTransport.make())
     let task = Task { try await fetcher.get(url) }

@@ -148,6 +148,21 @@ struct NetworkFetcherTests {
     #expect(server.connectionCount == 2)
   }
 
+  @Test("A server that stalls holds up those who ask it, and not those who ask another")
+  func fairness() async throws {
+    defer { server.stop() }
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    other.setValue(Data("v".utf8), forPath: "/v")
+    let (fetcher, stalling) = (fetcher(transport: LoneTransport.make(2)), server.url("/-/stall/before"))
+    let stalled = (0..<6).map { _ in Task { try await fetcher.get(stalling) } }
+    try await server.waitForRequests(2)
+    #expect(try await fetcher.get(other.url("/v")) == Data("v".utf8))
+    #expect(server.requestCount() == 2)
+    for task in stalled { task.cancel() }
+    for task in stalled { await #expect(throws: CancellationError.self) { try await task.value } }
+  }
+
   @Test("A transfer that waits for its turn still ends at its deadline")
   func deadlineWhileWaiting() async throws {
     defer { server.stop() }

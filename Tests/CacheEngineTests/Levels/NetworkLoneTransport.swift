@@ -2,11 +2,11 @@ import CacheEngine
 
 /// A transport that shares nothing with other tests.
 enum LoneTransport {
-  static func make(_ simultaneousTransfers: Int = 8) -> any HTTPTransport {
+  static func make(_ transfersPerOrigin: Int = 64) -> any HTTPTransport {
     #if canImport(Darwin)
-      URLSessionTransport(simultaneousTransfers: simultaneousTransfers)
+      URLSessionTransport(transfersPerOrigin: transfersPerOrigin)
     #else
-      CurlTransport(simultaneousTransfers: simultaneousTransfers)
+      CurlTransport(transfersPerOrigin: transfersPerOrigin)
     #endif
   }
 }

@@ -11,7 +11,7 @@
   /// The thread that runs all transfers of one transport, and the way to it.
   ///
   /// Unchecked: `multi` is used by the thread only, except for waking it, which libcurl allows from anywhere as long
-  /// as the handle lives; `state` guards that. `active` is the thread's own.
+  /// as the handle lives; `state` guards that. `queue` and `active` are the thread's own.
   @safe final class CurlLoop: @unchecked Sendable {
     private struct State {
       var phase = Phase.idle
@@ -25,13 +25,14 @@
     }
 
     private let state = Mutex(State())
-    private let simultaneousTransfers: Int
+    private let keptConnections: Int
     private var multi: UnsafeMutableRawPointer?
-    private var waiting: [CurlTransfer] = []
+    private var queue: CurlQueue
     private var active: [CurlTransfer] = []
 
-    init(simultaneousTransfers: Int) {
-      self.simultaneousTransfers = simultaneousTransfers
+    init(transfers: Int, transfersPerOrigin: Int) {
+      keptConnections = transfers
+      queue = CurlQueue(transfers: transfers, transfersPerOrigin: transfersPerOrigin)
     }
 
     /// Hands a transfer to the thread, which is started if need be.
@@ -66,7 +67,7 @@
 
     private func prepare() -> Bool {
       guard Self.isLibraryReady, let multi = unsafe curl_multi_init() else { return false }
-      unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, simultaneousTransfers)
+      unsafe ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, keptConnections)
       unsafe self.multi = unsafe multi
       return true
     }
@@ -132,9 +133,9 @@
     /// - Returns: Whether to go on. Ending is decided under the lock, so that nobody submits to a thread that ends.
     private func takeIn() -> Bool {
       state.withLock { state in
-        waiting += state.submitted
+        for transfer in state.submitted { queue.append(transfer) }
         state.submitted = []
-        guard state.isStopping, waiting.isEmpty, active.isEmpty else { return true }
+        guard state.isStopping, queue.isEmpty else { return true }
         end(&state)
         return false
       }
@@ -149,17 +150,10 @@
     /// Starts the transfers whose turn it is, and ends those that waited too long for it.
     private func admit() {
       let now = ContinuousClock.now
-      var stillWaiting: [CurlTransfer] = []
-      for transfer in waiting where !transfer.reply.isGiven {
-        if transfer.deadline <= now {
-          transfer.reply.give(.failure(CurlFailure.timedOut(transfer)))
-        } else if active.count < simultaneousTransfers {
-          start(transfer, now: now)
-        } else {
-          stillWaiting.append(transfer)
-        }
+      for transfer in queue.removeOverdue(at: now) { transfer.reply.give(.failure(CurlFailure.timedOut(transfer))) }
+      while let transfer = queue.next() {
+        if transfer.reply.isGiven { queue.ended(transfer) } else { start(transfer, now: now) }
       }
-      waiting = stillWaiting
     }
 
     private func start(_ transfer: CurlTransfer, now: ContinuousClock.Instant) {
@@ -171,6 +165,7 @@
         active.append(transfer)
       } catch {
         transfer.close()
+        queue.ended(transfer)
         transfer.reply.give(.failure(error))
       }
     }
@@ -201,13 +196,14 @@
     private func close(_ transfer: CurlTransfer) {
       unsafe curl_multi_remove_handle(multi, transfer.handle)
       transfer.close()
+      queue.ended(transfer)
     }
 
     /// How long nothing can be due, in milliseconds.
     ///
     /// libcurl knows about the transfers under way.
     private func longestWait() -> Int {
-      guard let next = waiting.map(\.deadline).min() else { return 3_600_000 }
+      guard let next = queue.nextDeadline else { return 3_600_000 }
       return min(CurlTransfer.milliseconds(ContinuousClock.now.duration(to: next)) + 1, 3_600_000)
     }
   }

@@ -12,10 +12,13 @@
 
     /// Creates a transport with connections of its own.
     ///
-    /// - Parameter simultaneousTransfers: How many transfers run at a time. At least 1.
-    public init(simultaneousTransfers: Int = 64) {
-      precondition(simultaneousTransfers >= 1, "a transport that runs no transfers would never answer")
-      loop = CurlLoop(simultaneousTransfers: simultaneousTransfers)
+    /// - Parameters:
+    ///   - transfers: How many transfers run at a time. At least 1.
+    ///   - transfersPerOrigin: How many of them run to one origin (scheme, host and port), so that a server that
+    ///     stalls does not hold up the others. At least 1.
+    public init(transfers: Int = 256, transfersPerOrigin: Int = 64) {
+      precondition(min(transfers, transfersPerOrigin) >= 1, "a transport that runs no transfers would never answer")
+      loop = CurlLoop(transfers: transfers, transfersPerOrigin: transfersPerOrigin)
     }
 
     deinit {

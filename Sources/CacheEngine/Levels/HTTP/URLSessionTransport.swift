@@ -10,9 +10,9 @@
 
     /// Creates a transport with connections of its own.
     ///
-    /// - Parameter simultaneousTransfers: How many connections there are to one host at a time. At least 1.
-    public init(simultaneousTransfers: Int = 64) {
-      precondition(simultaneousTransfers >= 1, "a transport that runs no transfers would never answer")
+    /// - Parameter transfersPerOrigin: How many connections there are to one host at a time. At least 1.
+    public init(transfersPerOrigin: Int = 64) {
+      precondition(transfersPerOrigin >= 1, "a transport that runs no transfers would never answer")
       let configuration = URLSessionConfiguration.ephemeral
       configuration.urlCache = nil
       configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -20,7 +20,7 @@
       configuration.httpShouldSetCookies = false
       configuration.httpCookieAcceptPolicy = .never
       configuration.urlCredentialStorage = nil
-      configuration.httpMaximumConnectionsPerHost = simultaneousTransfers
+      configuration.httpMaximumConnectionsPerHost = transfersPerOrigin
       session = URLSession(configuration: configuration)
     }
 
