@@ -183,12 +183,14 @@ struct NetworkFaultTests {
   @Test("A cancelled get returns at once with CancellationError, and its connection is closed")
   func cancellation() async throws {
     defer { server.stop() }
-    // Nothing comes from the server, no other test shares the transport, and no deadline is near: nothing but the cancellation can close the connection.
-    let url = server.url("/-/stall/before")
+    // No other test shares the transport, no deadline is near, nothing comes from the server, and libcurl has none of
+    // the timers that belong to connecting: nothing but the cancellation can close the connection.
     let fetcher = NetworkFetcher<URL>(
       timeout: .seconds(600), connectTimeout: .seconds(600), transport: LoneTransport.make())
+    _ = try await fetcher.get(server.url("/-/echo"))
+    let url = server.url("/-/stall/before")
     let task = Task { try await fetcher.get(url) }
-    try await server.waitForRequests(1)
+    try await server.waitForRequests(2)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     try await server.waitForDisconnects(1)
