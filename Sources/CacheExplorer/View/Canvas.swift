@@ -34,6 +34,9 @@ struct Cell: Equatable, Sendable {
 
 /// A picture of the screen as a plain value. `view` draws on it, a back-end shows it.
 struct Canvas: Equatable, Sendable {
+  /// No terminal is larger, and a canvas beyond it would only cost memory.
+  static let largest = 4096
+
   let size: Size
   /// Row after row, `size.width * size.height` of them.
   private(set) var cells: [Cell]
@@ -41,12 +44,16 @@ struct Canvas: Equatable, Sendable {
   var cursor: Point?
 
   init(_ size: Size) {
-    self.size = Size(width: max(0, size.width), height: max(0, size.height))
+    self.size = Size(
+      width: min(max(0, size.width), Self.largest), height: min(max(0, size.height), Self.largest))
     cells = Array(repeating: .blank, count: self.size.width * self.size.height)
   }
 
+  /// A cell. Outside the canvas there is nothing to read, and what is written there is lost.
   subscript(x: Int, y: Int) -> Cell {
-    get { cells[y * size.width + x] }
-    set { cells[y * size.width + x] = newValue }
+    get { contains(x, y) ? cells[y * size.width + x] : .blank }
+    set { if contains(x, y) { cells[y * size.width + x] = newValue } }
   }
+
+  func contains(_ x: Int, _ y: Int) -> Bool { x >= 0 && y >= 0 && x < size.width && y < size.height }
 }

@@ -1,0 +1,115 @@
+import CacheEngine
+
+/// Which key lies in which level, as far as the events tell; corrected by the levels' own lists.
+struct EntryTable: Sendable {
+  /// How a level holds a key.
+  struct Presence: Sendable, Equatable {
+    /// `nil` if the store was not seen.
+    var created: CacheInstant?
+    var deadline: CacheInstant?
+  }
+
+  struct Row: Sendable {
+    var key: String
+    /// One place for each level.
+    var presence: [Presence?]
+    var size: Int?
+    var hits = 0
+    var lastTouch: CacheInstant
+
+    var isPresent: Bool { presence.contains { $0 != nil } }
+    /// How the topmost level that has it holds it.
+    var topmost: Presence? { presence.lazy.compactMap(\.self).first }
+    /// When the oldest copy was stored, if that was seen.
+    var created: CacheInstant? { presence.lazy.compactMap { $0?.created }.min() }
+  }
+
+  /// The most keys that are kept in mind.
+  static let capacity = 100_000
+
+  private(set) var rows: [Row] = []
+  private var slots: [String: Int] = [:]
+  private let levelCount: Int
+  private let capacity: Int
+  /// Goes up with every change that a list shows.
+  private(set) var version = 0
+
+  init(levelCount: Int, capacity: Int = EntryTable.capacity) {
+    self.levelCount = levelCount
+    self.capacity = max(1, capacity)
+  }
+
+  func row(_ key: String) -> Row? { slots[key].map { rows[$0] } }
+
+  mutating func stored(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
+    change(key, at: time) { row in
+      row.presence[level] = Presence(created: time, deadline: deadline)
+      if let cost { row.size = cost }
+      row.lastTouch = max(row.lastTouch, time)
+    }
+  }
+
+  mutating func hit(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
+    change(key, at: time) { row in
+      let created = row.presence[level]?.created
+      row.presence[level] = Presence(created: created, deadline: deadline)
+      if let cost { row.size = cost }
+      row.hits += 1
+      row.lastTouch = max(row.lastTouch, time)
+    }
+  }
+
+  /// A read was answered by a level that keeps nothing.
+  mutating func touched(_ key: String, at time: CacheInstant) {
+    guard let slot = slots[key] else { return }
+    version += 1
+    rows[slot].hits += 1
+    rows[slot].lastTouch = max(rows[slot].lastTouch, time)
+  }
+
+  mutating func gone(_ key: String, level: Int) {
+    guard let slot = slots[key], rows[slot].presence[level] != nil else { return }
+    version += 1
+    rows[slot].presence[level] = nil
+  }
+
+  mutating func cleared(level: Int) {
+    version += 1
+    for slot in rows.indices { rows[slot].presence[level] = nil }
+  }
+
+  func count(level: Int) -> Int { rows.reduce(0) { $0 + ($1.presence[level] == nil ? 0 : 1) } }
+
+  /// Takes a level's own list of what it holds for the truth.
+  mutating func corrected(level: Int, by contents: [EntrySummary<String>], at now: CacheInstant) {
+    cleared(level: level)
+    for entry in contents.prefix(capacity) {
+      change(entry.key, at: entry.created) { row in
+        row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)
+        if row.size == nil { row.size = entry.cost }
+      }
+    }
+  }
+
+  private mutating func change(_ key: String, at time: CacheInstant, _ body: (inout Row) -> Void) {
+    version += 1
+    if let slot = slots[key] { return body(&rows[slot]) }
+    if rows.count >= capacity { forgetOldest() }
+    slots[key] = rows.count
+    var row = Row(key: key, presence: Array(repeating: nil, count: levelCount), lastTouch: time)
+    body(&row)
+    rows.append(row)
+  }
+
+  /// Keeps three quarters: keys that lie somewhere before those that do not, then by their last touch.
+  private mutating func forgetOldest() {
+    let kept = rows.map { (isPresent: $0.isPresent, row: $0) }
+      .sorted { left, right in
+        left.isPresent == right.isPresent ? left.row.lastTouch > right.row.lastTouch : left.isPresent
+      }
+      .prefix(capacity * 3 / 4)
+    rows = kept.map(\.row)
+    slots = [:]
+    for (slot, row) in rows.enumerated() { slots[row.key] = slot }
+  }
+}

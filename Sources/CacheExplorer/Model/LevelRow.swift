@@ -1,0 +1,28 @@
+import CacheEngine
+
+/// A level as the screen knows it.
+struct LevelRow: Sendable, Equatable {
+  /// The name that events carry.
+  var name: String
+  /// What it is: `memory`, `disk`, `network`, `origin`.
+  var kind: String
+  /// What stands at the right of the title: `LRU 2 MiB`, `network`; empty for nothing.
+  var capacity: String = ""
+  /// A fetcher at the bottom: it holds no entries, and everything that reaches it costs.
+  var isOrigin = false
+  /// Simultaneous readers of one key share a load.
+  var isPooled = false
+  /// The most requests at once, if that is capped.
+  var limit: Int?
+  var usage: LevelUsage?
+
+  /// What stands for each level where a name has no room: its first letter, or its number if two begin alike.
+  static func signs(_ levels: [LevelRow]) -> [String] {
+    let letters = levels.map { level in
+      let letter = level.name.prefix(1)
+      return level.isOrigin ? letter.lowercased() : letter.uppercased()
+    }
+    let isUnique = Set(letters.map { $0.uppercased() }).count == levels.count
+    return isUnique ? letters : levels.indices.map { "\($0 + 1)" }
+  }
+}

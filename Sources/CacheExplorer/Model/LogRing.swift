@@ -1,0 +1,63 @@
+import CacheEngine
+
+/// How severe a line of the log is.
+enum LogLevel: Int, Sendable, CaseIterable, Comparable {
+  case trace, debug, info, notice, warning, error
+
+  /// Five cells.
+  var label: String {
+    switch self {
+    case .trace: "TRACE"
+    case .debug: "DEBUG"
+    case .info: "INFO"
+    case .notice: "NOTE"
+    case .warning: "WARN"
+    case .error: "ERROR"
+    }
+  }
+
+  var name: String { "\(self)" }
+
+  static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What the engine's logger said.
+struct LogLine: Sendable, Equatable {
+  /// Since 1970-01-01 00:00 UTC.
+  var time: Duration
+  var level: LogLevel
+  /// The name of the level of the cache, or of whatever else spoke.
+  var source: String
+  /// Untrusted.
+  var text: String
+  var request: RequestID?
+}
+
+/// The last lines of the log. A line keeps its number for as long as it is kept, so that a reader stays where it reads.
+struct LogRing: Sendable {
+  static let capacity = 5_000
+
+  private var kept: [LogLine] = []
+  /// The number of the first line that is kept.
+  private var dropped = 0
+  private let capacity: Int
+  /// Lines that never came here.
+  private(set) var lost = 0
+
+  init(capacity: Int = LogRing.capacity) { self.capacity = max(1, capacity) }
+
+  /// The numbers of the lines that can be read.
+  var numbers: Range<Int> { max(dropped, end - capacity)..<end }
+  private var end: Int { dropped + kept.count }
+
+  subscript(number: Int) -> LogLine? { numbers.contains(number) ? kept[number - dropped] : nil }
+
+  mutating func append(_ lines: [LogLine], lost: Int) {
+    self.lost += min(max(0, lost), .max - self.lost)
+    kept += lines
+    // Twice the room, so that lines move once in a while and not with every new one.
+    guard kept.count >= capacity * 2 else { return }
+    dropped += kept.count - capacity
+    kept.removeFirst(kept.count - capacity)
+  }
+}

@@ -1,0 +1,72 @@
+import CacheEngine
+
+/// All that the screen shows and all that the keys have done to it.
+struct Model: Sendable {
+  /// What keys are for at the moment.
+  enum Mode: Sendable, Equatable {
+    case normal
+    /// A command is typed.
+    case command
+    /// A filter is typed.
+    case filter
+    case help
+    case confirming(Confirmation)
+  }
+
+  /// What the program shows: the file, or the demo's name.
+  var title: String
+  var size: Size
+  /// Added to the time of day, which comes as UTC.
+  var utcOffsetInSeconds: Int64 = 0
+  /// Nothing may be changed: the cache was opened for reading only.
+  var isReadOnly = false
+
+  /// Goes on while the screen is frozen.
+  var live: Picture
+  var frozen: Picture?
+  /// Something happened since the levels were last asked how full they are.
+  var hasNews = false
+  /// Since 1970-01-01 00:00 UTC, at the instant `live.now`.
+  var wall: Duration = .zero
+
+  var mode = Mode.normal
+  var focus = Panel.entries
+  var isZoomed = false
+  var list = EntryList()
+  var log = LogView()
+  var inFlightTop = 0
+  var helpTop = 0
+  var command = CommandLineState()
+  /// The filter being typed.
+  var filter = LineEditor()
+
+  init(title: String, levels: [LevelRow], size: Size = Size(width: 80, height: 24), now: CacheInstant) {
+    self.title = title
+    self.size = size
+    live = Picture(levels: levels, now: now)
+  }
+
+  /// What is drawn.
+  var shown: Picture { frozen ?? live }
+
+  /// The time of day of an instant, in milliseconds.
+  func timeOfDay(_ instant: CacheInstant) -> Int64 {
+    timeOfDay(sinceEpoch: wall + live.now.duration(to: instant))
+  }
+
+  func timeOfDay(sinceEpoch time: Duration) -> Int64 {
+    time.clampedNanoseconds / 1_000_000 + utcOffsetInSeconds * 1_000
+  }
+}
+
+/// The parts of the screen that can have the focus, in the order of Tab.
+enum Panel: Sendable, CaseIterable, Equatable {
+  case entries, inFlight, latency, log
+}
+
+/// A question that is answered with y or anything else.
+struct Confirmation: Sendable, Equatable {
+  var command: Command
+  /// Says what will go. Contains untrusted text.
+  var question: String
+}

@@ -1,0 +1,159 @@
+import CacheEngine
+
+/// Everything that is known of the cache at one moment. Freezing the screen keeps a copy of it.
+struct Picture: Sendable {
+  var now: CacheInstant
+  var levels: [LevelRow]
+  var traffic: [LevelTraffic]
+  var requests = RequestTraffic()
+  var flights = FlightTable()
+  var entries: EntryTable
+  var log = LogRing()
+  var warning: WarningReport?
+  /// Events that never came here.
+  var lost = 0
+
+  private let indices: [String: Int]
+  /// Look-ups that were not answered yet.
+  private var open: Set<OpenLookup> = []
+
+  private struct OpenLookup: Hashable {
+    var request: RequestID
+    var level: Int
+  }
+
+  init(levels: [LevelRow], now: CacheInstant) {
+    self.levels = levels
+    self.now = now
+    traffic = levels.map { _ in LevelTraffic() }
+    entries = EntryTable(levelCount: levels.count)
+    var indices: [String: Int] = [:]
+    for (index, level) in levels.enumerated() where indices[level.name] == nil { indices[level.name] = index }
+    self.indices = indices
+  }
+
+  func index(ofLevel name: String) -> Int? { indices[name] }
+
+  /// Folds events in. Returns whether the levels should be asked what they hold, since the events no longer tell.
+  mutating func fold(_ events: [CacheEvent], lost count: Int) -> Bool {
+    var isUncertain = false
+    if count > 0 {
+      lost += min(count, .max - lost)
+      isUncertain = true
+      forgetPending()
+    }
+    for event in events where fold(event) { isUncertain = true }
+    return isUncertain
+  }
+
+  private mutating func forgetPending() {
+    open = []
+    requests.forgetPending()
+    flights.forgetAll()
+    for index in traffic.indices { traffic[index].forgetPending() }
+  }
+
+  private mutating func fold(_ event: CacheEvent) -> Bool {
+    let time = event.time
+    switch event.kind {
+    case .requestBegan(let operation):
+      if let id = event.request { requests.began(id, operation, key: event.key, at: time) }
+    case .requestEnded(let operation, let outcome, _):
+      requests.ended(event.request, operation, outcome, at: time)
+      if case .hit(let level?) = outcome, let key = event.key, let index = indices[level], levels[index].isOrigin {
+        entries.touched(key, at: time)
+      }
+    case .flightBegan, .flightJoined, .flightLeft, .flightEnded: foldFlight(event)
+    default:
+      guard let level = event.level.flatMap({ indices[$0] }) else { return false }
+      return fold(event, at: level)
+    }
+    return false
+  }
+
+  private mutating func foldFlight(_ event: CacheEvent) {
+    guard let key = event.key else { return }
+    let id = FlightTable.ID(pool: event.level ?? "", key: key)
+    switch event.kind {
+    case .flightBegan:
+      flights.began(id, leader: event.request, at: event.time)
+      if let leader = event.request { requests.pending[leader]?.isPooled = true }
+    case .flightJoined(let callers):
+      flights.changed(id, callers: callers)
+      requests.joined(event.request, at: event.time)
+    case .flightLeft(let callers): flights.changed(id, callers: callers)
+    case .flightEnded: flights.ended(id)
+    default: break
+    }
+  }
+
+  private mutating func close(_ request: RequestID?, _ level: Int) -> Bool {
+    guard let request else { return false }
+    return open.remove(OpenLookup(request: request, level: level)) != nil
+  }
+
+  private mutating func fold(_ event: CacheEvent, at level: Int) -> Bool {
+    let time = event.time
+    switch event.kind {
+    case .lookupBegan:
+      guard let request = event.request else { return false }
+      if open.insert(OpenLookup(request: request, level: level)).inserted { traffic[level].began(at: time) }
+      requests.pending[request]?.level = level
+      flights.reached(level, request: request)
+    case .hit(let cost, let deadline, let latency):
+      traffic[level].hit(at: time, after: latency, wasNoted: close(event.request, level))
+      guard let key = event.key, !levels[level].isOrigin else { return false }
+      entries.hit(key, level: level, cost: cost, deadline: deadline, at: time)
+    case .miss(let reason, let latency):
+      traffic[level].miss(reason, at: time, after: latency, wasNoted: close(event.request, level))
+      if reason != .refused, let key = event.key { entries.gone(key, level: level) }
+    case .failed(.get, _, _): traffic[level].failed(at: time, wasNoted: close(event.request, level))
+    case .failed: traffic[level].writeErrors += 1
+    case .cancelled(.get, _): traffic[level].cancelled(at: time, wasNoted: close(event.request, level))
+    case .stored(let purpose, let cost, let deadline, _):
+      traffic[level].stored(purpose, at: time)
+      guard let key = event.key, !levels[level].isOrigin else { return false }
+      entries.stored(key, level: level, cost: cost, deadline: deadline, at: time)
+    case .removed(let cause, _):
+      traffic[level].removed(cause, at: time)
+      // The newer value that took its place is told of by an event of its own.
+      guard cause != .replaced else { return false }
+      if let key = event.key { entries.gone(key, level: level) } else { entries.cleared(level: level) }
+    case .done(.remove, _): if let key = event.key { entries.gone(key, level: level) }
+    case .done(.clear, _): entries.cleared(level: level)
+    case .memoryWarning(let dropped, let cost, let duration):
+      let part = WarningReport.Part(level: level, dropped: dropped, cost: cost, duration: duration)
+      warn(part, at: time)
+      return dropped > 0
+    default: break
+    }
+    return false
+  }
+
+  private mutating func warn(_ part: WarningReport.Part, at time: CacheInstant) {
+    traffic[part.level].seconds.note(at: time) { $0.hasWarning = true }
+    if warning?.belongs(time) == true {
+      warning?.add(part)
+    } else {
+      warning = WarningReport(part, at: time, traffic: traffic[part.level])
+    }
+    if part.dropped >= entries.count(level: part.level) { entries.cleared(level: part.level) }
+  }
+
+  /// Moves the clock.
+  mutating func advance(to instant: CacheInstant) {
+    now = instant
+    warning?.follow(traffic, at: now)
+  }
+
+  /// The reads under way, the longest first: loads of pools, and calls that no pool knows.
+  var inFlight: [FlightTable.Flight] {
+    let calls = requests.pending.compactMap { id, call -> FlightTable.Flight? in
+      guard !call.isPooled, call.operation == .get, let key = call.key else { return nil }
+      return FlightTable.Flight(key: key, since: call.since, leader: id, level: call.level)
+    }
+    return (Array(flights.flights.values) + calls).sorted { left, right in
+      (left.since, left.leader?.number ?? 0, left.key) < (right.since, right.leader?.number ?? 0, right.key)
+    }
+  }
+}

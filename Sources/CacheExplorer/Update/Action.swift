@@ -1,0 +1,19 @@
+/// What a key can do. The key table says which key does which.
+enum Action: String, Sendable, CaseIterable {
+  // Anywhere.
+  case help, command, filter, nextMatch, previousMatch, back, overview
+  case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last
+  case sort, reverseSort, zoom, freeze, live
+  case lessLog, moreLog
+  case delete, expire, clear, warn
+  case redraw, suspend, interrupt, quit
+
+  // In a line that is typed.
+  case accept, cancel, complete
+  case cursorLeft, cursorRight, lineStart, lineEnd
+  case deleteBack, deleteForwards, deleteWord, deleteToStart
+  case older, newer
+
+  // In a question.
+  case confirm
+}

@@ -1,0 +1,124 @@
+/// Which key does what, and where. The dispatcher, the help and the key bar are made of this one table.
+enum KeyTable {
+  enum Scope: String, Sendable, CaseIterable {
+    case move = "Move"
+    case look = "Look"
+    case change = "Change the cache"
+    case program = "Program"
+    /// While a command or a filter is typed.
+    case typing = "While typing"
+    /// While a question waits.
+    case confirming = "While a question waits"
+
+    /// The scopes whose keys are in force together.
+    var realm: Realm {
+      switch self {
+      case .move, .look, .change, .program: .normal
+      case .typing: .typing
+      case .confirming: .confirming
+      }
+    }
+  }
+
+  enum Realm: Sendable { case normal, typing, confirming }
+
+  struct Binding: Sendable {
+    var keys: [InputEvent.Key]
+    /// The keys as the help names them.
+    var name: String
+    var action: Action
+    /// A sentence without a full stop.
+    var does: String
+    var scope: Scope
+    /// The word in the key bar; `nil` keeps it out.
+    var label: String?
+    /// The key as the key bar names it, if not the first of `name`.
+    var barName: String?
+  }
+
+  static let bindings: [Binding] = [
+    bind([.character("?"), .function(1)], "? F1", .help, "this help", .program, label: "Help", bar: "?"),
+    bind([.character(":")], ":", .command, "type a command", .program, label: "Command"),
+    bind(
+      [.character("/")], "/", .filter,
+      "filter the entries by key (!text inverts), or search the log if it has the focus",
+      .look, label: "Filter"),
+    bind([.character("n")], "n", .nextMatch, "next match in the log", .look),
+    bind([.character("N")], "N", .previousMatch, "previous match in the log", .look),
+    bind([.escape], "Esc", .back, "back: leave zoom, clear the filter, dismiss the warning", .look),
+    bind([.character("1")], "1", .overview, "back to the whole Overview", .look),
+    bind(
+      [.tab, .right, .character("l")], "Tab → l", .nextPanel, "focus the next panel", .move, label: "Focus", bar: "Tab"),
+    bind([.backTab, .left, .character("h")], "S-Tab ← h", .previousPanel, "focus the previous panel", .move),
+    bind([.up, .character("k")], "↑ k", .up, "one row up", .move),
+    bind([.down, .character("j")], "↓ j", .down, "one row down", .move),
+    bind([.pageUp], "PgUp", .pageUp, "one page up", .move),
+    bind([.pageDown], "PgDn", .pageDown, "one page down", .move),
+    bind([.character("g"), .home], "g Home", .first, "first row", .move),
+    bind([.character("G"), .end], "G End", .last, "last row; the log follows again", .move),
+    bind([.character("s")], "s", .sort, "sort the entries by the next column", .look, label: "Sort"),
+    bind([.character("S")], "S", .reverseSort, "turn the order round", .look),
+    bind(
+      [.character(" ")], "Space", .freeze, "freeze the picture, or go on; the cache is watched meanwhile", .look,
+      label: "Pause"),
+    bind([.character("L")], "L", .live, "back to what happens now", .look),
+    bind([.character("{")], "{", .lessLog, "show less of the log: only what is more severe", .look),
+    bind([.character("}")], "}", .moreLog, "show more of the log", .look),
+    bind([.character("d")], "d", .delete, "delete the chosen key from every level", .change, label: "Delete"),
+    bind([.character("x")], "x", .expire, "expire the chosen key", .change, label: "Expire"),
+    bind([.character("c")], "c", .clear, "clear every level", .change, label: "Clear"),
+    bind([.character("w")], "w", .warn, "send a memory warning", .change, label: "Warning"),
+    bind([.character("z")], "z", .zoom, "give the focused panel the whole screen", .look, label: "Zoom"),
+    bind([.control("l")], "^L", .redraw, "draw everything anew", .program),
+    bind([.control("z")], "^Z", .suspend, "suspend the program", .program),
+    bind([.control("c")], "^C", .interrupt, "stop the running command; quit if none runs", .program),
+    bind([.character("q")], "q", .quit, "quit", .program, label: "Quit"),
+
+    bind([.enter], "Enter", .accept, "run the command, or keep the filter", .typing),
+    bind([.escape, .control("c"), .control("g")], "Esc ^C ^G", .cancel, "leave the line", .typing),
+    bind([.tab], "Tab", .complete, "complete a verb, a level or a known key; again for the next", .typing),
+    bind([.left, .control("b")], "← ^B", .cursorLeft, "one character left", .typing),
+    bind([.right, .control("f")], "→ ^F", .cursorRight, "one character right", .typing),
+    bind([.home, .control("a")], "Home ^A", .lineStart, "to the start of the line", .typing),
+    bind([.end, .control("e")], "End ^E", .lineEnd, "to the end of the line", .typing),
+    bind([.backspace, .control("h")], "Backspace ^H", .deleteBack, "delete the character before the cursor", .typing),
+    bind([.delete, .control("d")], "Delete ^D", .deleteForwards, "delete the character under the cursor", .typing),
+    bind([.control("w")], "^W", .deleteWord, "delete the word before the cursor", .typing),
+    bind([.control("u")], "^U", .deleteToStart, "delete to the start of the line", .typing),
+    bind([.up, .control("p")], "↑ ^P", .older, "an older command", .typing),
+    bind([.down, .control("n")], "↓ ^N", .newer, "a newer command", .typing),
+    bind([.control("l")], "^L", .redraw, "draw everything anew", .typing),
+    bind([.control("z")], "^Z", .suspend, "suspend the program", .typing),
+
+    bind([.character("y"), .character("Y")], "y", .confirm, "yes, do it; every other key means no", .confirming),
+    bind([.control("l")], "^L", .redraw, "draw everything anew", .confirming),
+    bind([.control("z")], "^Z", .suspend, "suspend the program", .confirming),
+  ]
+
+  private static func bind(
+    _ keys: [InputEvent.Key], _ name: String, _ action: Action, _ does: String, _ scope: Scope, label: String? = nil,
+    bar: String? = nil
+  ) -> Binding {
+    Binding(keys: keys, name: name, action: action, does: does, scope: scope, label: label, barName: bar)
+  }
+
+  private static let normal = table(.normal)
+  private static let typing = table(.typing)
+  private static let confirming = table(.confirming)
+
+  private static func table(_ realm: Realm) -> [InputEvent.Key: Action] {
+    var result: [InputEvent.Key: Action] = [:]
+    for binding in bindings where binding.scope.realm == realm {
+      for key in binding.keys { result[key] = binding.action }
+    }
+    return result
+  }
+
+  static func action(for key: InputEvent.Key, in realm: Realm) -> Action? {
+    switch realm {
+    case .normal: normal[key]
+    case .typing: typing[key]
+    case .confirming: confirming[key]
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import CacheEngine
+
+/// Everything that can happen to the screen's model.
+enum Message: Sendable {
+  case input(InputEvent)
+  /// Time passed: now by the cache's clock, and the time of day since 1970-01-01 00:00 UTC.
+  case tick(CacheInstant, wall: Duration)
+  /// What happened in the cache, in order; `lost` events before these never came.
+  case events([CacheEvent], lost: Int)
+  case log([LogLine], lost: Int)
+  /// How full levels are, by name.
+  case usage([String: LevelUsage])
+  /// Everything that a level holds.
+  case snapshot(level: String, [EntrySummary<String>])
+  /// A command was carried out.
+  case finished(CommandResult)
+  /// A typed line was not understood; `column` counts characters from 0.
+  case rejected(line: String, reason: String, column: Int?)
+}
+
+/// What the runtime is asked to do.
+enum Effect: Sendable, Equatable {
+  /// Parse and carry out a line; answered with `.finished` or `.rejected`.
+  case run(String)
+  /// Carry out a command that a key stands for; answered with `.finished`.
+  case perform(Command)
+  /// Stop the command that runs.
+  case interrupt
+  /// Ask the levels how full they are; answered with `.usage`.
+  case refreshUsage
+  /// Ask the levels what they hold; answered with a `.snapshot` for each.
+  case refreshEntries
+  /// Draw everything anew.
+  case redraw
+  case suspend
+  case quit
+}

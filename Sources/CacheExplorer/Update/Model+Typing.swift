@@ -1,0 +1,63 @@
+extension Model {
+  /// Carries out an editing key in the command line or in the filter.
+  mutating func type(_ action: Action) -> [Effect] {
+    switch action {
+    case .redraw: return [.redraw]
+    case .suspend: return [.suspend]
+    default: break
+    }
+    if mode == .filter {
+      typeFilter(action)
+      return []
+    }
+    return typeCommand(action)
+  }
+
+  private mutating func typeFilter(_ action: Action) {
+    switch action {
+    case .accept: mode = .normal
+    case .cancel:
+      filter.replace(with: "")
+      mode = .normal
+    default: filter.apply(action)
+    }
+    applyFilter()
+  }
+
+  private mutating func typeCommand(_ action: Action) -> [Effect] {
+    switch action {
+    case .accept:
+      let line = command.editor.text
+      guard line.contains(where: { $0 != " " }) else {
+        mode = .normal
+        return []
+      }
+      mode = .normal
+      command.submitted(line)
+      return [.run(line)]
+    case .cancel: mode = .normal
+    case .older: command.recall(older: true)
+    case .newer: command.recall(older: false)
+    case .complete: command.complete(with: shown)
+    default: command.edit { $0.apply(action) }
+    }
+    if action != .complete { command.completion = nil }
+    return []
+  }
+}
+
+extension LineEditor {
+  mutating func apply(_ action: Action) {
+    switch action {
+    case .cursorLeft: move(by: -1)
+    case .cursorRight: move(by: 1)
+    case .lineStart: moveToStart()
+    case .lineEnd: moveToEnd()
+    case .deleteBack: backspace()
+    case .deleteForwards: delete()
+    case .deleteWord: deleteWord()
+    case .deleteToStart: deleteToStart()
+    default: break
+    }
+  }
+}

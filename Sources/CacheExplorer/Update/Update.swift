@@ -1,0 +1,122 @@
+import CacheEngine
+
+/// Changes the model by what happened, and tells what is to be done about it. The only way in which a model changes.
+func update(_ model: inout Model, _ message: Message) -> [Effect] {
+  let effects: [Effect]
+  switch message {
+  case .input(let event): effects = model.handle(event)
+  case .tick(let now, let wall):
+    let isNewSecond = SecondRing.number(of: now) != SecondRing.number(of: model.live.now)
+    model.live.advance(to: now)
+    model.wall = wall
+    model.list.refresh(model.shown, isForced: false)
+    effects = isNewSecond && model.hasNews ? [.refreshUsage] : []
+    if isNewSecond { model.hasNews = false }
+  case .events(let events, let lost):
+    model.hasNews = true
+    let isUncertain = model.live.fold(events, lost: lost)
+    effects = isUncertain ? [.refreshEntries, .refreshUsage] : []
+  case .log(let lines, let lost):
+    model.live.log.append(lines, lost: lost)
+    effects = []
+  case .usage(let usages):
+    for index in model.live.levels.indices {
+      if let usage = usages[model.live.levels[index].name] { model.live.levels[index].usage = usage }
+    }
+    effects = []
+  case .snapshot(let level, let contents):
+    if let index = model.live.index(ofLevel: level) {
+      model.live.entries.corrected(level: index, by: contents, at: model.live.now)
+      if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
+    }
+    effects = []
+  case .finished(let result):
+    model.command.finished(result)
+    model.hasNews = true
+    effects = []
+  case .rejected(let line, let reason, let column):
+    model.command.rejected(line, reason: reason, column: column)
+    if model.mode == .normal || model.mode == .help { model.mode = .command }
+    effects = []
+  }
+  model.list.keepVisible(rows: Layout(model).rows(.entries))
+  return effects
+}
+
+extension Model {
+  fileprivate mutating func handle(_ event: InputEvent) -> [Effect] {
+    switch event {
+    case .key(let key): return handle(key)
+    case .paste(let text):
+      switch mode {
+      case .command: command.edit { $0.insert(text) }
+      case .filter:
+        filter.insert(text)
+        applyFilter()
+      case .normal, .help, .confirming: break
+      }
+      return []
+    case .resized(let size):
+      self.size = size
+      return []
+    case .terminate: return [.quit]
+    case .suspend: return [.suspend]
+    case .resumed: return [.redraw]
+    }
+  }
+
+  private mutating func handle(_ key: InputEvent.Key) -> [Effect] {
+    switch mode {
+    case .command, .filter:
+      if let action = KeyTable.action(for: key, in: .typing) { return type(action) }
+      guard case .character(let character) = key else { return [] }
+      if mode == .command {
+        command.edit { $0.insert(String(character)) }
+      } else {
+        filter.insert(String(character))
+        applyFilter()
+      }
+      return []
+    case .confirming(let confirmation):
+      switch KeyTable.action(for: key, in: .confirming) {
+      case .redraw: return [.redraw]
+      case .suspend: return [.suspend]
+      case .confirm:
+        mode = .normal
+        command.running.append(confirmation.command.verb)
+        return [.perform(confirmation.command)]
+      default:
+        mode = .normal
+        command.answer = CommandLineState.Answer(isGood: true, text: "nothing was changed")
+        return []
+      }
+    case .help: return KeyTable.action(for: key, in: .normal).map { helpAction($0) } ?? []
+    case .normal: return KeyTable.action(for: key, in: .normal).map { act($0) } ?? []
+    }
+  }
+
+  private mutating func helpAction(_ action: Action) -> [Effect] {
+    switch action {
+    case .up: helpTop = max(0, helpTop - 1)
+    case .down: helpTop = min(HelpOverlay.lastTop(self), helpTop + 1)
+    case .pageUp: helpTop = max(0, helpTop - HelpOverlay.rows(self))
+    case .pageDown: helpTop = min(HelpOverlay.lastTop(self), helpTop + HelpOverlay.rows(self))
+    case .first: helpTop = 0
+    case .last: helpTop = HelpOverlay.lastTop(self)
+    case .help, .back, .quit, .interrupt, .overview: mode = .normal
+    case .redraw, .suspend: return act(action)
+    default: break
+    }
+    return []
+  }
+
+  /// What is typed filters at once.
+  mutating func applyFilter() {
+    if focus == .log {
+      log.search = TextSearch(filter.text)
+    } else {
+      list.search = TextSearch(filter.text)
+      list.refresh(shown, isForced: true)
+    }
+  }
+}

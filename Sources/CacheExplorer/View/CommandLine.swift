@@ -1,0 +1,89 @@
+/// The row in which commands and filters are typed and questions asked, and the row of the last answer.
+enum CommandLine {
+  static func draw(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {
+    let rect = layout.commandLine
+    switch model.mode {
+    case .command:
+      let x = drawEditor(model.command.editor, prompt: " :", in: rect, on: &canvas)
+      drawHint(model.command, from: x, in: rect, hasAnswerRow: layout.answer != nil, on: &canvas)
+    case .filter:
+      let prompt: DisplayText = model.focus == .log ? " search the log /" : " filter by key /"
+      let x = drawEditor(model.filter, prompt: prompt, in: rect, on: &canvas)
+      let hint: DisplayText = "Enter keeps · Esc clears"
+      if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+    case .confirming(let confirmation):
+      drawQuestion(confirmation, in: rect, on: &canvas)
+    case .normal, .help:
+      let hasNews = model.command.answer != nil || !model.command.running.isEmpty
+      if layout.answer == nil, hasNews {
+        drawAnswer(model.command, in: rect, on: &canvas)
+      } else {
+        let text: DisplayText = " : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help"
+        canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
+      }
+    }
+    if let row = layout.answer { drawAnswer(model.command, in: row, on: &canvas) }
+  }
+
+  /// Draws the line, scrolled so that the cursor is seen; returns the place after it.
+  private static func drawEditor(
+    _ editor: LineEditor, prompt: DisplayText, in rect: Rect, on canvas: inout Canvas
+  ) -> Int {
+    let x = canvas.write(prompt, x: rect.x, y: rect.y, style: .key)
+    let room = max(1, rect.right - x - 1)
+    let before = DisplayText(editor.beforeCursor, atMost: LineEditor.longest * 2)
+    let after = DisplayText(String(editor.characters[editor.cursor...].prefix(room)))
+    var skipped = max(0, before.width - room)
+    var head = before.dropping(cells: skipped)
+    while head.width > room, skipped < before.width {
+      skipped += 1
+      head = before.dropping(cells: skipped)
+    }
+    let cursor = canvas.write(head, x: x, y: rect.y)
+    canvas.cursor = Point(x: min(cursor, rect.right - 1), y: rect.y)
+    return canvas.write(after, x: cursor, y: rect.y, limit: max(0, rect.right - cursor))
+  }
+
+  private static func drawHint(
+    _ state: CommandLineState, from x: Int, in rect: Rect, hasAnswerRow: Bool, on canvas: inout Canvas
+  ) {
+    let room = rect.right - x - 4
+    guard room > 8 else { return }
+    if let fault = state.fault {
+      // The row of the answer says it in full.
+      canvas.write("✕ " + DisplayText(fault.text), x: x + 2, y: rect.y, style: .error, limit: room)
+      return
+    }
+    let usage = CommandHint.usage(for: state.editor.text)
+    let keys: DisplayText = "Tab complete · ↑ history"
+    let hint = DisplayText(usage ?? "get set del clear expire warn run stop log stats help quit")
+    let end = canvas.write(hint, x: x + 4, y: rect.y, style: .faint, limit: room)
+    if end + 3 + keys.width < rect.right { canvas.write(keys, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+  }
+
+  private static func drawQuestion(_ confirmation: Confirmation, in rect: Rect, on canvas: inout Canvas) {
+    let end: DisplayText = " y/N "
+    let question = DisplayText(confirmation.question).shortened(to: rect.width - end.width - 1)
+    let x = canvas.write(" " + question, x: rect.x, y: rect.y, style: .warning)
+    let after = canvas.write(end, x: x, y: rect.y, style: Style.warning.reversed)
+    canvas.cursor = Point(x: min(after, rect.right - 1), y: rect.y)
+  }
+
+  private static func drawAnswer(_ state: CommandLineState, in rect: Rect, on canvas: inout Canvas) {
+    if let fault = state.fault, let column = state.fault?.column {
+      // Under the fault if it is still above, else only in words.
+      let x = rect.x + 2 + DisplayText(String(state.editor.characters.prefix(max(0, column)))).width
+      let text = DisplayText("^ ") + DisplayText(fault.text)
+      if x + text.width < rect.right {
+        canvas.write(text, x: x, y: rect.y, style: .error)
+        return
+      }
+    }
+    if let running = state.running.last {
+      canvas.write(" … " + DisplayText(running), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
+    } else if let answer = state.answer {
+      let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
+      canvas.write([sign, Span(DisplayText(answer.text))], x: rect.x, y: rect.y, limit: rect.width)
+    }
+  }
+}

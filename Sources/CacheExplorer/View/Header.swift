@@ -1,0 +1,43 @@
+import CacheEngine
+
+enum Header {
+  static func draw(_ model: Model, _ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
+    let clock: DisplayText = "\(Format.clock(seconds: model.timeOfDay(picture.now) / 1_000))  ?:help"
+    let isWide = rect.width >= 100
+    let gap: DisplayText = isWide ? "   " : "  "
+    var spans = [Span(" ")]
+    if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
+    spans += [Span(DisplayText(model.title).shortened(to: isWide ? 24 : 12)), Span("  ")]
+    spans += state(model)
+    let optional: [Span] = [
+      Span("\(Format.rate(picture.requests.seconds.rate(at: picture.now) { $0.asked }))\(isWide ? " req/s" : "/s")"),
+      Span(hitRate(picture, isWide: isWide), .hit),
+      Span(isWide ? "in flight \(picture.inFlight.count)" : "fly \(picture.inFlight.count)"),
+      picture.lost > 0 ? Span("lost \(Format.count(picture.lost))", .warning) : Span(isWide ? "lost 0" : ""),
+    ]
+    var used = spans.reduce(0) { $0 + $1.text.width }
+    let room = rect.width - clock.width - 2
+    for span in optional where span.text.width > 0 && used + gap.width + span.text.width <= room {
+      spans += [Span(gap), span]
+      used += gap.width + span.text.width
+    }
+    canvas.write(spans, x: rect.x, y: rect.y, limit: rect.width)
+    if used <= room { canvas.write(clock, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+  }
+
+  private static func state(_ model: Model) -> [Span] {
+    guard let frozen = model.frozen else { return [Span("● LIVE", .hit)] }
+    let behind = frozen.now.duration(to: model.live.now).clampedNanoseconds
+    return [Span("‖ PAUSED · \(Format.behind(nanoseconds: behind)) behind", .warning)]
+  }
+
+  /// Of the reads that ended, those which a level above the origin served. Joined ones are neither.
+  private static func hitRate(_ picture: Picture, isWide: Bool) -> DisplayText {
+    let reads = picture.requests.reads
+    let origins = picture.levels.filter(\.isOrigin).reduce(0) { $0 + (picture.requests.servedBy[$1.name] ?? 0) }
+    let ended = reads.served + reads.missed + reads.failed
+    let rate = Format.percent(max(0, reads.served - origins), of: ended)
+    guard ended > 0 else { return "hit —" }
+    return isWide ? "hit \(rate)% of \(Format.count(ended))" : "hit \(rate)%"
+  }
+}

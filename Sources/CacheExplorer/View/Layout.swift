@@ -1,0 +1,127 @@
+/// Where the parts of the screen are. Both drawing and scrolling ask it.
+struct Layout: Equatable, Sendable {
+  /// The smallest screen that says anything useful.
+  static let smallest = Size(width: 40, height: 10)
+  /// The least width of the box of a level, of an origin's, and the width of the arrow between two.
+  static let levelBox = 29
+  static let originBox = 13
+  static let arrow = 5
+  private static let boxHeight = 7
+  private static let rightColumn = 44
+
+  enum Levels: Equatable, Sendable {
+    case boxes(Rect)
+    case table(Rect)
+  }
+
+  var isTooSmall = false
+  var header = Rect(x: 0, y: 0, width: 0, height: 0)
+  var levels = Levels.table(Rect(x: 0, y: 0, width: 0, height: 0))
+  var servedBy: Rect?
+  var panels: [Panel: Rect] = [:]
+  /// In-flight, latency and log share one place, and the focus says which is shown.
+  var hasTabs = false
+  var banner: Rect?
+  var commandLine = Rect(x: 0, y: 0, width: 0, height: 0)
+  /// `nil`: the command line's own row shows the answer.
+  var answer: Rect?
+  var keyBar: Rect?
+
+  /// The part in the middle, for a panel that is zoomed and for the help.
+  private(set) var middle = Rect(x: 0, y: 0, width: 0, height: 0)
+
+  init(_ model: Model) {
+    let size = model.size
+    guard size.width >= Self.smallest.width, size.height >= Self.smallest.height else {
+      isTooSmall = true
+      return
+    }
+    let shown = model.shown
+    arrange(size, shown.levels, hasWarning: shown.warning != nil, focus: model.focus, isZoomed: model.isZoomed)
+  }
+
+  private mutating func arrange(
+    _ size: Size, _ levels: [LevelRow], hasWarning: Bool, focus: Panel, isZoomed: Bool
+  ) {
+    let (width, height) = (size.width, size.height)
+    func row(_ y: Int, height: Int = 1) -> Rect { Rect(x: 0, y: y, width: width, height: height) }
+    header = row(0)
+
+    // From the bottom up: keys, answer, command line, banner.
+    var bottom = height
+    func takeBottom() -> Rect {
+      bottom -= 1
+      return row(bottom)
+    }
+    if height >= 12 { keyBar = takeBottom() }
+    if height >= 30 { answer = takeBottom() }
+    commandLine = takeBottom()
+    if hasWarning, height >= 12 { banner = takeBottom() }
+
+    // From the top down: levels, served by.
+    var top = 1
+    middle = row(1, height: bottom - 1)
+    if !isZoomed {
+      if height >= 30, width >= Self.boxesWidth(levels) {
+        self.levels = .boxes(row(top, height: Self.boxHeight))
+        top += Self.boxHeight
+      } else {
+        let rows = min(levels.count + 1, max(2, bottom - 1))
+        self.levels = .table(row(top, height: rows))
+        top += rows
+      }
+      if bottom - top >= 1 {
+        servedBy = row(top)
+        top += 1
+      }
+    }
+    let rest = row(top, height: max(0, bottom - top))
+    if isZoomed {
+      panels = [focus: rest]
+    } else if width >= 110, rest.height >= 20 {
+      arrangeWide(rest)
+    } else {
+      arrangeNarrow(rest, focus: focus)
+    }
+  }
+
+  /// The width that the boxes of the levels and the arrows between them need.
+  static func boxesWidth(_ levels: [LevelRow]) -> Int {
+    levels.reduce(0) { $0 + ($1.isOrigin ? originBox : levelBox) } + max(0, levels.count - 1) * arrow
+  }
+
+  private mutating func arrangeWide(_ rest: Rect) {
+    let logHeight = max(5, rest.height * 11 / 26)
+    let upper = rest.height - logHeight
+    let inFlight = max(4, upper * 6 / 15)
+    let left = rest.width - Self.rightColumn
+    panels[.entries] = Rect(x: 0, y: rest.y, width: left, height: upper)
+    panels[.inFlight] = Rect(x: left, y: rest.y, width: Self.rightColumn, height: inFlight)
+    panels[.latency] = Rect(x: left, y: rest.y + inFlight, width: Self.rightColumn, height: upper - inFlight)
+    panels[.log] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: logHeight)
+  }
+
+  /// The log goes first, then the entries.
+  private mutating func arrangeNarrow(_ rest: Rect, focus: Panel) {
+    guard rest.height >= 4 else { return }
+    hasTabs = true
+    let tab = focus == .entries ? Panel.log : focus
+    guard rest.height >= 10 else {
+      // Room for one: whichever has the focus, which Tab changes.
+      panels[focus] = rest
+      return
+    }
+    let upper = rest.height - max(4, min(rest.height * 6 / 14, 16))
+    panels[.entries] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
+    panels[tab] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
+  }
+
+  /// How many rows of a panel scroll.
+  func rows(_ panel: Panel) -> Int {
+    guard let rect = panels[panel] else { return 0 }
+    switch panel {
+    case .entries, .inFlight: return max(0, rect.height - 3)
+    case .latency, .log: return max(0, rect.height - 2)
+    }
+  }
+}

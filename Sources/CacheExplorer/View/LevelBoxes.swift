@@ -1,0 +1,211 @@
+import CacheEngine
+
+/// The levels as boxes from left to right, joined by arrows: what is passed on, and what is copied back.
+enum LevelBoxes {
+  private static let widest = 46
+
+  static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
+    let widths = widths(picture.levels, in: rect.width)
+    var x = rect.x
+    for (index, level) in picture.levels.enumerated() {
+      let box = Rect(x: x, y: rect.y, width: widths[index], height: rect.height)
+      draw(level, number: index + 1, picture, at: index, in: box, on: &canvas)
+      x = box.right
+      guard index + 1 < picture.levels.count else { break }
+      drawArrow(picture, after: index, x: x, y: rect.y, on: &canvas)
+      x += Layout.arrow
+    }
+  }
+
+  /// What is left over goes to the levels that hold something, then to the origins.
+  private static func widths(_ levels: [LevelRow], in width: Int) -> [Int] {
+    var widths = levels.map { $0.isOrigin ? Layout.originBox : Layout.levelBox }
+    var left = width - Layout.boxesWidth(levels)
+    for isOrigin in [false, true] {
+      while left > 0 {
+        let growing = levels.indices.filter { levels[$0].isOrigin == isOrigin && widths[$0] < widest }
+        guard !growing.isEmpty else { break }
+        for index in growing where left > 0 {
+          widths[index] += 1
+          left -= 1
+        }
+      }
+    }
+    return widths
+  }
+
+  private static func draw(
+    _ level: LevelRow, number: Int, _ picture: Picture, at index: Int, in box: Rect, on canvas: inout Canvas
+  ) {
+    let traffic = picture.traffic[index]
+    let name = DisplayText(level.name.uppercased())
+    canvas.box(box, title: "\(level.isOrigin ? "" : "\(number) ")" + name, right: DisplayText(level.capacity))
+    drawNotes(level, traffic, in: box, on: &canvas)
+    if level.isOrigin {
+      drawOrigin(traffic, picture.now, in: box, on: &canvas)
+    } else {
+      drawStorage(level, traffic, picture.now, in: box, on: &canvas)
+    }
+    if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
+      warning.time.duration(to: picture.now) < WarningReport.flash
+    {
+      canvas.reverse(box.inner)
+    }
+  }
+
+  private static func drawNotes(_ level: LevelRow, _ traffic: LevelTraffic, in box: Rect, on canvas: inout Canvas) {
+    var notes: [String] = []
+    if level.isPooled { notes.append("pooled") }
+    if let limit = level.limit { notes.append("cap \(limit)") }
+    if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
+    let errors = traffic.errors + traffic.writeErrors
+    if errors > 0 { notes.append("errors \(Format.count(errors))") }
+    guard !notes.isEmpty else { return }
+    let text = DisplayText(notes.joined(separator: " · ")).clipped(to: box.width - 4)
+    canvas.write(" " + text + " ", x: box.x + 1, y: box.bottom - 1, style: errors > 0 ? .error : .faint)
+  }
+
+  private static func drawStorage(
+    _ level: LevelRow, _ traffic: LevelTraffic, _ now: CacheInstant, in box: Rect, on canvas: inout Canvas
+  ) {
+    let x = box.x + 2
+    let room = box.width - 3
+    drawShare("hit ", traffic.hits, traffic, now, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas)
+    drawShare(
+      "miss", traffic.misses, traffic, now, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room, on: &canvas)
+    canvas.write(fitting(latencies(traffic), in: room), x: x, y: box.y + 3)
+    drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
+    var items: [String] = []
+    if let usage = level.usage { items.append("\(Format.count(usage.count)) \(usage.count == 1 ? "key" : "keys")") }
+    items.append("evict \(Format.perSecond(traffic.seconds.rate(at: now) { $0.evicted }))")
+    items.append("expire \(Format.perSecond(traffic.seconds.rate(at: now) { $0.expired }))")
+    items.append("sets \(Format.short(traffic.sets))")
+    canvas.write(fitting(items, in: room), x: x, y: box.y + 5, style: .faint)
+  }
+
+  private static func drawShare(
+    _ label: DisplayText, _ count: Int, _ traffic: LevelTraffic, _ now: CacheInstant,
+    _ field: (SecondRing.Second) -> UInt32, style: Style, x: Int, y: Int, room: Int, on canvas: inout Canvas
+  ) {
+    let percent = Format.percent(count, of: traffic.answered)
+    let share = DisplayText(percent == Format.none ? percent : percent + "%").rightAligned(to: 6)
+    let rate = DisplayText(Format.perSecond(traffic.seconds.rate(at: now, field)))
+    canvas.write([Span(label + " "), Span(share, style.bold)], x: x, y: y)
+    let columns = min(room - 11 - 2 - 7, 60)
+    if columns > 3 {
+      let seconds = traffic.seconds.last(columns, at: now)
+      let line = Canvas.sparkline(seconds.map { Double(field($0)) }, most: most(seconds))
+      canvas.write(line, x: x + 13, y: y, style: style)
+      for (column, second) in seconds.enumerated() where second.hasWarning {
+        canvas.write("▲", x: x + 13 + column, y: y, style: .warning)
+      }
+    }
+    canvas.write(rate, endingAt: x + room - 1, y: y)
+  }
+
+  /// Hits and misses are drawn to one scale.
+  private static func most(_ seconds: [SecondRing.Second]) -> Double {
+    Double(seconds.reduce(1) { max($0, max($1.hits, $1.misses)) })
+  }
+
+  private static func latencies(_ traffic: LevelTraffic) -> [String] {
+    guard let median = traffic.latency.percentile(0.5), let high = traffic.latency.percentile(0.99) else {
+      return ["p50 —", "p99 —", "max —"]
+    }
+    return [
+      "p50 \(Format.latency(nanoseconds: median))", "p99 \(Format.latency(nanoseconds: high))",
+      "max \(Format.latency(nanoseconds: traffic.latency.longest))",
+    ]
+  }
+
+  private static func drawUsage(_ usage: LevelUsage?, x: Int, y: Int, room: Int, on canvas: inout Canvas) {
+    canvas.write("used", x: x, y: y)
+    guard let usage else { return _ = canvas.write("—", x: x + 5, y: y) }
+    guard let fraction = usage.fraction else {
+      return _ = canvas.write("\(Format.bytes(usage.cost)), no limit", x: x + 5, y: y)
+    }
+    let percent = DisplayText("\(usage.percent)").rightAligned(to: 4)
+    let amount = DisplayText(usage.amount)
+    let hasAmount = room >= 5 + 10 + 5 + 2 + amount.width
+    let width = room - 5 - 6 - (hasAmount ? amount.width + 2 : 0)
+    canvas.bar(x: x + 5, y: y, width: width, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
+    canvas.write(percent, x: x + 5 + width, y: y)
+    if hasAmount { canvas.write(amount, endingAt: x + room - 1, y: y, style: .faint) }
+  }
+
+  private static func drawOrigin(_ traffic: LevelTraffic, _ now: CacheInstant, in box: Rect, on canvas: inout Canvas) {
+    let x = box.x + 2
+    let rate = DisplayText(Format.perSecond(traffic.seconds.rate(at: now) { $0.asked }))
+    canvas.write(rate, x: x, y: box.y + 1, style: Style.plain.bold)
+    let columns = min(box.width - 3 - rate.width - 2, 60)
+    if columns > 3 {
+      let seconds = traffic.seconds.last(columns, at: now)
+      canvas.write(
+        Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: box.right - 2 - columns, y: box.y + 1, style: .miss)
+    }
+    let room = box.width - 3
+    let words = latencies(traffic)
+    canvas.write(DisplayText("\(Format.count(traffic.lookups)) loads").clipped(to: room), x: x, y: box.y + 2)
+    if room >= 26 {
+      canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
+    } else {
+      canvas.write(DisplayText(words[0]).clipped(to: room), x: x, y: box.y + 3)
+      canvas.write(DisplayText(words[1]).clipped(to: room), x: x, y: box.y + 4)
+    }
+    let errors = Format.percent(traffic.errors, of: traffic.answered)
+    canvas.write(
+      "err \(errors == Format.none ? errors : errors + "%")", x: x, y: box.y + 5,
+      style: traffic.errors > 0 ? .error : .faint)
+  }
+
+  private static func drawArrow(_ picture: Picture, after index: Int, x: Int, y: Int, on canvas: inout Canvas) {
+    let now = picture.now
+    let passed = picture.traffic[index + 1].seconds.rate(at: now) { $0.asked }
+    let filled = picture.traffic[index].seconds.rate(at: now) { $0.fills }
+    canvas.write(
+      arrow(passed, rule: "═", head: "▶", isLeft: false), x: x, y: y + 1, style: passed == nil ? .faint : .miss)
+    canvas.write(
+      arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + 4, style: filled == nil ? .faint : .fill)
+  }
+
+  /// `═37═▶`: five cells.
+  private static func arrow(_ rate: Double?, rule: DisplayText, head: DisplayText, isLeft: Bool) -> DisplayText {
+    let number: DisplayText =
+      rate.map { DisplayText($0 < 1 ? Format.rate($0) : Format.short(Int(min($0, 1e15).rounded()))) } ?? ""
+    var body = number
+    while body.width < Layout.arrow - 1 {
+      if body.width % 2 == number.width % 2 { body = rule + body } else { body += rule }
+    }
+    return isLeft ? head + body : body + head
+  }
+
+  /// As many items as fit, two spaces between them.
+  static func fitting(_ items: [String], in room: Int) -> DisplayText {
+    var text = DisplayText()
+    for item in items {
+      let next = DisplayText(item)
+      let gap = text.width == 0 ? 0 : 2
+      guard text.width + gap + next.width <= room else { break }
+      text += DisplayText(repeating: " ", count: gap) + next
+    }
+    return text
+  }
+}
+
+extension LevelUsage {
+  /// How full: by weight if that is limited, else by number.
+  var fraction: Double? {
+    if let capacity { return capacity > 0 ? Double(cost) / Double(capacity) : 1 }
+    if let countLimit { return countLimit > 0 ? Double(count) / Double(countLimit) : 1 }
+    return nil
+  }
+
+  var percent: String { fraction.map { "\(Int((min(9.99, max(0, $0)) * 100).rounded()))%" } ?? Format.none }
+
+  /// `49 MiB of 256 MiB`, or only what is used.
+  var amount: String {
+    if let capacity { return "\(Format.bytes(cost)) of \(Format.bytes(capacity))" }
+    if let countLimit { return "\(Format.count(count)) of \(Format.count(countLimit))" }
+    return Format.bytes(cost)
+  }
+}

@@ -1,0 +1,55 @@
+import CacheEngine
+
+/// What the engine's logger says.
+enum LogPanel {
+  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+    let rect = frame.rect
+    var notes: [String] = []
+    if picture.log.lost > 0 { notes.append("lost \(Format.count(picture.log.lost))") }
+    notes.append("≥ \(model.log.minimum.name)")
+    if !model.log.search.isEmpty {
+      notes.append("\"\(model.log.search.text)\" \(model.log.matches(in: picture.log)) hits · n/N next")
+    }
+    notes.append(model.log.isFollowing ? "following" : "scrolled: G follows")
+    canvas.box(
+      rect, title: frame.title("Log", as: .log), right: DisplayText(notes.joined(separator: " · ")),
+      isFocused: frame.isFocused)
+    let rows = rect.height - 2
+    guard rows > 0 else { return }
+    let numbers = model.log.visible(in: picture.log, rows: rows)
+    if numbers.isEmpty {
+      let text: DisplayText = picture.log.numbers.isEmpty ? "no lines yet" : "no lines at this level; } shows more"
+      canvas.write(text, x: rect.x + 2, y: rect.y + 1, style: .faint, limit: rect.width - 3)
+    }
+    for (row, number) in numbers.enumerated() {
+      guard let line = picture.log[number] else { continue }
+      draw(line, model, in: rect, y: rect.y + 1 + row, on: &canvas)
+    }
+  }
+
+  private static func draw(_ line: LogLine, _ model: Model, in rect: Rect, y: Int, on canvas: inout Canvas) {
+    let isWide = rect.width >= 100
+    let clock = Format.clock(milliseconds: model.timeOfDay(sinceEpoch: line.time))
+    let time = DisplayText(isWide ? clock : String(clock.suffix(6)))
+    let isMatch = model.log.isMatch(line)
+    var x = canvas.write(time + " ", x: rect.x + 2, y: y, style: .faint)
+    x = canvas.write(DisplayText(line.level.label).padded(to: 5) + " ", x: x, y: y, style: style(line.level))
+    x = canvas.write(DisplayText(line.source).shortened(to: 8).padded(to: 8) + " ", x: x, y: y, style: .accent)
+    let request = DisplayText(line.request.map { "  \($0)" } ?? "")
+    let room = rect.right - 2 - x
+    let hasRequest = room - request.width >= 20
+    canvas.write(
+      DisplayText(line.text), x: x, y: y, style: isMatch ? Style.plain.reversed : .plain,
+      limit: max(0, hasRequest ? room - request.width : room))
+    if hasRequest { canvas.write(request, endingAt: rect.right - 2, y: y, style: .faint) }
+  }
+
+  private static func style(_ level: LogLevel) -> Style {
+    switch level {
+    case .trace, .debug: .faint
+    case .info, .notice: .plain
+    case .warning: .warning
+    case .error: .error
+    }
+  }
+}
