@@ -67,9 +67,9 @@ struct EntryList: Sendable {
 
   private func rank(of row: EntryTable.Row) -> Int64 {
     switch sort {
-    case .hits: -Int64(row.hits)
+    case .hits: ~Int64(row.hits)
     case .last: ~row.lastTouch.nanoseconds
-    case .size: -Int64(row.size ?? -1)
+    case .size: ~Int64(row.size ?? -1)
     case .age: row.created?.nanoseconds ?? .max
     case .timeLeft: row.topmost?.deadline?.nanoseconds ?? .max
     case .key: 0

@@ -59,14 +59,6 @@ struct EntryTable: Sendable {
     }
   }
 
-  /// A read was answered by a level that keeps nothing.
-  mutating func touched(_ key: String, at time: CacheInstant) {
-    guard let slot = slots[key] else { return }
-    version += 1
-    rows[slot].hits += 1
-    rows[slot].lastTouch = max(rows[slot].lastTouch, time)
-  }
-
   mutating func gone(_ key: String, level: Int) {
     guard let slot = slots[key], rows[slot].presence[level] != nil else { return }
     version += 1

@@ -1,6 +1,8 @@
 import CacheEngine
 
-/// What was asked of a level, and what it answered. Folded from events.
+/// What was asked of a level, and what it answered.
+///
+/// Folded from events.
 struct LevelTraffic: Sendable {
   var lookups = 0
   var hits = 0

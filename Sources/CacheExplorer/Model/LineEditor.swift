@@ -17,7 +17,9 @@ struct LineEditor: Sendable, Equatable {
     cursor = characters.count
   }
 
-  /// Inserts typed or pasted text. Line ends become spaces: what is pasted never runs by itself.
+  /// Inserts typed or pasted text.
+  ///
+  /// Line ends become spaces: what is pasted never runs by itself.
   mutating func insert(_ text: String) {
     let room = max(0, Self.longest - characters.count)
     let added = text.prefix(room).map { $0.isNewline ? " " : $0 }

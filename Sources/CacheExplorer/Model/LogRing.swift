@@ -18,6 +18,11 @@ enum LogLevel: Int, Sendable, CaseIterable, Comparable {
 
   var name: String { "\(self)" }
 
+  init?(name: String) {
+    guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = level
+  }
+
   static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -33,7 +38,9 @@ struct LogLine: Sendable, Equatable {
   var request: RequestID?
 }
 
-/// The last lines of the log. A line keeps its number for as long as it is kept, so that a reader stays where it reads.
+/// The last lines of the log.
+///
+/// A line keeps its number for as long as it is kept, so that a reader stays where it reads.
 struct LogRing: Sendable {
   static let capacity = 5_000
 

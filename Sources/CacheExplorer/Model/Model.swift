@@ -51,7 +51,9 @@ struct Model: Sendable {
 
   /// The time of day of an instant, in milliseconds.
   func timeOfDay(_ instant: CacheInstant) -> Int64 {
-    timeOfDay(sinceEpoch: wall + live.now.duration(to: instant))
+    // Instants saturate where sums of durations would trap.
+    timeOfDay(sinceEpoch: .nanoseconds(CacheInstant(nanoseconds: wall.clampedNanoseconds)
+        .advanced(by: live.now.duration(to: instant)).nanoseconds))
   }
 
   func timeOfDay(sinceEpoch time: Duration) -> Int64 {
@@ -67,6 +69,8 @@ enum Panel: Sendable, CaseIterable, Equatable {
 /// A question that is answered with y or anything else.
 struct Confirmation: Sendable, Equatable {
   var command: Command
-  /// Says what will go. Contains untrusted text.
+  /// Says what will go.
+  ///
+  /// Contains untrusted text.
   var question: String
 }

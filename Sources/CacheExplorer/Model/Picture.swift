@@ -1,6 +1,8 @@
 import CacheEngine
 
-/// Everything that is known of the cache at one moment. Freezing the screen keeps a copy of it.
+/// Everything that is known of the cache at one moment.
+///
+/// Freezing the screen keeps a copy of it.
 struct Picture: Sendable {
   var now: CacheInstant
   var levels: [LevelRow]
@@ -34,7 +36,9 @@ struct Picture: Sendable {
 
   func index(ofLevel name: String) -> Int? { indices[name] }
 
-  /// Folds events in. Returns whether the levels should be asked what they hold, since the events no longer tell.
+  /// Folds events in.
+  ///
+  /// Returns whether the levels should be asked what they hold, since the events no longer tell.
   mutating func fold(_ events: [CacheEvent], lost count: Int) -> Bool {
     var isUncertain = false
     if count > 0 {
@@ -60,9 +64,6 @@ struct Picture: Sendable {
       if let id = event.request { requests.began(id, operation, key: event.key, at: time) }
     case .requestEnded(let operation, let outcome, _):
       requests.ended(event.request, operation, outcome, at: time)
-      if case .hit(let level?) = outcome, let key = event.key, let index = indices[level], levels[index].isOrigin {
-        entries.touched(key, at: time)
-      }
     case .flightBegan, .flightJoined, .flightLeft, .flightEnded: foldFlight(event)
     default:
       guard let level = event.level.flatMap({ indices[$0] }) else { return false }

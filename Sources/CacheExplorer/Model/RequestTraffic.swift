@@ -48,9 +48,8 @@ extension RequestTraffic {
   mutating func began(_ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant) {
     seconds.note(at: time) { $0.asked += 1 }
     latest = max(latest ?? id, id)
-    guard pending.updateValue(Pending(operation: operation, key: key, since: time), forKey: id) == nil else {
-      return
-    }
+    guard pending[id] == nil else { return }
+    pending[id] = Pending(operation: operation, key: key, since: time)
     change(operation) {
       $0.requests += 1
       $0.pending += 1

@@ -1,4 +1,6 @@
-/// What a key can do. The key table says which key does which.
+/// What a key can do.
+///
+/// The key table says which key does which.
 enum Action: String, Sendable, CaseIterable {
   // Anywhere.
   case help, command, filter, nextMatch, previousMatch, back, overview

@@ -1,3 +1,5 @@
+import CacheEngine
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -55,28 +57,21 @@ extension CommandLineState {
     }
     if result.microseconds > 0 {
       text +=
-        " in \(Format.latency(nanoseconds: Int64(clamping: result.microseconds.multipliedReportingOverflow(by: 1_000).partialValue)))"
+        " in \(Format.latency(nanoseconds: Duration.microseconds(result.microseconds).clampedNanoseconds))"
     }
     return text + (result.note.map { ", \($0)" } ?? "")
   }
 }
 
 extension Command {
-  /// The word that begins the line which means this.
-  var verb: String {
+  /// The commands that keys stand for, as they are shown while they run.
+  var summary: String {
     switch self {
-    case .get: "get"
-    case .set: "set"
-    case .delete: "del"
-    case .clear: "clear"
-    case .expire: "expire"
+    case .delete(let key): "del \(key)"
+    case .expire(let key): "expire \(key ?? "--all")"
+    case .clear(let level): "clear \(level ?? "--all")"
     case .warn: "warn"
-    case .run: "run"
-    case .stop: "stop"
-    case .log: "log"
-    case .stats: "stats"
-    case .help: "help"
-    case .quit: "quit"
+    case .get, .set, .run, .stop, .log, .stats, .help, .quit: ""
     }
   }
 }

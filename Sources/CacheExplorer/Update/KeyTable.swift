@@ -1,4 +1,6 @@
-/// Which key does what, and where. The dispatcher, the help and the key bar are made of this one table.
+/// Which key does what, and where.
+///
+/// The dispatcher, the help and the key bar are made of this one table.
 enum KeyTable {
   enum Scope: String, Sendable, CaseIterable {
     case move = "Move"
@@ -41,7 +43,7 @@ enum KeyTable {
     bind([.character(":")], ":", .command, "type a command", .program, label: "Command"),
     bind(
       [.character("/")], "/", .filter,
-      "filter the entries by key (!text inverts), or search the log if it has the focus",
+      "filter the keys (!text inverts); in the log: search",
       .look, label: "Filter"),
     bind([.character("n")], "n", .nextMatch, "next match in the log", .look),
     bind([.character("N")], "N", .previousMatch, "previous match in the log", .look),
@@ -59,7 +61,7 @@ enum KeyTable {
     bind([.character("s")], "s", .sort, "sort the entries by the next column", .look, label: "Sort"),
     bind([.character("S")], "S", .reverseSort, "turn the order round", .look),
     bind(
-      [.character(" ")], "Space", .freeze, "freeze the picture, or go on; the cache is watched meanwhile", .look,
+      [.character(" ")], "Space", .freeze, "freeze the picture; what happens meanwhile is kept", .look,
       label: "Pause"),
     bind([.character("L")], "L", .live, "back to what happens now", .look),
     bind([.character("{")], "{", .lessLog, "show less of the log: only what is more severe", .look),

@@ -8,6 +8,8 @@ enum Message: Sendable {
   /// What happened in the cache, in order; `lost` events before these never came.
   case events([CacheEvent], lost: Int)
   case log([LogLine], lost: Int)
+  /// The least severe lines to show, as the command `log` sets it.
+  case showLog(from: LogLevel)
   /// How full levels are, by name.
   case usage([String: LevelUsage])
   /// Everything that a level holds.

@@ -1,6 +1,8 @@
 import CacheEngine
 
-/// Changes the model by what happened, and tells what is to be done about it. The only way in which a model changes.
+/// Changes the model by what happened, and tells what is to be done about it.
+///
+/// The only way in which a model changes.
 func update(_ model: inout Model, _ message: Message) -> [Effect] {
   let effects: [Effect]
   switch message {
@@ -18,6 +20,9 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = isUncertain ? [.refreshEntries, .refreshUsage] : []
   case .log(let lines, let lost):
     model.live.log.append(lines, lost: lost)
+    effects = []
+  case .showLog(let minimum):
+    model.log.minimum = minimum
     effects = []
   case .usage(let usages):
     for index in model.live.levels.indices {
@@ -83,7 +88,7 @@ extension Model {
       case .suspend: return [.suspend]
       case .confirm:
         mode = .normal
-        command.running.append(confirmation.command.verb)
+        command.running.append(confirmation.command.summary)
         return [.perform(confirmation.command)]
       default:
         mode = .normal

@@ -100,12 +100,14 @@ extension Canvas {
   mutating func bar(
     x: Int, y: Int, width: Int, fraction: Double, style: Style, rest: DisplayText = "░"
   ) {
-    write(Self.bar(width: width, fraction: fraction), x: x, y: y, style: style)
-    let filled = Self.bar(width: width, fraction: fraction).width
-    for column in filled..<max(filled, width) { write(rest, x: x + column, y: y, style: .faint) }
+    let filled = Self.bar(width: width, fraction: fraction)
+    let end = write(filled, x: x, y: y, style: style)
+    for column in 0..<max(0, min(width, size.width) - filled.width) { write(rest, x: end + column, y: y, style: .faint) }
   }
 
-  /// The filled part of a bar. Whatever is more than nothing shows.
+  /// The filled part of a bar.
+  ///
+  /// Whatever is more than nothing shows.
   static func bar(width: Int, fraction: Double) -> DisplayText {
     guard width > 0, fraction > 0 else { return DisplayText() }
     let eighths = max(1, Int((min(1, fraction) * Double(width) * 8).rounded()))
@@ -117,7 +119,9 @@ extension Canvas {
   private static let eighths = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
   private static let steps = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// One column for each value, against the largest (or `most`, if that is larger). Nothing at all is a dot.
+  /// One column for each value, against the largest (or `most`, if that is larger).
+  ///
+  /// Nothing at all is a dot.
   static func sparkline(_ values: some Sequence<Double>, most: Double = 0) -> DisplayText {
     let top = values.reduce(most) { Swift.max($0, $1) }
     var text = ""

@@ -10,7 +10,9 @@ struct Point: Equatable, Sendable {
   var y: Int
 }
 
-/// What a cell means. The terminal decides how that looks; no meaning is carried by colour alone.
+/// What a cell means.
+///
+/// The terminal decides how that looks; no meaning is carried by colour alone.
 struct Style: Equatable, Hashable, Sendable {
   enum Role: String, CaseIterable, Sendable {
     case plain, faint, title, border, key, hit, miss, join, fill, warning, error, accent
@@ -32,7 +34,9 @@ struct Cell: Equatable, Sendable {
   static let blank = Cell(glyph: " ", style: .plain)
 }
 
-/// A picture of the screen as a plain value. `view` draws on it, a back-end shows it.
+/// A picture of the screen as a plain value.
+///
+/// `view` draws on it, a back-end shows it.
 struct Canvas: Equatable, Sendable {
   /// No terminal is larger, and a canvas beyond it would only cost memory.
   static let largest = 4096
@@ -49,7 +53,9 @@ struct Canvas: Equatable, Sendable {
     cells = Array(repeating: .blank, count: self.size.width * self.size.height)
   }
 
-  /// A cell. Outside the canvas there is nothing to read, and what is written there is lost.
+  /// A cell.
+  ///
+  /// Outside the canvas there is nothing to read, and what is written there is lost.
   subscript(x: Int, y: Int) -> Cell {
     get { contains(x, y) ? cells[y * size.width + x] : .blank }
     set { if contains(x, y) { cells[y * size.width + x] = newValue } }

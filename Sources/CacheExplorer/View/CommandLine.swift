@@ -5,6 +5,10 @@ enum CommandLine {
     switch model.mode {
     case .command:
       let x = drawEditor(model.command.editor, prompt: " :", in: rect, on: &canvas)
+      if layout.answer == nil, let column = model.command.fault?.column {
+        let before = String(model.command.editor.characters.prefix(max(0, column)))
+        canvas.reverse(Rect(x: rect.x + 2 + DisplayText(before).width, y: rect.y, width: 1, height: 1))
+      }
       drawHint(model.command, from: x, in: rect, hasAnswerRow: layout.answer != nil, on: &canvas)
     case .filter:
       let prompt: DisplayText = model.focus == .log ? " search the log /" : " filter by key /"

@@ -78,6 +78,7 @@ struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
   }
 
   /// Emoji sequences, flags and scripts whose letters join are one `□`: no two terminals agree on their width.
+  ///
   /// Whatever hides something is spelled out.
   private mutating func appendSequence(_ character: Character) {
     let isEmoji =
@@ -118,7 +119,9 @@ struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
 }
 
 extension DisplayText {
-  /// At most `limit` cells; what was left out shows as `…` at the end. A wide glyph is never split.
+  /// At most `limit` cells; what was left out shows as `…` at the end.
+  ///
+  /// A wide glyph is never split.
   func clipped(to limit: Int) -> DisplayText { width <= limit ? self : clipped(to: limit, isCut: true) }
 
   private func clipped(to limit: Int, isCut: Bool) -> DisplayText {

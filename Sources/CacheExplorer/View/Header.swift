@@ -16,7 +16,7 @@ enum Header {
       picture.lost > 0 ? Span("lost \(Format.count(picture.lost))", .warning) : Span(isWide ? "lost 0" : ""),
     ]
     var used = spans.reduce(0) { $0 + $1.text.width }
-    let room = rect.width - clock.width - 2
+    let room = rect.width - clock.width - 3
     for span in optional where span.text.width > 0 && used + gap.width + span.text.width <= room {
       spans += [Span(gap), span]
       used += gap.width + span.text.width
@@ -31,7 +31,9 @@ enum Header {
     return [Span("‖ PAUSED · \(Format.behind(nanoseconds: behind)) behind", .warning)]
   }
 
-  /// Of the reads that ended, those which a level above the origin served. Joined ones are neither.
+  /// Of the reads that ended, those which a level above the origin served.
+  ///
+  /// Joined ones are neither.
   private static func hitRate(_ picture: Picture, isWide: Bool) -> DisplayText {
     let reads = picture.requests.reads
     let origins = picture.levels.filter(\.isOrigin).reduce(0) { $0 + (picture.requests.servedBy[$1.name] ?? 0) }

@@ -1,4 +1,6 @@
-/// How long each level takes to answer, on a logarithmic axis. Heights are logarithms too: one slow miss is visible.
+/// How long each level takes to answer, on a logarithmic axis.
+///
+/// Heights are logarithms too: one slow miss is visible.
 enum LatencyPanel {
   private static let lowest: Int64 = 100
   private static let decades = 8

@@ -1,4 +1,6 @@
-/// Where the parts of the screen are. Both drawing and scrolling ask it.
+/// Where the parts of the screen are.
+///
+/// Both drawing and scrolling ask it.
 struct Layout: Equatable, Sendable {
   /// The smallest screen that says anything useful.
   static let smallest = Size(width: 40, height: 10)
@@ -94,10 +96,11 @@ struct Layout: Equatable, Sendable {
     let logHeight = max(5, rest.height * 11 / 26)
     let upper = rest.height - logHeight
     let inFlight = max(4, upper * 6 / 15)
-    let left = rest.width - Self.rightColumn
+    let right = max(Self.rightColumn, rest.width * Self.rightColumn / 120)
+    let left = rest.width - right
     panels[.entries] = Rect(x: 0, y: rest.y, width: left, height: upper)
-    panels[.inFlight] = Rect(x: left, y: rest.y, width: Self.rightColumn, height: inFlight)
-    panels[.latency] = Rect(x: left, y: rest.y + inFlight, width: Self.rightColumn, height: upper - inFlight)
+    panels[.inFlight] = Rect(x: left, y: rest.y, width: right, height: inFlight)
+    panels[.latency] = Rect(x: left, y: rest.y + inFlight, width: right, height: upper - inFlight)
     panels[.log] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: logHeight)
   }
 

@@ -2,7 +2,7 @@ import CacheEngine
 
 /// The levels as boxes from left to right, joined by arrows: what is passed on, and what is copied back.
 enum LevelBoxes {
-  private static let widest = 46
+  private static let widest = 64
 
   static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
     let widths = widths(picture.levels, in: rect.width)

@@ -1,4 +1,6 @@
-/// Which level answered: each level's part of all reads that were served. Not the hit rates, which are conditional.
+/// Which level answered: each level's part of all reads that were served.
+///
+/// Not the hit rates, which are conditional.
 enum ServedBy {
   static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
     let requests = picture.requests

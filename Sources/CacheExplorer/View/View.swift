@@ -1,4 +1,6 @@
-/// Draws the model. Pure: the same model makes the same picture.
+/// Draws the model.
+///
+/// Pure: the same model makes the same picture.
 func view(_ model: Model, on canvas: inout Canvas) {
   var model = model
   model.size = canvas.size

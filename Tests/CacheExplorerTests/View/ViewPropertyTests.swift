@@ -1,0 +1,65 @@
+import CacheEngine
+import Testing
+
+@testable import CacheExplorer
+
+struct ViewPropertyTests {
+  private static let levelSets: [[LevelRow]] = [
+    Scene.threeLevels, [], [LevelRow(name: "日本\u{1b}[0m", kind: "memory", capacity: "\u{202e}x")],
+    (1...9).map { LevelRow(name: "memory-\($0)", kind: "memory") },
+  ]
+
+  @Test("Whatever happens at whatever size: no trap, nothing outside, nothing unsafe in a cell", arguments: 1...24)
+  func survivesAnything(seed: Int) {
+    let levels = Self.levelSets[seed % Self.levelSets.count]
+    var messages = RandomMessages(seed: UInt64(seed), levels: levels)
+    var model = Model(title: "\u{1b}]0;title\u{7}", levels: levels, now: Scene.start)
+    for step in 0..<400 {
+      _ = update(&model, messages.message())
+      guard step % 4 == 0 else { continue }
+      check(model)
+    }
+  }
+
+  @Test("Every size from 1x1 to 130x45 is drawn whole")
+  func drawsEverySize() {
+    var model = Scene.busy(Size(width: 80, height: 24)).model
+    for width in stride(from: 1, through: 130, by: 3) {
+      for height in 1...45 {
+        model.size = Size(width: width, height: height)
+        check(model)
+      }
+    }
+  }
+
+  private func check(_ model: Model) {
+    var canvas = Canvas(model.size)
+    view(model, on: &canvas)
+    #expect(canvas.cells.count == canvas.size.width * canvas.size.height)
+    if let cursor = canvas.cursor { #expect(canvas.contains(cursor.x, cursor.y), "\(model.size) \(cursor)") }
+    var faults: [String] = []
+    for y in 0..<canvas.size.height {
+      var isRightHalf = false
+      for x in 0..<canvas.size.width {
+        let glyph = canvas[x, y].glyph
+        if isRightHalf != glyph.isEmpty { faults.append("half at \(x),\(y) of \(model.size)") }
+        if !glyph.isEmpty, !isSafe(glyph) { faults.append("\(Array(glyph.unicodeScalars)) at \(x),\(y)") }
+        isRightHalf = !isRightHalf && DisplayText(glyph).width == 2
+      }
+      if isRightHalf { faults.append("cut at the edge of row \(y) of \(model.size)") }
+    }
+    #expect(faults.isEmpty)
+  }
+
+  /// Independent of the table that the scrubbing uses.
+  private func isSafe(_ glyph: String) -> Bool {
+    let scalars = Array(glyph.unicodeScalars)
+    let isFit = scalars.allSatisfy { scalar in
+      let value = scalar.value
+      return value >= 0x20 && !(0x7f...0x9f).contains(value) && !(0x200b...0x200f).contains(value)
+        && !(0x2028...0x202e).contains(value) && !(0x2060...0x206f).contains(value) && value != 0xfeff && value != 0xad
+        && value != 0xfe0f && !(0xe0000...0xe01ef).contains(value) && !(0x1f1e6...0x1f1ff).contains(value)
+    }
+    return isFit && scalars.count <= 5 && glyph.count == 1
+  }
+}
