@@ -52,8 +52,10 @@ struct Model: Sendable {
   /// The time of day of an instant, in milliseconds.
   func timeOfDay(_ instant: CacheInstant) -> Int64 {
     // Instants saturate where sums of durations would trap.
-    timeOfDay(sinceEpoch: .nanoseconds(CacheInstant(nanoseconds: wall.clampedNanoseconds)
-        .advanced(by: live.now.duration(to: instant)).nanoseconds))
+    timeOfDay(
+      sinceEpoch: .nanoseconds(
+        CacheInstant(nanoseconds: wall.clampedNanoseconds)
+          .advanced(by: live.now.duration(to: instant)).nanoseconds))
   }
 
   func timeOfDay(sinceEpoch time: Duration) -> Int64 {

@@ -102,7 +102,9 @@ extension Canvas {
   ) {
     let filled = Self.bar(width: width, fraction: fraction)
     let end = write(filled, x: x, y: y, style: style)
-    for column in 0..<max(0, min(width, size.width) - filled.width) { write(rest, x: end + column, y: y, style: .faint) }
+    for column in 0..<max(0, min(width, size.width) - filled.width) {
+      write(rest, x: end + column, y: y, style: .faint)
+    }
   }
 
   /// The filled part of a bar.

@@ -11,9 +11,14 @@ enum LogPanel {
       notes.append("\"\(model.log.search.text)\" \(model.log.matches(in: picture.log)) hits · n/N next")
     }
     notes.append(model.log.isFollowing ? "following" : "scrolled: G follows")
-    canvas.box(
-      rect, title: frame.title("Log", as: .log), right: DisplayText(notes.joined(separator: " · ")),
-      isFocused: frame.isFocused)
+    let title = frame.title("Log", as: .log)
+    var right = DisplayText(notes.joined(separator: " · "))
+    // Where the reader is tells more than what is filtered.
+    while notes.count > 1, title.width + right.width + 7 > rect.width {
+      notes.removeFirst()
+      right = DisplayText(notes.joined(separator: " · "))
+    }
+    canvas.box(rect, title: title, right: right, isFocused: frame.isFocused)
     let rows = rect.height - 2
     guard rows > 0 else { return }
     let numbers = model.log.visible(in: picture.log, rows: rows)

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import CacheExplorer
+
+struct KeyTableTests {
+  @Test("No key does two things in one place", arguments: [KeyTable.Realm.normal, .typing, .confirming])
+  func noDuplicates(realm: KeyTable.Realm) {
+    var seen: Set<InputEvent.Key> = []
+    for binding in KeyTable.bindings where binding.scope.realm == realm {
+      for key in binding.keys { #expect(seen.insert(key).inserted, "\(key)") }
+    }
+  }
+
+  @Test("Every action has a key, and every key a name and a sentence")
+  func allDocumented() {
+    for action in Action.allCases {
+      #expect(KeyTable.bindings.contains { $0.action == action }, "\(action)")
+    }
+    for binding in KeyTable.bindings {
+      #expect(!binding.keys.isEmpty && !binding.name.isEmpty && !binding.does.isEmpty)
+      #expect(binding.does.last != ".")
+    }
+  }
+
+  @Test("The name of a binding names each of its keys")
+  func namesAllKeys() {
+    for binding in KeyTable.bindings {
+      let names = binding.name.split(separator: " ")
+      // Upper and lower case of one answer are one name.
+      let keys = Set(binding.keys.map { $0 == .character("Y") ? .character("y") : $0 })
+      #expect(names.count == keys.count, "\(binding.name)")
+    }
+  }
+
+  @Test("The help shows every key")
+  func helpIsComplete() {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    scene.press(.character("?"))
+    var text = scene.lines.joined(separator: "\n")
+    scene.press(.end)
+    text += scene.lines.joined(separator: "\n")
+    for binding in KeyTable.bindings {
+      #expect(text.contains(binding.does), "\(binding.name)")
+    }
+  }
+}

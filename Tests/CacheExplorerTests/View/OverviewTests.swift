@@ -1,0 +1,261 @@
+import Testing
+
+@testable import CacheExplorer
+
+struct OverviewTests {
+  private let large = Size(width: 120, height: 40)
+  private let small = Size(width: 80, height: 24)
+
+  @Test("At 120x40 boxes, served by, entries, reads in flight, latencies, log, warning and keys are all there")
+  func wideScreen() {
+    expect(Scene.busy(large), shows: wide)
+  }
+
+  @Test("At 80x24 levels are a table, and log, reads in flight and latencies share a place")
+  func smallScreen() {
+    expect(Scene.busy(small), shows: smallOverview)
+  }
+
+  @Test("At 40x10 the levels and the command line remain")
+  func leastScreen() {
+    expect(Scene.busy(Layout.smallest), shows: least)
+  }
+
+  @Test("Before the first read there are dashes and advice, not zeros")
+  func emptyScreen() {
+    expect(Scene(size: small), shows: empty)
+  }
+
+  @Test("The help lists the keys by what they are for")
+  func helpScreen() {
+    var scene = Scene.busy(small)
+    scene.press(.character("?"))
+    expect(scene, shows: help)
+  }
+
+  @Test("A command is typed over the picture, with its usage beside it")
+  func commandScreen() {
+    var scene = Scene.busy(small)
+    scene.press(.character(":"))
+    scene.type("get user:9")
+    scene.press(.tab)
+    expect(scene, shows: command)
+  }
+
+  @Test("Frozen and zoomed: the picture stands still and says how far it is behind")
+  func zoomedScreen() {
+    var scene = Scene.busy(small)
+    scene.press(.character(" "))
+    scene.pass(.milliseconds(12_300))
+    scene.press(.tab, .tab, .character("z"))
+    expect(scene, shows: zoom)
+  }
+
+  @Test("Below 40x10 one line says the size needed, and a larger window brings everything back")
+  func tooSmall() {
+    var scene = Scene.busy(Size(width: 39, height: 24))
+    #expect(scene.lines.filter { !$0.isEmpty } == ["needs 40x10, q quits"])
+    scene.send(.input(.resized(Size(width: 5, height: 1))))
+    #expect(scene.lines == ["small"])
+    scene.send(.input(.resized(small)))
+    expect(scene, shows: smallOverview)
+    #expect(scene.send(.input(.key(.character("q")))) == [.quit])
+  }
+
+  private func expect(_ scene: Scene, shows text: String, at location: SourceLocation = #_sourceLocation) {
+    let expected = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lines = scene.lines
+    #expect(lines == expected, "\(lines.joined(separator: "\n"))", sourceLocation: location)
+  }
+}
+
+private let wide = #"""
+   CacheExplorer  demo.yaml  ● LIVE   3 req/s   hit 91.9% of 111   in flight 1   lost 0                  12:03:23  ?:help
+  ┌ 1 MEMORY ───────────────────────── LRU 64 MiB ┐     ┌ 2 DISK ───────────────────────────── 256 MiB ┐     ┌ ORIGIN ───┐
+  │ hit   75.9%  ··▃▃▄▅▆▃▃▄▅▆▃▃▄▅▆▃▃▄▅▆▲▁·· 2.4/s │═0.6▶│ hit   63.0%  ··▁▁▁▁·▁▁▁▁·▁▁▁▁·▁▁▁▁·▁·· 0.6/s │══0═▶│ 0/s ····█ │
+  │ miss  24.1%  ··█▁▁▁▁·▁▁▁▁·▁▁▁▁·▁▁▁▁▲▁·▁ 0.6/s │     │ miss  37.0%  ·█······················▁   0/s │     │ 10 loads  │
+  │ p50 18µs  p99 18µs  max 18µs                  │     │ p50 1.1ms  p99 1.1ms  max 1.1ms              │     │ p50 82ms  │
+  │ used ██████████▋░░░░ 71%   45.4 MiB of 64 MiB │◀─0.6│ used ██▌░░░░░░░░░░ 19%   48.6 MiB of 256 MiB │◀──0─│ p99 82ms  │
+  │ 1 204 keys  evict 0/s  expire 0/s  sets 0     │     │ 8 410 keys  evict 0/s  expire 0/s  sets 0    │     │ err 0.0%  │
+  └───────────────────────────────────────────────┘     └──────────────────────────────────────────────┘     └ pooled ·… ┘
+   served by MEMORY 76.6% ██████████████████████████████████████████████████▌ DISK 15.3% ██████████▏ origin 8.1% █████▍
+  ┌ Entries 1–9 of 9 ───────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ In flight 1 ─────────── 3 callers joined ┐
+  │ KEY                   M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ KEY             AT      WAIT ELAPSED     │
+  │▸user:42               ● ◐   4.1 KiB   23s  █████████▋  58s      19  2s   ││ img:logo        origin  ×4   ████ 412ms! │
+  │ user:9113             ● ●   4.1 KiB   23s  ████████▊░  53s      18  4s   ││                                          │
+  │ feed:home?page=1      ● ●   4.1 KiB   23s  ████████▉░  54s      17  4s   ││                                          │
+  │ i18n/日本語           ● ●   4.1 KiB   23s  █████████▏  55s      16  4s   │└──────────────────────────────────────────┘
+  │ key\e[2J\u{202e}      ● ●   4.1 KiB   23s  █████████▎  56s      16  4s   │┌ Latency ──────────── since start · log x ┐
+  │ search:"swift"        ● ●   4.1 KiB   23s  ████████▍░  51s      16  4s   ││       100n 10µ   1m   100m      p50   p99│
+  │ img:hero@2x           ● ●   1.9 MiB   23s  █████████▋   9m       0  23s  ││MEMORY       █                  18µs  18µs│
+  │ cfg/flags             ● ●     9 KiB   23s  no expiry             0  23s  ││DISK              █            1.1ms 1.1ms│
+  │ session:7f3a9e…12aa91 ✕ ✕     212 B   23s  expired 1s            0  23s  ││origin                 █        82ms  82ms│
+  │                                                                          ││                                          │
+  │                                                                          ││                                          │
+  │                                                                          ││                                          │
+  │                                                                          ││                                          │
+  └──────────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────┘
+  ┌ Log ──────────────────────────────────────────────────────────────────────────────────────────── ≥ debug · following ┐
+  │ 12:03:20.000 INFO  disk     expire session:11aa  swept=2 freed=424 B                                                 │
+  │ 12:03:20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)                                        #102 │
+  │ 12:03:20.000 WARN  memory   pressure: dropped 6 entries, 61.2 MiB, 1.3 ms                                            │
+  │ 12:03:23.000 DEBUG memory   miss   img:logo   0.018 ms                                                          #131 │
+  │ 12:03:23.000 INFO  pool     join   img:logo   callers=4                                                         #134 │
+  │                                                                                                                      │
+  │                                                                                                                      │
+  │                                                                                                                      │
+  │                                                                                                                      │
+  └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
+   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 entries (61.2 MiB) in 1.3ms; hit rate 84% → 50%, recovering   Esc: dismiss
+   : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
+
+   ?Help  :Command  /Filter  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+  """#
+
+private let smallOverview = #"""
+   CacheExplorer demo.yaml  ● LIVE  3/s  hit 91.9%  fly 1        12:03:23  ?:help
+     LEVEL       HIT%  REQ/S HISTORY       p50    p99 USED             KEYS  EVICT
+   1 MEMORY      75.9      3 █▄▅▆▇█·▃·▂   18µs   18µs ██████▍░░  71%  1 204    0/s
+   2 DISK        63.0    0.6 █·████·█·█  1.1ms  1.1ms █▊░░░░░░░  19%  8 410    0/s
+     origin         —      0 ·········█   82ms   82ms err 0.0%            —      —
+   served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
+  ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
+  │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
+  │▸user:42                   ● ◐   4.1 KiB   23s  █████████▋  58s      19  2s   │
+  │ user:9113                 ● ●   4.1 KiB   23s  ████████▊░  53s      18  4s   │
+  │ feed:home?page=1          ● ●   4.1 KiB   23s  ████████▉░  54s      17  4s   │
+  │ i18n/日本語               ● ●   4.1 KiB   23s  █████████▏  55s      16  4s   │
+  │ key\e[2J\u{202e}          ● ●   4.1 KiB   23s  █████████▎  56s      16  4s   │
+  │ search:"swift"            ● ●   4.1 KiB   23s  ████████▍░  51s      16  4s   │
+  └──────────────────────────────────────────────────────────────────────────────┘
+  ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
+  │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
+  │ 20.000 WARN  memory   pressure: dropped 6 entries, 61.2 MiB, 1.3 ms          │
+  │ 23.000 DEBUG memory   miss   img:logo   0.018 ms                        #131 │
+  │ 23.000 INFO  pool     join   img:logo   callers=4                       #134 │
+  └──────────────────────────────────────────────────────────────────────────────┘
+   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
+   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+  """#
+
+private let least = #"""
+   demo.yaml  ● LIVE     12:03:23  ?:help
+     LEVEL       HIT%  REQ/S    p50    p99
+   1 MEMORY      75.9      3   18µs   18µs
+   2 DISK        63.0    0.6  1.1ms  1.1ms
+     origin         —      0   82ms   82ms
+   served by M 76.6 █▌ D 15.3 ▎ o 8.1 ▏
+
+
+
+   : types a command   get KEY · set KEY …
+  """#
+
+private let empty = #"""
+   CacheExplorer demo.yaml  ● LIVE  —/s  hit —  fly 0            12:03:00  ?:help
+     LEVEL       HIT%  REQ/S HISTORY       p50    p99 USED             KEYS  EVICT
+   1 MEMORY         —      — ··········      —      — —                   —      —
+   2 DISK           —      — ··········      —      — —                   —      —
+     origin         —      — ··········      —      — err —               —      —
+   served by —  no reads yet
+  ┌ Entries 0 ──────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
+  │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
+  │ nothing is cached yet   :set KEY VALUE stores, :get KEY reads                │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  └──────────────────────────────────────────────────────────────────────────────┘
+  ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
+  │ no lines yet                                                                 │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  └──────────────────────────────────────────────────────────────────────────────┘
+   : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
+   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+  """#
+
+private let help = #"""
+   CacheExplorer demo.yaml  ● LIVE  3/s  hit 91.9%  fly 1        12:03:23  ?:help
+  ┌ Help · Overview ──────────────────────────────────────── ↓ more · Esc closes ┐
+  │ Move                                                                         │
+  │   Tab → l        focus the next panel                                        │
+  │   S-Tab ← h      focus the previous panel                                    │
+  │   ↑ k            one row up                                                  │
+  │   ↓ j            one row down                                                │
+  │   PgUp           one page up                                                 │
+  │   PgDn           one page down                                               │
+  │   g Home         first row                                                   │
+  │   G End          last row; the log follows again                             │
+  │ Look                                                                         │
+  │   /              filter the keys (!text inverts); in the log: search         │
+  │   n              next match in the log                                       │
+  │   N              previous match in the log                                   │
+  │   Esc            back: leave zoom, clear the filter, dismiss the warning     │
+  │   1              back to the whole Overview                                  │
+  │   s              sort the entries by the next column                         │
+  │   S              turn the order round                                        │
+  │   Space          freeze the picture; what happens meanwhile is kept          │
+  └──────────────────────────────────────────────────────────────────────────────┘
+   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
+   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+  """#
+
+private let command = #"""
+   CacheExplorer demo.yaml  ● LIVE  3/s  hit 91.9%  fly 1        12:03:23  ?:help
+     LEVEL       HIT%  REQ/S HISTORY       p50    p99 USED             KEYS  EVICT
+   1 MEMORY      75.9      3 █▄▅▆▇█·▃·▂   18µs   18µs ██████▍░░  71%  1 204    0/s
+   2 DISK        63.0    0.6 █·████·█·█  1.1ms  1.1ms █▊░░░░░░░  19%  8 410    0/s
+     origin         —      0 ·········█   82ms   82ms err 0.0%            —      —
+   served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
+  ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
+  │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
+  │▸user:42                   ● ◐   4.1 KiB   23s  █████████▋  58s      19  2s   │
+  │ user:9113                 ● ●   4.1 KiB   23s  ████████▊░  53s      18  4s   │
+  │ feed:home?page=1          ● ●   4.1 KiB   23s  ████████▉░  54s      17  4s   │
+  │ i18n/日本語               ● ●   4.1 KiB   23s  █████████▏  55s      16  4s   │
+  │ key\e[2J\u{202e}          ● ●   4.1 KiB   23s  █████████▎  56s      16  4s   │
+  │ search:"swift"            ● ●   4.1 KiB   23s  ████████▍░  51s      16  4s   │
+  └──────────────────────────────────────────────────────────────────────────────┘
+  ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
+  │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
+  │ 20.000 WARN  memory   pressure: dropped 6 entries, 61.2 MiB, 1.3 ms          │
+  │ 23.000 DEBUG memory   miss   img:logo   0.018 ms                        #131 │
+  │ 23.000 INFO  pool     join   img:logo   callers=4                       #134 │
+  └──────────────────────────────────────────────────────────────────────────────┘
+   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   :get user:9113    get KEY [--level L] — read through the levels
+   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+  """#
+
+private let zoom = #"""
+   CacheExplorer demo.yaml  ‖ PAUSED · 12.3 s behind  3/s        12:03:23  ?:help
+  ┌ Latency ──────────────────────────────────────────────── since start · log x ┐
+  │       100n 1µ    10µ   100µ  1m   10m   100m  1s        p50   p99   max     n│
+  │MEMORY              █                                   18µs  18µs  18µs   112│
+  │DISK                          █                        1.1ms 1.1ms 1.1ms    27│
+  │origin                                   █              82ms  82ms  82ms     9│
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  │                                                                              │
+  └──────────────────────────────────────────────────────────────────────────────┘
+   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
+   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+  """#
