@@ -73,8 +73,14 @@ struct EntryTable: Sendable {
   func count(level: Int) -> Int { rows.reduce(0) { $0 + ($1.presence[level] == nil ? 0 : 1) } }
 
   /// Takes a level's own list of what it holds for the truth.
-  mutating func corrected(level: Int, by contents: [EntrySummary<String>], at now: CacheInstant) {
-    cleared(level: level)
+  ///
+  /// What was stored since the list was asked for may be missing from it and stays.
+  mutating func corrected(level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant) {
+    version += 1
+    for slot in rows.indices {
+      if let created = rows[slot].presence[level]?.created, created >= asked { continue }
+      rows[slot].presence[level] = nil
+    }
     for entry in contents.prefix(capacity) {
       change(entry.key, at: entry.created) { row in
         row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)

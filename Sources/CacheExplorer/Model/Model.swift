@@ -26,6 +26,10 @@ struct Model: Sendable {
   var frozen: Picture?
   /// Something happened since the levels were last asked how full they are.
   var hasNews = false
+  /// What the levels hold is not known: nobody asked yet, or the events do not tell.
+  var isUncertain = true
+  /// When the levels were last asked what they hold.
+  var askedAt: CacheInstant?
   /// Since 1970-01-01 00:00 UTC, at the instant `live.now`.
   var wall: Duration = .zero
 

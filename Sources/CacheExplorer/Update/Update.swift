@@ -12,12 +12,11 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.live.advance(to: now)
     model.wall = wall
     model.list.refresh(model.shown, isForced: false)
-    effects = isNewSecond && model.hasNews ? [.refreshUsage] : []
-    if isNewSecond { model.hasNews = false }
+    effects = model.questions(isNewSecond: isNewSecond)
   case .events(let events, let lost):
     model.hasNews = true
-    let isUncertain = model.live.fold(events, lost: lost)
-    effects = isUncertain ? [.refreshEntries, .refreshUsage] : []
+    if model.live.fold(events, lost: lost) { model.isUncertain = true }
+    effects = model.questions(isNewSecond: false)
   case .log(let lines, let lost):
     model.live.log.append(lines, lost: lost)
     effects = []
@@ -31,7 +30,7 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = []
   case .snapshot(let level, let contents):
     if let index = model.live.index(ofLevel: level) {
-      model.live.entries.corrected(level: index, by: contents, at: model.live.now)
+      model.live.entries.corrected(level: index, by: contents, askedAt: model.askedAt ?? model.live.now)
       if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
     }
     effects = []
@@ -49,6 +48,19 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
 }
 
 extension Model {
+  /// What the levels should be asked: a list costs time, and is asked for once a second at most.
+  fileprivate mutating func questions(isNewSecond: Bool) -> [Effect] {
+    if isUncertain, askedAt.map({ $0.duration(to: live.now) >= .seconds(1) }) ?? true {
+      isUncertain = false
+      hasNews = false
+      askedAt = live.now
+      return [.refreshEntries, .refreshUsage]
+    }
+    guard isNewSecond, hasNews else { return [] }
+    hasNews = false
+    return [.refreshUsage]
+  }
+
   fileprivate mutating func handle(_ event: InputEvent) -> [Effect] {
     switch event {
     case .key(let key): return handle(key)

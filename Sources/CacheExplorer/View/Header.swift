@@ -9,11 +9,14 @@ enum Header {
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
     spans += [Span(DisplayText(model.title).shortened(to: isWide ? 24 : 12)), Span("  ")]
     spans += state(model)
+    let rate = Format.rate(picture.requests.seconds.rate(at: picture.now) { $0.asked })
+    let lost: DisplayText = "lost \(Format.count(picture.lost))"
     let optional: [Span] = [
-      Span("\(Format.rate(picture.requests.seconds.rate(at: picture.now) { $0.asked }))\(isWide ? " req/s" : "/s")"),
+      picture.lost > 0 ? Span(lost, .warning) : Span(""),
+      Span("\(rate)\(isWide ? " req/s" : "/s")"),
       Span(hitRate(picture, isWide: isWide), .hit),
-      Span(isWide ? "in flight \(picture.inFlight.count)" : "fly \(picture.inFlight.count)"),
-      picture.lost > 0 ? Span("lost \(Format.count(picture.lost))", .warning) : Span(isWide ? "lost 0" : ""),
+      Span("\(isWide ? "in flight" : "fly") \(picture.inFlight.count)"),
+      picture.lost == 0 && isWide ? Span(lost) : Span(""),
     ]
     var used = spans.reduce(0) { $0 + $1.text.width }
     let room = rect.width - clock.width - 3

@@ -242,10 +242,12 @@ struct UpdateTests {
 
   @Test("Usage is asked for once a second while something happens, and not at rest")
   func asksForUsage() {
-    var scene = Scene(size: size)
-    scene.event(.miss(.absent, .zero), level: "memory", key: "a")
+    var model = Model(title: "", levels: Scene.threeLevels, now: Scene.start)
+    #expect(update(&model, .tick(Scene.start, wall: .zero)) == [.refreshEntries, .refreshUsage])
+    let miss = CacheEvent(time: Scene.start, level: "memory", key: "a", kind: .miss(.absent, .zero))
+    #expect(update(&model, .events([miss], lost: 0)).isEmpty)
     func tick(_ seconds: Int64) -> [Effect] {
-      scene.send(.tick(Scene.start.advanced(by: .seconds(seconds)), wall: .zero))
+      update(&model, .tick(Scene.start.advanced(by: .seconds(seconds)), wall: .zero))
     }
     #expect(tick(1) == [.refreshUsage])
     #expect(tick(2).isEmpty)
@@ -254,10 +256,11 @@ struct UpdateTests {
   @Test("A memory warning asks what the levels still hold, and Esc dismisses its banner")
   func warns() {
     var scene = Scene(size: size)
+    scene.pass(.seconds(60))
     let event = CacheEvent(
-      time: Scene.start, level: "memory", kind: .memoryWarning(dropped: 3_870, cost: 64_172_851, .microseconds(1_300)))
+      time: scene.now, level: "memory", kind: .memoryWarning(dropped: 3_870, cost: 64_172_851, .microseconds(1_300)))
     #expect(scene.send(.events([event], lost: 0)).contains(.refreshEntries))
-    #expect(scene.lines[21].hasPrefix(" ▲ MEMORY WARNING 12:03:00  MEMORY dropped 3 870 (61.2 MiB)"))
+    #expect(scene.lines[21].hasPrefix(" ▲ MEMORY WARNING 12:04:00  MEMORY dropped 3 870 (61.2 MiB)"))
     scene.press(.escape)
     #expect(!scene.lines.contains { $0.contains("MEMORY WARNING") })
   }
