@@ -147,6 +147,13 @@ struct Picture: Sendable {
     warning?.follow(traffic, at: now)
   }
 
+  /// How many reads are under way, those that follow another's load not counted.
+  var inFlightCount: Int {
+    requests.pending.values.reduce(flights.flights.count) {
+      $0 + (!$1.isPooled && $1.operation == .get && $1.key != nil ? 1 : 0)
+    }
+  }
+
   /// The reads under way, the longest first: loads of pools, and calls that no pool knows.
   var inFlight: [FlightTable.Flight] {
     let calls = requests.pending.compactMap { id, call -> FlightTable.Flight? in

@@ -40,14 +40,11 @@ struct RequestTraffic: Sendable {
   /// Callers that joined a load, whatever became of them.
   var joins = 0
   var seconds = SecondRing()
-  /// The highest request number seen.
-  var latest: RequestID?
 }
 
 extension RequestTraffic {
   mutating func began(_ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant) {
     seconds.note(at: time) { $0.asked += 1 }
-    latest = max(latest ?? id, id)
     guard pending[id] == nil else { return }
     pending[id] = Pending(operation: operation, key: key, since: time)
     change(operation) {

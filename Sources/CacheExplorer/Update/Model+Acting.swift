@@ -82,7 +82,7 @@ extension Model {
     let rows = Layout(self).rows(focus)
     switch focus {
     case .entries: list.move(by: distance, in: shown)
-    case .inFlight: inFlightTop = min(max(0, inFlightTop + distance), max(0, shown.inFlight.count - rows))
+    case .inFlight: inFlightTop = min(max(0, inFlightTop + distance), max(0, shown.inFlightCount - rows))
     case .latency: break
     case .log: log.scroll(by: distance, in: shown.log, rows: rows)
     }
@@ -100,7 +100,7 @@ extension Model {
   private mutating func moveToEnd() {
     switch focus {
     case .entries: list.move(to: list.order.count - 1, in: shown)
-    case .inFlight: inFlightTop = max(0, shown.inFlight.count - Layout(self).rows(.inFlight))
+    case .inFlight: inFlightTop = max(0, shown.inFlightCount - Layout(self).rows(.inFlight))
     case .latency: break
     case .log: log.follow()
     }

@@ -15,7 +15,7 @@ enum Header {
       picture.lost > 0 ? Span(lost, .warning) : Span(""),
       Span("\(rate)\(isWide ? " req/s" : "/s")"),
       Span(hitRate(picture, isWide: isWide), .hit),
-      Span("\(isWide ? "in flight" : "fly") \(picture.inFlight.count)"),
+      Span("\(isWide ? "in flight" : "fly") \(picture.inFlightCount)"),
       picture.lost == 0 && isWide ? Span(lost) : Span(""),
     ]
     var used = spans.reduce(0) { $0 + $1.text.width }

@@ -2,7 +2,8 @@ import CacheEngine
 
 /// The levels as boxes from left to right, joined by arrows: what is passed on, and what is copied back.
 enum LevelBoxes {
-  private static let widest = 64
+  /// How wide boxes grow, in turns: a level's numbers first, then an origin's, then longer histories.
+  private static let growth = [(isOrigin: false, widest: 44), (true, 22), (false, 64), (true, 64)]
 
   static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
     let widths = widths(picture.levels, in: rect.width)
@@ -17,11 +18,10 @@ enum LevelBoxes {
     }
   }
 
-  /// What is left over goes to the levels that hold something, then to the origins.
   private static func widths(_ levels: [LevelRow], in width: Int) -> [Int] {
     var widths = levels.map { $0.isOrigin ? Layout.originBox : Layout.levelBox }
     var left = width - Layout.boxesWidth(levels)
-    for isOrigin in [false, true] {
+    for (isOrigin, widest) in growth {
       while left > 0 {
         let growing = levels.indices.filter { levels[$0].isOrigin == isOrigin && widths[$0] < widest }
         guard !growing.isEmpty else { break }
@@ -73,14 +73,14 @@ enum LevelBoxes {
     drawShare("hit ", traffic.hits, traffic, now, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas)
     drawShare(
       "miss", traffic.misses, traffic, now, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room, on: &canvas)
-    canvas.write(fitting(latencies(traffic), in: room), x: x, y: box.y + 3)
+    canvas.write(fitting(latencies(traffic), in: room - 1), x: x, y: box.y + 3)
     drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
     var items: [String] = []
     if let usage = level.usage { items.append("\(Format.count(usage.count)) \(usage.count == 1 ? "key" : "keys")") }
     items.append("evict \(Format.perSecond(traffic.seconds.rate(at: now) { $0.evicted }))")
     items.append("expire \(Format.perSecond(traffic.seconds.rate(at: now) { $0.expired }))")
     items.append("sets \(Format.short(traffic.sets))")
-    canvas.write(fitting(items, in: room), x: x, y: box.y + 5, style: .faint)
+    canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 5, style: .faint)
   }
 
   private static func drawShare(

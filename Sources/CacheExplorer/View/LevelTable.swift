@@ -79,12 +79,21 @@ enum LevelTable {
         canvas.write(
           column.isLeftAligned ? shown : shown.rightAligned(to: column.width), x: x, y: y, style: style)
       }
+      if column == .history { drawWarnings(picture.traffic[index], picture.now, x: x, y: y, on: &canvas) }
       x += column.width
     }
     if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
       warning.time.duration(to: picture.now) < WarningReport.flash
     {
       canvas.reverse(Rect(x: rect.x, y: y, width: rect.width, height: 1))
+    }
+  }
+
+  private static func drawWarnings(
+    _ traffic: LevelTraffic, _ now: CacheInstant, x: Int, y: Int, on canvas: inout Canvas
+  ) {
+    for (place, second) in traffic.seconds.last(Column.history.width, at: now).enumerated() where second.hasWarning {
+      canvas.write("▲", x: x + place, y: y, style: .warning)
     }
   }
 

@@ -31,6 +31,7 @@ struct PictureTests {
     }
     let pending = picture.requests.reads.pending + picture.requests.writes.pending
     #expect(pending == picture.requests.pending.count)
+    #expect(picture.inFlight.count == picture.inFlightCount)
   }
 
   @Test("A read is counted at every level that it reached, and served by the last")
