@@ -55,6 +55,7 @@ enum LevelBoxes {
 
   private static func drawNotes(_ level: LevelRow, _ traffic: LevelTraffic, in box: Rect, on canvas: inout Canvas) {
     var notes: [String] = []
+    if !level.isOrigin, !traffic.missReasons.isEmpty { notes.append("misses: " + reasons(traffic)) }
     if level.isPooled { notes.append("pooled") }
     if let limit = level.limit { notes.append("cap \(limit)") }
     if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
@@ -63,6 +64,14 @@ enum LevelBoxes {
     guard !notes.isEmpty else { return }
     let text = DisplayText(notes.joined(separator: " · ")).clipped(to: box.width - 4)
     canvas.write(" " + text + " ", x: box.x + 1, y: box.bottom - 1, style: errors > 0 ? .error : .faint)
+  }
+
+  /// Why look-ups missed, the most frequent reason first.
+  private static func reasons(_ traffic: LevelTraffic) -> String {
+    traffic.missReasons
+      .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+      .map { "\($0.key.rawValue) \(Format.count($0.value))" }
+      .joined(separator: ", ")
   }
 
   private static func drawStorage(

@@ -90,6 +90,7 @@ struct Scene {
     scene.read("img:hero@2x", from: 2, lifetime: .seconds(600), size: 1_992_294)
     scene.read("cfg/flags", from: 2, lifetime: nil, size: 9_216)
     scene.read("session:7f3a9e12bc45d6708812aa91", from: 2, lifetime: .seconds(22), size: 212)
+    scene.event(.miss(.expired, .microseconds(20)), level: "memory", key: "feed:home?page=1")
     for second in 0..<20 {
       for step in 0..<(3 + second % 5) { scene.read(keys[(second + step) % keys.count], from: step == 3 ? 1 : 0) }
       scene.pass(.seconds(1))

@@ -72,12 +72,12 @@ struct OverviewTests {
 private let wide = #"""
    CacheExplorer  demo.yaml  ● LIVE   3 req/s   hit 91.9% of 111   in flight 1   lost 0                  12:03:23  ?:help
   ┌ 1 MEMORY ──────────────────── LRU 64 MiB ┐     ┌ 2 DISK ───────────────────────── 256 MiB ┐     ┌ ORIGIN ────────────┐
-  │ hit   75.9%  ▇█▄▄▆▇█▄▄▆▇█▄▄▆▇█▲▂·· 2.4/s │═0.6▶│ hit   63.0%  ██·████·████·████·█·· 0.6/s │══0═▶│ 0/s ·············█ │
-  │ miss  24.1%  ▂▂·▂▂▂▂·▂▂▂▂·▂▂▂▂▲▂·▂ 0.6/s │     │ miss  37.0%  ····················█   0/s │     │ 10 loads           │
-  │ p50 18µs  p99 18µs  max 18µs             │     │ p50 1.1ms  p99 1.1ms  max 1.1ms          │     │ p50 82ms           │
+  │ hit   75.2%  ▇█▄▄▆▇█▄▄▆▇█▄▄▆▇█▲▂·· 2.4/s │═0.6▶│ hit   63.0%  ██·████·████·████·█·· 0.6/s │══0═▶│ 0/s ·············█ │
+  │ miss  24.8%  ▂▂·▂▂▂▂·▂▂▂▂·▂▂▂▂▲▂·▂ 0.6/s │     │ miss  37.0%  ····················█   0/s │     │ 10 loads           │
+  │ p50 18µs  p99 18µs  max 20µs             │     │ p50 1.1ms  p99 1.1ms  max 1.1ms          │     │ p50 82ms           │
   │ used ███████▏░░ 71%   45.4 MiB of 64 MiB │◀─0.6│ used █▊░░░░░░░ 19%   48.6 MiB of 256 MiB │◀──0─│ p99 82ms           │
   │ 1 204 keys  evict 0/s  expire 0/s        │     │ 8 410 keys  evict 0/s  expire 0/s        │     │ err 0.0%           │
-  └──────────────────────────────────────────┘     └──────────────────────────────────────────┘     └ pooled · cap 3 ────┘
+  └ misses: absent 27, expired 1 ────────────┘     └ misses: absent 10 ───────────────────────┘     └ pooled · cap 3 ────┘
    served by MEMORY 76.6% ██████████████████████████████████████████████████▌ DISK 15.3% ██████████▏ origin 8.1% █████▍
   ┌ Entries 1–9 of 9 ───────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ In flight 1 ─────────── 3 callers joined ┐
   │ KEY                   M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ KEY             AT      WAIT ELAPSED     │
@@ -115,7 +115,7 @@ private let wide = #"""
 private let smallOverview = #"""
    CacheExplorer demo.yaml  ● LIVE  3/s  hit 91.9%  fly 1        12:03:23  ?:help
      LEVEL       HIT%  REQ/S HISTORY       p50    p99 USED             KEYS  EVICT
-   1 MEMORY      75.9      3 █▄▅▆▇█▲▃·▂   18µs   18µs ██████▍░░  71%  1 204    0/s
+   1 MEMORY      75.2      3 █▄▅▆▇█▲▃·▂   18µs   18µs ██████▍░░  71%  1 204    0/s
    2 DISK        63.0    0.6 █·████·█·█  1.1ms  1.1ms █▊░░░░░░░  19%  8 410    0/s
      origin         —      0 ·········█   82ms   82ms err 0.0%            —      —
    served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
@@ -142,7 +142,7 @@ private let smallOverview = #"""
 private let least = #"""
    demo.yaml  ● LIVE     12:03:23  ?:help
      LEVEL       HIT%  REQ/S    p50    p99
-   1 MEMORY      75.9      3   18µs   18µs
+   1 MEMORY      75.2      3   18µs   18µs
    2 DISK        63.0    0.6  1.1ms  1.1ms
      origin         —      0   82ms   82ms
    served by M 76.6 █▌ D 15.3 ▎ o 8.1 ▏
@@ -209,7 +209,7 @@ private let help = #"""
 private let command = #"""
    CacheExplorer demo.yaml  ● LIVE  3/s  hit 91.9%  fly 1        12:03:23  ?:help
      LEVEL       HIT%  REQ/S HISTORY       p50    p99 USED             KEYS  EVICT
-   1 MEMORY      75.9      3 █▄▅▆▇█▲▃·▂   18µs   18µs ██████▍░░  71%  1 204    0/s
+   1 MEMORY      75.2      3 █▄▅▆▇█▲▃·▂   18µs   18µs ██████▍░░  71%  1 204    0/s
    2 DISK        63.0    0.6 █·████·█·█  1.1ms  1.1ms █▊░░░░░░░  19%  8 410    0/s
      origin         —      0 ·········█   82ms   82ms err 0.0%            —      —
    served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
@@ -237,7 +237,7 @@ private let zoom = #"""
    CacheExplorer demo.yaml  ‖ PAUSED · 12.3 s behind  3/s        12:03:23  ?:help
   ┌ Latency ──────────────────────────────────────────────── since start · log x ┐
   │       100n 1µ    10µ   100µ  1m   10m   100m  1s        p50   p99   max     n│
-  │MEMORY              █                                   18µs  18µs  18µs   112│
+  │MEMORY              █                                   18µs  18µs  20µs   113│
   │DISK                          █                        1.1ms 1.1ms 1.1ms    27│
   │origin                                   █              82ms  82ms  82ms     9│
   │                                                                              │
