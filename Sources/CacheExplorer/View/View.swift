@@ -29,7 +29,7 @@ func view(_ model: Model, on canvas: inout Canvas) {
     }
   }
   if let rect = layout.banner { Banner.draw(model, picture, in: rect, on: &canvas) }
-  CommandLine.draw(model, layout, on: &canvas)
+  CommandRow.draw(model, layout, on: &canvas)
   if let rect = layout.keyBar { KeyBar.draw(model, in: rect, on: &canvas) }
   if model.mode == .help { HelpOverlay.draw(model, in: layout.middle, on: &canvas) }
 }

@@ -1,5 +1,5 @@
 /// The row in which commands and filters are typed and questions asked, and the row of the last answer.
-enum CommandLine {
+enum CommandRow {
   static func draw(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {
     let rect = layout.commandLine
     switch model.mode {
