@@ -61,3 +61,16 @@ struct LeastRecentlyUsed: EvictionPolicy {
     links[Int(link.older)].newer = link.newer
   }
 }
+
+extension LeastRecentlyUsed {
+  /// Every slot, the one first that was not used for the longest time.
+  var fromOldest: [Int32] {
+    var slots: [Int32] = []
+    var position = links[0].newer
+    while position != 0 {
+      slots.append(position - 1)
+      position = links[Int(position)].newer
+    }
+    return slots
+  }
+}

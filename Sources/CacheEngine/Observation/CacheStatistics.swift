@@ -29,6 +29,9 @@ public final class CacheStatistics: CacheObserver {
     public var removals: [RemovalCause: Int] = [:]
     /// How long look-ups took.
     public var latency = LatencyHistogram()
+
+    /// Creates counts that are zero.
+    public init() {}
   }
 
   /// What the pools did.

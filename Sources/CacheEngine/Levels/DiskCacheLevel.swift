@@ -1,0 +1,281 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Holds values in a directory, bounded in bytes; what was not used for the longest time leaves first.
+///
+/// ```swift
+/// let disk = try DiskCacheLevel<String, Data>(directory: "/var/cache/photos", capacity: 256 << 20)
+/// try await disk.set(photo, forKey: "42.jpg")
+/// ```
+///
+/// Values survive the process, with their deadlines. A get returns what was set for exactly that key, or a miss: every
+/// record carries its key and checksums, a damaged one is a miss with the reason ``MissReason/damaged``, and no other
+/// entry suffers from it. The capacity counts everything in the directory, and room is made before a write.
+///
+/// All levels on one directory in a process share one store; another process that opens it for writing gets
+/// ``CacheError/Code/inUse``, and may open it for reading only. Reading what the page cache holds happens where the
+/// caller runs; everything that may wait for the disk runs on threads of the store.
+public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel {
+  /// What the level is called in errors, events and logs.
+  public let name: String
+  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  public let expiry: Expiry
+  /// What an acknowledged write survives.
+  public let durability: Durability
+
+  private let store: SegmentedStore
+  private let keyCoding: ByteCoding<Key>
+  private let valueCoding: ByteCoding<Value>
+  private let type: [UInt8]
+  private let isClosed = Mutex(false)
+
+  /// Opens a directory, and makes it where it is missing.
+  ///
+  /// Reading the index of a store that was not closed takes some time: about a second for a million entries. The call
+  /// blocks for so long.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of a directory that belongs to this store alone.
+  ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - durability: What an acknowledged write survives.
+  ///   - access: Whether the level writes, or only looks.
+  ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
+  ///   - valueCoding: How values become bytes.
+  ///   - clock: The clock that lifetimes are measured by.
+  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
+  ///   ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
+  public convenience init(
+    directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
+    durability: Durability = .buffered, access: StoreAccess = .readWrite, keyCoding: ByteCoding<Key>,
+    valueCoding: ByteCoding<Value>, clock: any CacheClock = SystemClock(),
+    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+  ) throws {
+    try self.init(
+      directory: directory, capacity: capacity, name: name, expiry: expiry, durability: durability, access: access,
+      keyCoding: keyCoding, valueCoding: valueCoding, clock: clock, removalListener: removalListener,
+      calls: FileCalls())
+  }
+
+  init(
+    directory: String, capacity: Int, name: String, expiry: Expiry, durability: Durability, access: StoreAccess,
+    keyCoding: ByteCoding<Key>, valueCoding: ByteCoding<Value>, clock: any CacheClock,
+    removalListener: (@Sendable (Removal<Key>) -> Void)?, calls: FileCalls
+  ) throws {
+    precondition(capacity >= 1 << 20, "a disk level needs at least 1 MiB")
+    precondition(valueCoding.name.utf8.count <= 255, "a coding's name has at most 255 bytes")
+    self.name = name
+    self.expiry = expiry
+    self.durability = durability
+    self.keyCoding = keyCoding
+    self.valueCoding = valueCoding
+    type = Array(valueCoding.name.utf8)
+    do {
+      store = try StoreRegistry.store(at: directory, access: access, capacity: capacity, clock: clock, calls: calls)
+    } catch var error as CacheError {
+      error.level = name
+      throw error
+    }
+    guard let removalListener else { return }
+    store.listeners.withLock { listeners in
+      listeners[ObjectIdentifier(self)] = { loss in
+        // A key of another level on this directory may not be one of ours.
+        guard let key = try? keyCoding.decode(Data(loss.key.bytes)) else { return }
+        removalListener(Removal(key: key, cause: loss.cause, cost: loss.cost))
+      }
+    }
+  }
+
+  deinit { _ = store.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) } }
+
+  /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: As ``lookup(_:)``.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry for a key, or why there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired`` or ``MissReason/damaged``.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
+  ///   ``CacheError/Code/invalidCachedData`` for bytes that were stored as another type; these are left alone.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    try await named {
+      switch try await store.read(try storeKey(key)) {
+      case .miss(let reason): return .miss(reason)
+      case .found(let found):
+        guard found.type == type else {
+          throw CacheError(
+            .invalidCachedData,
+            "the entry was stored as \(String(decoding: found.type, as: UTF8.self)) and is read as \(valueCoding.name)")
+        }
+        let value = try valueCoding.decode(Data(found.record[found.value]))
+        return .hit(
+          Entry(value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name))
+      }
+    }
+  }
+
+  /// Stores a value for as long as the level's default lifetime says.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value on terms of its own; its cost is the length of its bytes.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge``, ``CacheError/Code/diskWriteFailed``,
+  ///   ``CacheError/Code/readOnly`` or ``CacheError/Code/closed``, or the coding's error. The value stored before is
+  ///   then still there.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await named {
+      let bytes = Array(try valueCoding.encode(value))
+      let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
+      try await store.put(
+        try storeKey(key), type: type, value: bytes, deadline: deadline, cost: bytes.count, durability: durability)
+    }
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func remove(_ key: Key) async throws {
+    try await named { try await store.remove(try storeKey(key), durability: durability) }
+  }
+
+  /// Removes everything, whatever its type.
+  ///
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func clear() async throws { try await named { try await store.clear(durability: durability) } }
+
+  /// How much is held, and how much may be.
+  public var usage: LevelUsage { store.usage }
+
+  /// Every entry held, in no particular order.
+  ///
+  /// Values are not read.
+  ///
+  /// - Returns: One summary for each entry whose key is one of this level's.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``.
+  public func contents() async throws -> [EntrySummary<Key>] {
+    store.state.withLock { $0.index.all }.compactMap { key, entry in
+      guard let key = try? keyCoding.decode(Data(key.bytes)) else { return nil }
+      return EntrySummary(
+        key: key, cost: Int(entry.header.cost), created: CacheInstant(nanoseconds: entry.created),
+        deadline: entry.deadlineInstant)
+    }
+  }
+
+  /// Ends the lifetime of an entry now.
+  ///
+  /// - Parameter key: The key of the entry.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func expire(_ key: Key) async throws {
+    try await named { try await store.expire(try storeKey(key), durability: durability) }
+  }
+
+  /// Drops the entries whose deadline has passed.
+  ///
+  /// - Returns: How many were dropped.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  /// - Complexity: O(k log n) for k of n entries: no scan.
+  @discardableResult
+  public func removeExpired() async throws -> Int { try await named { try await store.removeExpired() } }
+
+  /// Flushes what was written and lets go of the directory.
+  ///
+  /// Closing writes the index, so that the next opening is quick. Every later call fails with
+  /// ``CacheError/Code/closed``. Closing twice is harmless.
+  ///
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
+  public func close() async throws {
+    let isFirst = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return !isClosed
+    }
+    guard isFirst, StoreRegistry.release(store), store.access == .readWrite else { return }
+    try await named { try await store.close() }
+  }
+
+  private func storeKey(_ key: Key) throws -> StoreKey {
+    if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the level is closed") }
+    return StoreKey(Array(try keyCoding.encode(key)))
+  }
+
+  private func named<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    do { return try await body() } catch var error as CacheError {
+      error.level = error.level ?? name
+      throw error
+    }
+  }
+}
+
+extension DiskCacheLevel where Key == String, Value == Data {
+  /// Opens a directory for bytes under text keys.
+  ///
+  /// Keys that are equal strings are one key.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of a directory that belongs to this store alone.
+  ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - durability: What an acknowledged write survives.
+  ///   - access: Whether the level writes, or only looks.
+  ///   - clock: The clock that lifetimes are measured by.
+  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
+  /// - Throws: As the initialiser with codings.
+  public convenience init(
+    directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
+    durability: Durability = .buffered, access: StoreAccess = .readWrite, clock: any CacheClock = SystemClock(),
+    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+  ) throws {
+    try self.init(
+      directory: directory, capacity: capacity, name: name, expiry: expiry, durability: durability, access: access,
+      keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: removalListener)
+  }
+}
+
+extension DiskCacheLevel where Key == String, Value: Codable {
+  /// Opens a directory for values in JSON under text keys.
+  ///
+  /// Keys that are equal strings are one key.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of a directory that belongs to this store alone.
+  ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - durability: What an acknowledged write survives.
+  ///   - access: Whether the level writes, or only looks.
+  ///   - clock: The clock that lifetimes are measured by.
+  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
+  /// - Throws: As the initialiser with codings.
+  public convenience init(
+    jsonIn directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
+    durability: Durability = .buffered, access: StoreAccess = .readWrite, clock: any CacheClock = SystemClock(),
+    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+  ) throws {
+    try self.init(
+      directory: directory, capacity: capacity, name: name, expiry: expiry, durability: durability, access: access,
+      keyCoding: .canonicalText, valueCoding: .json, clock: clock, removalListener: removalListener)
+  }
+}

@@ -1,0 +1,233 @@
+internal import CStore
+
+/// When a record was made and how long it may live, by clocks that survive a restart.
+struct RecordTimes: Equatable, Sendable {
+  /// The lifetime that never ends.
+  static let forever = Int64.max
+
+  var createdWall: Int64
+  var createdBoot: Int64
+  var boot: UInt64
+  var lifetime: Int64
+
+  /// The deadline by the clock of this moment; `Int64.max` for never, `Int64.min` for "over, whatever the clock says".
+  ///
+  /// Within one boot the clock that cannot step decides. After a restart only the time of day is left, and who was
+  /// created in the future of it has a lifetime that cannot be trusted.
+  func deadline(at reading: ClockReading) -> Int64 {
+    guard lifetime != Self.forever else { return .max }
+    if boot == reading.boot, boot != 0 {
+      guard createdBoot <= reading.now else { return .min }
+      return Self.sum(createdBoot, lifetime)
+    }
+    guard createdWall <= reading.wall else { return .min }
+    let (age, overflow) = reading.wall.subtractingReportingOverflow(createdWall)
+    guard !overflow, age < lifetime else { return .min }
+    return Self.sum(reading.now, lifetime - age)
+  }
+
+  /// The moment of creation by the clock of this moment.
+  func created(at reading: ClockReading) -> Int64 {
+    guard boot != reading.boot || boot == 0 else { return createdBoot }
+    let (age, overflow) = reading.wall.subtractingReportingOverflow(createdWall)
+    return overflow ? .min : reading.now.subtractingReportingOverflow(age).partialValue
+  }
+
+  private static func sum(_ first: Int64, _ second: Int64) -> Int64 {
+    let (sum, overflow) = first.addingReportingOverflow(second)
+    return overflow ? (second < 0 ? .min : .max) : sum
+  }
+}
+
+/// Both clocks, read together.
+struct ClockReading: Equatable, Sendable {
+  var now: Int64
+  var wall: Int64
+  var boot: UInt64
+
+  init(_ clock: any CacheClock) {
+    now = clock.now.nanoseconds
+    wall = clock.timeSinceEpoch.clampedNanoseconds
+    boot = clock.bootIdentifier
+  }
+}
+
+/// What the head of a record says.
+///
+/// 104 bytes, little endian, each field at a fixed place.
+///
+/// The head has a checksum of its own, so that its lengths can be trusted before the body is read. It contains the
+/// checksums of the body: one over key, type name and tags, and one over the value that continues from the first. All
+/// checksums begin at the store's random number: bytes that somebody stored as a value are never taken for a record.
+struct RecordHeader: Equatable, Sendable {
+  enum Kind: UInt8 { case value = 1, tombstone, cleared, ended }
+
+  static let size = 104
+  static let magic: UInt32 = 0x3143_4543  // "CEC1"
+  static let version: UInt8 = 1
+  /// The value stands in a file of its own, and the record holds that file's number and length.
+  static let hasOwnFile: UInt16 = 1
+
+  var kind: Kind
+  var flags: UInt16 = 0
+  var sequence: UInt64 = 0
+  var keyLength: UInt32
+  var typeLength: UInt16
+  var tagsLength: UInt32 = 0
+  var valueLength: UInt64
+  var times: RecordTimes
+  var cost: Int64
+  var prefixChecksum: UInt64 = 0
+  var valueChecksum: UInt64 = 0
+
+  var prefixLength: Int { Int(keyLength) + Int(typeLength) + Int(tagsLength) }
+  var bodyLength: Int { prefixLength + Int(valueLength) }
+  /// What the record takes in a file: records begin at multiples of eight.
+  var recordLength: Int { (Self.size + bodyLength + 7) & ~7 }
+  var keyRange: Range<Int> { Self.size..<Self.size + Int(keyLength) }
+  var typeRange: Range<Int> { keyRange.upperBound..<keyRange.upperBound + Int(typeLength) }
+  var valueRange: Range<Int> { Self.size + prefixLength..<Self.size + bodyLength }
+
+  /// Writes the head at the beginning of a record.
+  func write(to bytes: inout [UInt8], salt: UInt64) {
+    var cursor = ByteWriter()
+    cursor.put(Self.magic)
+    cursor.put(Self.version)
+    cursor.put(kind.rawValue)
+    cursor.put(flags)
+    cursor.put(sequence)
+    cursor.put(keyLength)
+    cursor.put(typeLength)
+    cursor.put(UInt16(0))
+    cursor.put(tagsLength)
+    cursor.put(UInt32(0))
+    cursor.put(valueLength)
+    cursor.put(times.createdWall)
+    cursor.put(times.createdBoot)
+    cursor.put(times.boot)
+    cursor.put(times.lifetime)
+    cursor.put(cost)
+    cursor.put(prefixChecksum)
+    cursor.put(valueChecksum)
+    cursor.put(Checksum.of(cursor.bytes, seed: salt))
+    bytes.replaceSubrange(0..<Self.size, with: cursor.bytes)
+  }
+
+  /// Reads a head; `nil` if these bytes are not one of this store.
+  init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64) {
+    guard bytes.count >= Self.size else { return nil }
+    var reader = unsafe ByteReader(bytes)
+    guard reader.take(UInt32.self) == Self.magic else { return nil }
+    let sum = unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[0..<Self.size - 8]), seed: salt)
+    guard unsafe bytes.loadUnaligned(fromByteOffset: Self.size - 8, as: UInt64.self).littleEndian == sum else {
+      return nil
+    }
+    guard reader.take(UInt8.self) == Self.version, let kind = Kind(rawValue: reader.take()) else { return nil }
+    self.kind = kind
+    flags = reader.take()
+    sequence = reader.take()
+    keyLength = reader.take()
+    typeLength = reader.take()
+    _ = reader.take(UInt16.self)
+    tagsLength = reader.take()
+    _ = reader.take(UInt32.self)
+    valueLength = reader.take()
+    times = RecordTimes(
+      createdWall: reader.take(), createdBoot: reader.take(), boot: reader.take(), lifetime: reader.take())
+    cost = reader.take()
+    prefixChecksum = reader.take()
+    valueChecksum = reader.take()
+    guard valueLength < 1 << 48 else { return nil }
+  }
+
+  init(kind: Kind, keyLength: Int, typeLength: Int, valueLength: Int, times: RecordTimes, cost: Int) {
+    self.kind = kind
+    self.keyLength = UInt32(keyLength)
+    self.typeLength = UInt16(typeLength)
+    self.valueLength = UInt64(valueLength)
+    self.times = times
+    self.cost = Int64(cost)
+  }
+
+  /// Whether key, type name and tags are as they were written.
+  ///
+  /// `bytes` begins with the head.
+  func hasIntactPrefix(_ bytes: UnsafeRawBufferPointer, salt: UInt64) -> Bool {
+    guard bytes.count >= Self.size + prefixLength else { return false }
+    let prefix = unsafe UnsafeRawBufferPointer(rebasing: bytes[Self.size..<Self.size + prefixLength])
+    return unsafe Checksum.of(prefix, seed: salt) == prefixChecksum
+  }
+
+  /// Whether the value is as it was written.
+  ///
+  /// `bytes` begins with the head.
+  func hasIntactValue(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count >= valueRange.upperBound else { return false }
+    return unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[valueRange]), seed: prefixChecksum)
+      == valueChecksum
+  }
+}
+
+/// A record on its way to the disk.
+///
+/// Everything but its sequence number is settled where the caller runs.
+struct PreparedRecord: Sendable {
+  var header: RecordHeader
+  var bytes: [UInt8]
+  let key: StoreKey
+
+  init(
+    _ kind: RecordHeader.Kind, key: StoreKey, type: [UInt8] = [], times: RecordTimes, cost: Int = 0,
+    value: UnsafeRawBufferPointer, salt: UInt64
+  ) {
+    var header = RecordHeader(
+      kind: kind, keyLength: key.bytes.count, typeLength: type.count, valueLength: value.count, times: times, cost: cost
+    )
+    var bytes = [UInt8]()
+    bytes.reserveCapacity(header.recordLength)
+    bytes.append(contentsOf: repeatElement(0, count: RecordHeader.size))
+    bytes.append(contentsOf: key.bytes)
+    bytes.append(contentsOf: type)
+    unsafe bytes.append(contentsOf: value)
+    bytes.append(contentsOf: repeatElement(0, count: header.recordLength - bytes.count))
+    unsafe bytes.withUnsafeBytes { all in
+      let prefix = unsafe UnsafeRawBufferPointer(rebasing: all[RecordHeader.size..<header.valueRange.lowerBound])
+      header.prefixChecksum = unsafe Checksum.of(prefix, seed: salt)
+    }
+    header.valueChecksum = unsafe Checksum.of(value, seed: header.prefixChecksum)
+    self.header = header
+    self.bytes = bytes
+    self.key = key
+  }
+
+  /// A record without a value.
+  init(marker kind: RecordHeader.Kind, key: StoreKey, times: RecordTimes, salt: UInt64) {
+    unsafe self.init(kind, key: key, times: times, value: UnsafeRawBufferPointer(start: nil, count: 0), salt: salt)
+  }
+
+  /// Gives the record its place in the order of writes and completes its head.
+  mutating func seal(sequence: UInt64, flags: UInt16 = 0, salt: UInt64) {
+    header.sequence = sequence
+    header.flags = flags
+    header.write(to: &bytes, salt: salt)
+  }
+}
+
+enum Checksum {
+  static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    unsafe cstore_xxh3(bytes.baseAddress, bytes.count, seed)
+  }
+
+  static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+    unsafe bytes.withUnsafeBytes { unsafe of($0, seed: seed) }
+  }
+}
+
+extension PreparedRecord {
+  /// A record as it stood elsewhere in the log; it gets a new place in the order of writes when it is sealed.
+  init(copying header: RecordHeader, key: StoreKey, bytes: [UInt8]) {
+    self.header = header
+    self.bytes = bytes
+    self.key = key
+  }
+}

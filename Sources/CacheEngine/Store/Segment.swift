@@ -1,0 +1,81 @@
+/// A file of the log.
+///
+/// Records are appended to the newest one only; the oldest one is reclaimed as a whole.
+///
+/// Its head: magic, version, the store's random number, the segment's number, a checksum. 40 bytes.
+final class Segment: Sendable {
+  static let headSize = 40
+  private static let magic: UInt64 = 0x474f_4c5f_4543_4143  // "CACE_LOG"
+  private static let version: UInt64 = 1
+
+  let number: UInt64
+  let file: StoreFile
+
+  init(number: UInt64, file: StoreFile) {
+    self.number = number
+    self.file = file
+  }
+
+  var name: String { Self.name(number) }
+
+  static func name(_ number: UInt64) -> String { FileName.segment.name(number) }
+
+  /// The head of a new segment.
+  static func head(number: UInt64, salt: UInt64) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.put(magic)
+    writer.put(version)
+    writer.put(salt)
+    writer.put(number)
+    writer.put(Checksum.of(writer.bytes, seed: 0))
+    return writer.bytes
+  }
+
+  /// What the head of a segment says.
+  enum Head: Equatable {
+    case valid(salt: UInt64)
+    /// Written by a version that this one does not know.
+    case unknownVersion(UInt64)
+    case damaged
+  }
+
+  static func readHead(_ bytes: [UInt8], number: UInt64) -> Head {
+    unsafe bytes.withUnsafeBytes { raw in
+      guard raw.count >= headSize else { return .damaged }
+      let sum = unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: raw[..<(headSize - 8)]), seed: 0)
+      var reader = unsafe ByteReader(raw)
+      guard reader.take(UInt64.self) == magic else { return .damaged }
+      let (version, salt, found, checksum): (UInt64, UInt64, UInt64, UInt64) = (
+        reader.take(), reader.take(), reader.take(), reader.take()
+      )
+      guard checksum == sum else { return .damaged }
+      guard version == Self.version else { return .unknownVersion(version) }
+      return found == number ? .valid(salt: salt) : .damaged
+    }
+  }
+}
+
+/// The names of the files of a store.
+///
+/// Nothing of another name is ever touched.
+enum FileName: String, CaseIterable {
+  case segment = "log-"
+  case value = "val-"
+  case temporary = "tmp-"
+
+  static let lock = "lock"
+  static let checkpoint = "index"
+
+  func name(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return rawValue + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// The number in a name of this kind.
+  func number(in name: String) -> UInt64? {
+    guard name.utf8.count == 20, name.hasPrefix(rawValue) else { return nil }
+    let digits = name.dropFirst(4)
+    guard digits.allSatisfy({ $0.isHexDigit && !$0.isUppercase }) else { return nil }
+    return UInt64(digits, radix: 16)
+  }
+}

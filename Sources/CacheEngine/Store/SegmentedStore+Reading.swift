@@ -1,0 +1,123 @@
+internal import CStore
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+extension SegmentedStore {
+  /// The bytes of a value, with what is known of it.
+  struct Found: Sendable {
+    var entry: StoreIndex.Entry
+    var type: [UInt8]
+    var record: [UInt8]
+    /// The value's place in `record`.
+    var value: Range<Int>
+  }
+
+  enum Answer: Sendable {
+    case found(Found)
+    case miss(MissReason)
+  }
+
+  /// Finds the newest value of a key.
+  func read(_ key: StoreKey) async throws -> Answer {
+    while true {
+      let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
+        guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
+        guard let entry = state.index.use(key) else { return (nil, nil) }
+        return (entry, state.segments.first { $0.number == entry.segment })
+      }
+      guard let entry else { return .miss(.absent) }
+      if entry.deadline != .max, entry.deadline <= clock.now.nanoseconds {
+        drop(key, if: entry, cause: .expired)
+        return .miss(.expired)
+      }
+      if let segment, let found = try await readRecord(of: entry, key: key, in: segment) { return .found(found) }
+      // Its segment may have been reclaimed, or its own file replaced, while we were on the way.
+      if state.withLock({ $0.index.find(key) }) == entry {
+        drop(key, if: entry, cause: .damaged)
+        state.withLock { $0.damaged += 1 }
+        return .miss(.damaged)
+      }
+    }
+  }
+
+  /// Reads a record and its value; `nil` if they are not what was written.
+  private func readRecord(of entry: StoreIndex.Entry, key: StoreKey, in segment: Segment) async throws -> Found? {
+    let length = entry.header.recordLength
+    var record = readNow(segment.file, length, at: entry.offset)
+    if record == nil { record = try await blocking { try segment.file.read(length, at: entry.offset) } }
+    guard let record, let type = check(record, entry, key) else { return nil }
+    guard let number = entry.ownFile else {
+      return Found(entry: entry, type: type, record: record, value: entry.header.valueRange)
+    }
+    let value: [UInt8]? = try await blocking { [directory] in
+      do {
+        let file = try directory.open(FileName.value.name(number), forWriting: false)
+        return file.size == entry.ownFileLength ? try file.read(file.size, at: 0) : nil
+      } catch let failure as SystemFailure where failure.number == ENOENT || failure.number == ELOOP {
+        return nil
+      }
+    }
+    // The record's value is the file's number, length and checksum.
+    guard let value, value.count == entry.ownFileLength, ownChecksum(record, entry) == Checksum.of(value, seed: salt)
+    else { return nil }
+    return Found(entry: entry, type: type, record: value, value: 0..<value.count)
+  }
+
+  /// The type's name, if the record is intact and that of this very key.
+  private func check(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) -> [UInt8]? {
+    unsafe record.withUnsafeBytes { raw -> [UInt8]? in
+      guard let header = unsafe RecordHeader(raw, salt: salt), header.sequence == entry.header.sequence,
+        header.keyLength == key.bytes.count, unsafe header.hasIntactPrefix(raw, salt: salt),
+        unsafe header.hasIntactValue(raw), unsafe key.bytes.elementsEqual(raw[header.keyRange])
+      else { return nil }
+      return unsafe Array(raw[header.typeRange])
+    }
+  }
+
+  private func ownChecksum(_ record: [UInt8], _ entry: StoreIndex.Entry) -> UInt64? {
+    guard entry.header.valueLength >= 24 else { return nil }
+    return unsafe record.withUnsafeBytes { raw in
+      var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: raw[entry.header.valueRange]))
+      _ = reader.take(count: 16)
+      return reader.take()
+    }
+  }
+
+  /// Reads what the page cache has, without ever waiting for the disk.
+  private func readNow(_ file: StoreFile, _ count: Int, at offset: Int) -> [UInt8]? {
+    var isWhole = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      let got = unsafe cstore_pread_nowait(file.descriptor, buffer.baseAddress, count, off_t(offset))
+      isWhole = got == count
+      filled = isWhole ? count : 0
+    }
+    return isWhole ? bytes : nil
+  }
+
+  /// Runs a call that blocks on a thread of the store's own.
+  private func blocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    do {
+      return try await withCheckedThrowingContinuation { continuation in
+        readers.async { continuation.resume(with: Swift.Result(catching: work)) }
+      }
+    } catch { throw readFailed(error) }
+  }
+
+  /// Takes an entry out of the index, unless a newer one has come.
+  private func drop(_ key: StoreKey, if entry: StoreIndex.Entry, cause: RemovalCause) {
+    let isDropped = state.withLock { state in
+      guard state.index.find(key) == entry else { return false }
+      state.index.remove(key)
+      return true
+    }
+    guard isDropped else { return }
+    if let number = entry.ownFile { removeLater(number, entry.ownFileLength) }
+    tell([Loss(key: key, cause: cause, cost: Int(entry.header.cost))])
+  }
+}

@@ -1,0 +1,115 @@
+import Dispatch
+import Synchronization
+
+/// A log-structured store of bytes under keys, in one directory.
+///
+/// After CacheLib (Berg et al., The CacheLib Caching Engine, OSDI 2020) and Rosenblum and Ousterhout, The Design and
+/// Implementation of a Log-Structured File System, 1992. What we changed: segments are reclaimed strictly from the oldest
+/// on, as in a ring. So whatever a key had before its newest record is gone before that record is, and removals and
+/// evictions need not be remembered for longer than the segment that they stand in.
+///
+/// All changes happen on one queue, in batches. Reads take the index's lock for a moment and read where they are called,
+/// if the page cache has the bytes; otherwise on a queue of their own.
+final class SegmentedStore: Sendable {
+  /// What happens to entries without being asked for.
+  struct Loss: Sendable {
+    var key: StoreKey
+    var cause: RemovalCause
+    var cost: Int
+  }
+
+  struct State: Sendable {
+    var index = StoreIndex()
+    /// From the oldest to the newest, which is the one that is appended to.
+    var segments: [Segment] = []
+    /// How far each segment is filled.
+    var lengths: [UInt64: Int] = [:]
+    /// What all files of the store take, in whole blocks.
+    var allocatedBytes = 0
+    /// What the checkpoint takes of these.
+    var checkpointBytes = 0
+    /// Stretches of the log that could not be read.
+    var damaged = 0
+    var isClosed = false
+  }
+
+  let directory: StoreDirectory
+  let access: StoreAccess
+  let limits: StoreLimits
+  let clock: any CacheClock
+  let salt: UInt64
+  let state: Mutex<State>
+  let queue = DispatchQueue(label: "CacheEngine.store")
+  let readers = DispatchQueue(label: "CacheEngine.store.reads", attributes: .concurrent)
+  let pending = Mutex<[WriteJob]>([])
+  let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
+  /// Touched on the queue only.
+  let writer: Mutex<WriterState>
+  private let lock: StoreFile?
+
+  struct WriterState: Sendable {
+    var sequence: UInt64
+    var fileNumber: UInt64
+  }
+
+  init(
+    directory: StoreDirectory, access: StoreAccess, limits: StoreLimits, clock: any CacheClock, lock: StoreFile?,
+    opened: OpenedStore
+  ) {
+    self.directory = directory
+    self.access = access
+    self.limits = limits
+    self.clock = clock
+    self.lock = lock
+    salt = opened.salt
+    state = Mutex(opened.state)
+    writer = Mutex(WriterState(sequence: opened.sequence, fileNumber: opened.fileNumber))
+  }
+
+  var usage: LevelUsage {
+    state.withLock { LevelUsage(count: $0.index.count, cost: $0.allocatedBytes, capacity: limits.capacity) }
+  }
+
+  func tell(_ losses: [Loss]) {
+    guard !losses.isEmpty else { return }
+    let listeners = listeners.withLock { Array($0.values) }
+    for loss in losses { for listener in listeners { listener(loss) } }
+  }
+
+  func readFailed(_ error: any Error) -> CacheError { failure(.diskReadFailed, error) }
+
+  func writeFailed(_ error: any Error) -> CacheError { failure(.diskWriteFailed, error) }
+
+  private func failure(_ code: CacheError.Code, _ error: any Error) -> CacheError {
+    if let error = error as? CacheError { return error }
+    let text = (error as? SystemFailure)?.text ?? String(describing: error)
+    return CacheError(code, "\(text), in \(directory.path)", underlying: error)
+  }
+}
+
+/// What a store may take, and how it divides it.
+struct StoreLimits: Sendable, Equatable {
+  /// Everything in the directory together, in allocated bytes.
+  let capacity: Int
+  /// The length of a segment.
+  let segmentBytes: Int
+  /// Longer values have files of their own.
+  let ownFileThreshold: Int
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    segmentBytes = min(max(capacity / 32, 32 << 10), 8 << 20) & ~4_095
+    ownFileThreshold = min(segmentBytes / 4, 256 << 10)
+  }
+
+  /// What files may take before a write; the rest is for the segment that is filled while another one is reclaimed,
+  /// and for the checkpoint.
+  var budget: Int { capacity - 2 * segmentBytes }
+  /// What entries may take together.
+  ///
+  /// The rest of the budget is overwritten or removed, and bounds how much has to be
+  /// copied when a segment is reclaimed.
+  var liveBudget: Int { budget / 4 * 3 }
+  /// The longest value that is accepted.
+  var longestValue: Int { liveBudget - (64 << 10) }
+}

@@ -1,0 +1,171 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// The directory of a store.
+///
+/// Everything happens relative to its descriptor, so that nobody can move it from under us
+/// to another place, and no symbolic link inside is followed.
+final class StoreDirectory: Sendable {
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  let path: String
+  let identity: Identity
+  let calls: FileCalls
+  private let descriptor: Int32
+
+  /// Opens a directory, making it and its parents where they are missing.
+  ///
+  /// - Throws: ``SystemFailure``; ``CacheError`` with code ``CacheError/Code/unusableStore`` for a directory that
+  ///   others can write to.
+  init(_ path: String, access: StoreAccess, calls: FileCalls) throws {
+    self.path = path
+    self.calls = calls
+    if access == .readWrite { try Self.make(path) }
+    descriptor = unsafe openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemFailure("open") }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      let failure = SystemFailure("fstat")
+      close(descriptor)
+      throw failure
+    }
+    guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+      close(descriptor)
+      throw CacheError(
+        .unusableStore,
+        "the directory \(path) belongs to somebody else or can be written by others; give the cache one of its own")
+    }
+    identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  deinit { close(descriptor) }
+
+  private static func make(_ path: String) throws {
+    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw SystemFailure("mkdir")
+    }
+    try make(String(path[..<slash]))
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemFailure("mkdir") }
+  }
+
+  /// Opens a regular file; a link, a pipe or a directory in its place is an error.
+  func open(_ name: String, forWriting: Bool, create: Bool = false) throws -> StoreFile {
+    let flags = (forWriting ? O_RDWR : O_RDONLY) | (create ? O_CREAT : 0) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    var opened: Int32
+    repeat { opened = calls.open(descriptor, name, flags) } while opened < 0 && errno == EINTR
+    guard opened >= 0 else { throw SystemFailure("open") }
+    var status = stat()
+    guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(opened)
+      throw SystemFailure("open", EINVAL)
+    }
+    return StoreFile(descriptor: opened, size: Int(status.st_size), calls: calls)
+  }
+
+  /// Names in the directory.
+  func names() throws -> [String] {
+    let copy = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0, let stream = unsafe fdopendir(copy) else { throw SystemFailure("opendir") }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  func remove(_ name: String) throws {
+    guard calls.unlink(descriptor, name) != 0, errno != ENOENT else { return }
+    throw SystemFailure("unlink")
+  }
+
+  func rename(_ old: String, to new: String) throws {
+    guard calls.rename(descriptor, old, new) == 0 else { throw SystemFailure("rename") }
+  }
+
+  func sync() throws {
+    guard calls.sync(descriptor) == 0 else { throw SystemFailure("fsync") }
+  }
+
+  /// Whether the directory still stands where it was opened.
+  var isInPlace: Bool {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return false }
+    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) == identity
+  }
+}
+
+/// An open file of a store.
+final class StoreFile: Sendable {
+  let descriptor: Int32
+  /// How long the file was when it was opened.
+  let size: Int
+  private let calls: FileCalls
+
+  init(descriptor: Int32, size: Int, calls: FileCalls) {
+    self.descriptor = descriptor
+    self.size = size
+    self.calls = calls
+  }
+
+  deinit { close(descriptor) }
+
+  /// Takes the advisory lock of the file; `false` if somebody holds it.
+  func lock() throws -> Bool {
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      if errno == EINTR { continue }
+      if errno == EWOULDBLOCK { return false }
+      throw SystemFailure("flock")
+    }
+    return true
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws {
+    var done = 0
+    while done < bytes.count {
+      let written = unsafe bytes.withUnsafeBytes {
+        unsafe calls.write(descriptor, UnsafeRawBufferPointer(rebasing: $0[done...]), offset + done)
+      }
+      if written < 0 && errno == EINTR { continue }
+      guard written > 0 else { throw SystemFailure("write", written == 0 ? EIO : errno) }
+      done += written
+    }
+  }
+
+  func truncate(to length: Int) throws {
+    guard calls.truncate(descriptor, length) == 0 else { throw SystemFailure("truncate") }
+  }
+
+  func sync() throws {
+    guard calls.sync(descriptor) == 0 else { throw SystemFailure("fsync") }
+  }
+
+  /// Reads so many bytes; fewer at the end of the file.
+  func read(_ count: Int, at offset: Int) throws -> [UInt8] {
+    var failure: SystemFailure?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      while filled < count {
+        let got = unsafe pread(
+          descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset + filled))
+        if got < 0 && errno == EINTR { continue }
+        if got < 0 { failure = SystemFailure("read") }
+        if got <= 0 { break }
+        filled += got
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+}

@@ -1,0 +1,15 @@
+internal import CStore
+
+/// A key as the store knows it: its bytes, whole.
+struct StoreKey: Hashable, Sendable {
+  let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// A short name for logs and errors, where the key itself must not appear.
+  var shortHash: String {
+    let hash = unsafe bytes.withUnsafeBytes { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) }
+    let text = String(hash >> 32, radix: 16)
+    return "#" + String(repeating: "0", count: 8 - text.count) + text
+  }
+}
