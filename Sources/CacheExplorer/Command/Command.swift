@@ -29,8 +29,6 @@ enum Command: Equatable, Sendable {
 }
 
 /// What `run` is asked to do.
-///
-/// `run WORKLOAD [--rate N] [--requests N] [--seed S]`.
 struct WorkloadRequest: Equatable, Sendable {
   var name: String
   /// Requests a second; `nil` for the workload's own.
@@ -38,6 +36,10 @@ struct WorkloadRequest: Equatable, Sendable {
   /// How many requests; `nil` for until stopped.
   var requests: Int?
   var seed: UInt64?
+  /// How many different keys; `nil` for the workload's own number.
+  var keys: Int?
+  /// The key that everybody asks for, in workloads with one key.
+  var key: String?
 }
 
 /// The answer to a command.

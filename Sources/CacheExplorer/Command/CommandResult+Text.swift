@@ -1,0 +1,46 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension CommandResult {
+  /// The answer as one line of JSON; what is absent is left out.
+  var json: String {
+    JSONText.object([
+      ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
+      ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .number(microseconds)),
+      ("error", error.map(JSONText.text)), ("note", note.map(JSONText.text)),
+    ]).line
+  }
+
+  private static func json(_ value: Data) -> JSONText {
+    if let text = String(validating: value, as: UTF8.self) { return .text(text) }
+    return .object([("base64", .text(value.base64EncodedString()))])
+  }
+
+  /// The answer as a sentence, in which nothing from outside can do harm on a terminal.
+  var sentence: String {
+    var parts = ["\(command): \(outcome.rawValue)"]
+    if let level { parts.append("from \(level)") }
+    if let reason { parts.append("(\(reason))") }
+    if let error { parts.append(error) }
+    if let value { parts.append("\(value.count) bytes") }
+    parts.append("in \(microseconds) µs")
+    var text = harmless(parts.joined(separator: " "))
+    if let note { text += "; " + note.split(separator: "\n").map { harmless(String($0)) }.joined(separator: "\n  ") }
+    guard let value, !value.isEmpty else { return text }
+    return text + "\n" + Self.preview(value)
+  }
+
+  /// The beginning of a value, on lines of its own.
+  private static func preview(_ value: Data) -> String {
+    guard let text = String(validating: value, as: UTF8.self) else {
+      return "  (\(value.count) bytes that are not text)"
+    }
+    let shown = text.prefix(2_000)
+    let lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + harmless(String($0)) }
+    return lines.prefix(10).joined(separator: "\n")
+      + (lines.count > 10 || shown.endIndex < text.endIndex ? "\n  …" : "")
+  }
+}
