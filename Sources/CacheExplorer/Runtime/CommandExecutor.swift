@@ -22,7 +22,9 @@ struct CommandExecutor: Sendable {
         result.outcome = .miss
         result.reason = reason.rawValue
       }
-    } note: { Self.travel($0) }
+    } note: {
+      Self.travel($0)
+    }
   }
 
   func set(
@@ -39,7 +41,9 @@ struct CommandExecutor: Sendable {
   }
 
   func delete(_ key: String) async -> CommandResult {
-    await timed("del") { _ in try await live.cache.remove(key) } note: { events in
+    await timed("del") { _ in
+      try await live.cache.remove(key)
+    } note: { events in
       let levels = Self.levels(in: events) { if case .removed(.removed, _) = $0 { true } else { false } }
       return levels.isEmpty ? "it was in no level" : "removed from \(levels)"
     }
@@ -47,7 +51,9 @@ struct CommandExecutor: Sendable {
 
   func clear(level name: String?) async -> CommandResult {
     let before = live.usage
-    return await timed("clear") { _ in try await level(name).clear() } note: { _ in
+    return await timed("clear") { _ in
+      try await level(name).clear()
+    } note: { _ in
       let after = live.usage
       let removed = before.map { $0.value.count - (after[$0.key]?.count ?? 0) }.reduce(0, +)
       return "\(max(0, removed)) entries removed from \(name ?? "every level")"
@@ -70,7 +76,9 @@ struct CommandExecutor: Sendable {
   }
 
   func warn() async -> CommandResult {
-    await timed("warn") { _ in await live.cache.onMemoryWarning() } note: { events in
+    await timed("warn") { _ in
+      await live.cache.onMemoryWarning()
+    } note: { events in
       let dropped = events.compactMap { event -> String? in
         guard case .memoryWarning(let count, let cost, _) = event.kind, let level = event.level, count > 0 else {
           return nil

@@ -17,7 +17,9 @@ final class Mailbox<Letter: Sendable>: Sendable {
     bell.yield()
   }
 
-  /// Waits until something has come. Empty if the task was cancelled.
+  /// Waits until something has come.
+  ///
+  /// Empty if the task was cancelled.
   func take() async -> [Letter] {
     while true {
       let taken = letters.withLock { letters in

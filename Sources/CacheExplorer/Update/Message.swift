@@ -18,6 +18,8 @@ enum Message: Sendable {
   case finished(CommandResult)
   /// A typed line was not understood; `column` counts characters from 0.
   case rejected(line: String, reason: String, column: Int?)
+  /// Help was asked for by a command.
+  case help
 }
 
 /// What the runtime is asked to do.

@@ -20,6 +20,9 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .log(let lines, let lost):
     model.live.log.append(lines, lost: lost)
     effects = []
+  case .help:
+    model.mode = .help
+    effects = []
   case .showLog(let minimum):
     model.log.minimum = minimum
     effects = []

@@ -1,0 +1,112 @@
+import CacheEngine
+import CacheEngineTesting
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Builds a running cache from its description.
+struct CacheBuilder {
+  private let clock: any CacheClock
+  private let statistics = CacheStatistics()
+  private let observer: CacheObservers
+  private var levels: [LiveCache.Level] = []
+
+  /// `observers`: Told of everything that happens, beside the statistics.
+  private init(clock: any CacheClock, observers: [any CacheObserver]) {
+    self.clock = clock
+    observer = CacheObservers([statistics, TranscriptObserver()] + observers)
+  }
+
+  /// Builds a cache.
+  ///
+  /// - Throws: ``ConfigurationFailure`` if a level cannot be opened, with the place in the configuration.
+  static func build(
+    _ configuration: CacheConfiguration, file: String, clock: any CacheClock = SystemClock(),
+    observers: [any CacheObserver] = []
+  ) async throws -> LiveCache {
+    var builder = CacheBuilder(clock: clock, observers: observers)
+    do {
+      let cache = try builder.compose(configuration.levels, file: file)
+      return LiveCache(
+        cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
+        statistics: builder.statistics, clock: clock)
+    } catch {
+      for level in builder.levels { try? await level.close() }
+      throw error
+    }
+  }
+
+  private mutating func compose(
+    _ specifications: [LevelSpecification], file: String
+  ) throws -> BasicCache<String, Data> {
+    var stack: BasicCache<String, Data>?
+    for specification in specifications {
+      let level: BasicCache<String, Data>
+      do {
+        level = try build(specification, file: file)
+      } catch let error as CacheError {
+        throw ConfigurationFailure(problems: [
+          ConfigurationProblem(
+            file: file, place: specification.place, message: "\(specification.name) cannot be opened: \(error.message)",
+            remedy: Self.remedy(for: error))
+        ])
+      }
+      // Every level reports its own failures, so that the composition need not.
+      stack = stack.map { $0.compose(level, observer: nil).normalize() } ?? level
+    }
+    guard let stack else { preconditionFailure("a checked configuration has a level") }
+    return stack
+  }
+
+  private static func remedy(for error: CacheError) -> String {
+    switch error.code {
+    case .inUse: "end the other program, or give this level a directory of its own"
+    case .invalidAddress: "mend the url"
+    default: "make the directory writable for you, or name another one"
+    }
+  }
+
+  private mutating func build(_ specification: LevelSpecification, file: String) throws -> BasicCache<String, Data> {
+    let name = specification.name
+    switch specification.kind {
+    case .memory(let memory):
+      let level = MemoryCacheLevel<String, Data>(
+        name: name, capacity: memory.capacity, countLimit: memory.countLimit, expiry: Self.expiry(memory.lifetime),
+        clock: clock, removalListener: observer.removals(from: name, clock: clock))
+      return add(level, specification, storage: level) {}
+    case .disk(let disk):
+      let level = try DiskCacheLevel<String, Data>(
+        directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
+        clock: clock,
+        removalListener: observer.removals(from: name, clock: clock))
+      return add(level, specification, storage: level) { try await level.close() }
+    case .network(let network):
+      let level = try NetworkFetcher<String>(template: network.template, name: name, timeout: network.timeout)
+      return add(level, specification, storage: nil) {}
+    case .origin(let origin):
+      let level = SimulatedOrigin(
+        name: name, latency: origin.latency, failures: origin.failures, missing: origin.missing, size: origin.size,
+        seed: origin.seed, clock: clock)
+      return add(level, specification, storage: nil) {}
+    case .pooled(let inner):
+      return try compose(inner, file: file).pooled(name: name, observer: observer, clock: clock).normalize()
+    }
+  }
+
+  private mutating func add<Level: CacheLevel>(
+    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Data>)?,
+    close: @escaping @Sendable () async throws -> Void
+  ) -> BasicCache<String, Data> where Level.Key == String, Level.Value == Data {
+    let observed = level.observed(as: specification.name, by: observer, clock: clock)
+    levels.append(
+      LiveCache.Level(
+        name: specification.name, kind: specification.word,
+        level: observed.traced(by: observer, clock: clock).normalize(), storage: storage, close: close))
+    return observed.normalize()
+  }
+
+  private static func expiry(_ lifetime: Duration?) -> Expiry { lifetime.map(Expiry.after) ?? .never }
+}

@@ -1,0 +1,156 @@
+import CacheEngine
+
+/// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.
+///
+/// Every task that it starts is ended before ``run(workload:)`` returns.
+@MainActor
+final class Explorer {
+  /// Between two pictures of a busy cache.
+  private static let frame = Duration.milliseconds(50)
+  /// Between two looks at everything that the levels hold.
+  private static let survey = Duration.seconds(1)
+  /// Levels with more entries than this are not listed.
+  private static let surveyLimit = 100_000
+
+  private let screen: any Screen
+  private let live: LiveCache
+  private let buffer: EventBuffer
+  private let interpreter: Interpreter
+  private let mailbox = Mailbox<Message>()
+  private var model: Model
+  private var commands: [UInt64: Task<Void, Never>] = [:]
+  private var lastCommand: UInt64 = 0
+  private var surveyor: Task<Void, Never>?
+  private var exitStatus: Int32?
+
+  init(screen: any Screen, live: LiveCache, buffer: EventBuffer, model: Model) {
+    self.screen = screen
+    self.live = live
+    self.buffer = buffer
+    self.model = model
+    interpreter = Interpreter(live: live, mode: .interactive)
+  }
+
+  /// Runs until the person quits or the terminal ends.
+  ///
+  /// - Parameter workload: What to run from the start.
+  /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
+  func run(workload: WorkloadRequest?) async -> Int32 {
+    model.size = screen.size
+    model.wall = live.clock.timeSinceEpoch
+    draw()
+    let sources = [Task { await readInput() }, Task { await readEvents() }, Task { await readClock() }]
+    carryOut(.refreshUsage)
+    carryOut(.refreshEntries)
+    if let workload { carryOut(.perform(.run(workload))) }
+    while exitStatus == nil {
+      for message in await mailbox.take() where exitStatus == nil {
+        for effect in update(&model, message) { carryOut(effect) }
+      }
+      if exitStatus == nil { draw() }
+    }
+    for task in sources + commands.values + [surveyor].compactMap(\.self) { task.cancel() }
+    screen.close()
+    await interpreter.stopWorkload()
+    return exitStatus ?? 0
+  }
+
+  /// Writes a line of the program's own into the log pane.
+  func announce(_ text: String) {
+    let line = LogLine(time: live.clock.timeSinceEpoch, level: .notice, source: "explorer", text: text)
+    mailbox.post(.log([line], lost: 0))
+  }
+
+  private func draw() {
+    var canvas = Canvas(model.size)
+    view(model, on: &canvas)
+    screen.show(canvas)
+  }
+
+  private func carryOut(_ effect: Effect) {
+    switch effect {
+    case .quit: exitStatus = 0
+    case .redraw: screen.invalidate()
+    case .suspend: screen.suspend()
+    case .interrupt: for task in commands.values { task.cancel() }
+    case .refreshUsage: mailbox.post(.usage(live.usage))
+    case .refreshEntries: surveySoon()
+    case .perform(let command): start(command)
+    case .run(let line):
+      do {
+        if let command = try Command.parse(line) { start(command) }
+      } catch {
+        mailbox.post(.rejected(line: line, reason: error.description, column: error.column))
+      }
+    }
+  }
+
+  private func start(_ command: Command) {
+    switch command {
+    case .quit: exitStatus = 0
+    case .help(verb: nil): mailbox.post(.help)
+    case .log(let name):
+      if let level = LogLevel.allCases.first(where: { $0.name == name }) { mailbox.post(.showLog(from: level)) }
+    default: break
+    }
+    lastCommand += 1
+    let number = lastCommand
+    commands[number] = Task {
+      let result = await interpreter.run(command)
+      commands[number] = nil
+      mailbox.post(.finished(result))
+      mailbox.post(.usage(live.usage))
+    }
+  }
+
+  private func readInput() async {
+    for await event in screen.input {
+      if case .terminate(let signal) = event {
+        exitStatus = 128 + signal
+        mailbox.post(.input(event))
+        return
+      }
+      mailbox.post(.input(event))
+    }
+  }
+
+  /// Hands over what the engine did, one batch for a picture at the most.
+  private func readEvents() async {
+    while !Task.isCancelled {
+      await buffer.waitForEvents()
+      let batch = buffer.drain()
+      let lines = LogLine.lines(for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch)
+      mailbox.post(.tick(live.clock.now, wall: live.clock.timeSinceEpoch))
+      mailbox.post(.events(batch.events, lost: batch.lost))
+      mailbox.post(.log(lines, lost: batch.lost))
+      try? await ContinuousClock().sleep(for: Self.frame)
+    }
+  }
+
+  /// Wakes at the turn of the second, so that the clock on the screen shows it.
+  private func readClock() async {
+    while !Task.isCancelled {
+      let wall = live.clock.timeSinceEpoch
+      mailbox.post(.tick(live.clock.now, wall: wall))
+      let intoSecond = wall.clampedNanoseconds % 1_000_000_000
+      try? await ContinuousClock().sleep(
+        for: .nanoseconds(1_000_000_000 - intoSecond), tolerance: .milliseconds(10))
+    }
+  }
+
+  /// Lists what the levels hold: what was there before the program, and what events cannot tell.
+  private func surveySoon() {
+    guard surveyor == nil else { return }
+    surveyor = Task {
+      for level in live.levels {
+        guard let storage = level.storage, storage.usage.count <= Self.surveyLimit else { continue }
+        // A level that cannot be listed says so by itself when it is used.
+        if let contents = try? await storage.contents() {
+          mailbox.post(.snapshot(level: level.name, contents))
+        }
+      }
+      try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
+      surveyor = nil
+    }
+  }
+}

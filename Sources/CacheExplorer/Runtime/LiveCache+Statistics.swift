@@ -1,0 +1,68 @@
+import CacheEngine
+
+extension LiveCache {
+  /// The statistics of every level as one line of JSON.
+  var statisticsJSON: String {
+    let counts = statistics.snapshot
+    return JSONText.object([
+      ("levels", .array(levels.map { json($0, counts.levels[$0.name] ?? CacheStatistics.Level()) })),
+      (
+        "pool",
+        .object([
+          ("executions", .number(counts.pool.executions)), ("joined", .number(counts.pool.joined)),
+          ("inFlight", .number(counts.pool.inFlight)),
+        ])
+      ),
+      ("served", .object(counts.served.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })),
+      ("requests", .number(counts.requests)), ("missed", .number(counts.missed)), ("failed", .number(counts.failed)),
+      ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
+    ]).line
+  }
+
+  private func json(_ level: Level, _ counts: CacheStatistics.Level) -> JSONText {
+    let usage = level.storage?.usage
+    func microseconds(_ share: Double) -> JSONText? {
+      counts.latency.percentile(share).map { .number(Int($0.clampedNanoseconds / 1_000)) }
+    }
+    return .object([
+      ("name", .text(level.name)), ("kind", .text(level.kind)), ("lookups", .number(counts.lookups)),
+      ("hits", .number(counts.hits)), ("misses", Self.json(counts.misses.map { ($0.key.rawValue, $0.value) })),
+      ("sets", .number(counts.sets)), ("backFills", .number(counts.backFills)),
+      ("removals", Self.json(counts.removals.map { ($0.key.rawValue, $0.value) })),
+      ("errors", .number(counts.errors + counts.writeErrors)), ("cancelled", .number(counts.cancelled)),
+      ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
+      ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
+      (
+        "latencyMicroseconds",
+        counts.latency.count == 0
+          ? nil
+          : .object([
+            ("p50", microseconds(0.5)), ("p99", microseconds(0.99)),
+            ("max", .number(Int(counts.latency.max.clampedNanoseconds / 1_000))),
+          ])
+      ),
+    ])
+  }
+
+  private static func json(_ counts: [(String, Int)]) -> JSONText {
+    .object(counts.sorted { $0.0 < $1.0 }.map { ($0.0, .number($0.1)) })
+  }
+
+  /// The statistics of every level, a line for each, for a person.
+  var summary: String {
+    let counts = statistics.snapshot
+    let lines = levels.map { level -> String in
+      let count = counts.levels[level.name] ?? CacheStatistics.Level()
+      var parts = ["\(level.name): \(count.lookups) lookups, \(count.hits) hits"]
+      for (reason, number) in count.misses.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        parts.append("\(number) \(reason)")
+      }
+      if count.errors > 0 { parts.append("\(count.errors) failed") }
+      if let usage = level.storage?.usage { parts.append("\(usage.count) entries, \(usage.cost) bytes") }
+      return parts.joined(separator: ", ")
+    }
+    let served = counts.served.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    let total = "\(counts.requests) requests; served by \(served.isEmpty ? "nobody yet" : served)"
+    return ([total] + lines).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,37 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads what the program is given, with failures that carry their exit status.
+enum Loaded {
+  private static let mostScriptBytes = 16 << 20
+
+  static func file(_ path: String) throws(ProgramFailure) -> CacheConfiguration {
+    do { return try ConfigurationFile.load(path) } catch { throw ProgramFailure(.configuration, error.description) }
+  }
+
+  static func demo(_ demo: Demo, folder: String) throws(ProgramFailure) -> CacheConfiguration {
+    do { return try demo.configuration(folder: folder) } catch {
+      throw ProgramFailure(.configuration, error.description)
+    }
+  }
+
+  /// `path`: `-` for standard input.
+  static func script(_ path: String) throws(ProgramFailure) -> [Command] {
+    let bytes: Data
+    do {
+      bytes =
+        path == "-"
+        ? try StandardStreams.readInput(atMost: mostScriptBytes + 1) : try Data(contentsOf: URL(filePath: path))
+    } catch {
+      throw ProgramFailure(.usage, "\(path): error: the script cannot be read; check the path and its permissions")
+    }
+    let name = path == "-" ? "standard input" : path
+    guard bytes.count <= mostScriptBytes, let text = String(validating: bytes, as: UTF8.self) else {
+      throw ProgramFailure(.usage, "\(name): error: this is not a script; a script is text in UTF-8, a command a line")
+    }
+    do { return try ScriptRunner.parse(text, file: name) } catch { throw ProgramFailure(.usage, error.description) }
+  }
+}

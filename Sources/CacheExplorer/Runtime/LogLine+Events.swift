@@ -1,0 +1,21 @@
+import CacheEngine
+
+extension LogLine {
+  /// The lines that the engine's logger writes for events.
+  ///
+  /// `now`: This moment by the clock of the events.
+  /// `wall`: This moment by the time of day.
+  static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration) -> [LogLine] {
+    events.compactMap { event in
+      guard let severity = event.severity else { return nil }
+      let name = "\(severity)"
+      let level = LogLevel.allCases.first { $0.name == name } ?? .error
+      let word = event.kind.description
+      let padded = word + String(repeating: " ", count: max(0, 6 - word.count))
+      return LogLine(
+        time: wall - event.time.duration(to: now), level: level, source: event.level ?? "cache",
+        text: ([padded] + [event.key].compactMap(\.self) + event.kind.details).joined(separator: " "),
+        request: event.request)
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// Why the program cannot do what it was asked, with its exit status.
+struct ProgramFailure: Error, CustomStringConvertible {
+  enum Status: Int32, Sendable {
+    case expectationFailed = 1
+    case usage = 2
+    case configuration = 3
+    case terminal = 4
+  }
+
+  let status: Int32
+  let description: String
+
+  init(_ status: Status, _ description: String) {
+    self.status = status.rawValue
+    self.description = description
+  }
+}

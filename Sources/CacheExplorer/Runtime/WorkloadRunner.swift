@@ -1,0 +1,65 @@
+import CacheEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Sends the requests of a workload to a cache.
+struct WorkloadRunner: Sendable {
+  /// How a run ended.
+  struct Report: Sendable {
+    var requests = 0
+    var failures = 0
+  }
+
+  /// So many requests may be under way at once; a slow cache then slows the workload down.
+  private static let mostUnderWay = 256
+
+  let live: LiveCache
+
+  /// Runs until the requested number of requests is done, or the task is cancelled.
+  ///
+  /// `rate`: Requests a second; `nil` for as fast as the cache answers.
+  func run(_ workload: Workload, requests: Int?, rate: Double?) async -> Report {
+    var workload = workload
+    var report = Report()
+    let began = live.clock.now
+    let mostUnderWay = workload.isHerd ? max(Self.mostUnderWay, min(requests ?? 0, 100_000)) : Self.mostUnderWay
+    await withTaskGroup(of: Bool.self) { group in
+      var underWay = 0
+      func reap(_ isGood: Bool?) {
+        guard let isGood else { return }
+        underWay -= 1
+        if !isGood { report.failures += 1 }
+      }
+      while !Task.isCancelled, report.requests < requests ?? .max {
+        if let rate {
+          let due = began.advanced(by: .nanoseconds(Int64(Double(report.requests) / rate * 1e9)))
+          do { try await live.clock.sleep(until: due, tolerance: nil) } catch { break }
+        }
+        while underWay >= mostUnderWay { reap(await group.next()) }
+        let step = workload.next()
+        group.addTask { await perform(step) }
+        underWay += 1
+        report.requests += 1
+      }
+      if Task.isCancelled { group.cancelAll() }
+      while underWay > 0 { reap(await group.next()) }
+    }
+    return report
+  }
+
+  private func perform(_ step: Workload.Step) async -> Bool {
+    do {
+      switch step {
+      case .get(let key): _ = try await live.cache.get(key)
+      case .set(let key, let bytes): try await live.cache.set(Data(repeating: 0x2e, count: bytes), forKey: key)
+      }
+      return true
+    } catch {
+      return error is CancellationError
+    }
+  }
+}
