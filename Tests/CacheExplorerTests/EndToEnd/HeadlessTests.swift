@@ -1,0 +1,194 @@
+import Foundation
+import LoopbackServer
+import Testing
+
+/// `cache-explorer run` as a process, against a real HTTP server that serves the files of this repository.
+@Suite(.timeLimit(.minutes(1))) struct HeadlessTests {
+  private func configuration(_ server: LoopbackServer, timeout: String = "5s", in folder: borrowing TemporaryFolder)
+    throws -> String
+  {
+    try folder.write(
+      """
+      name: repository
+      levels:
+        - memory: { capacity: 2 MiB }
+        - disk: { directory: ./cache, capacity: 16 MiB }
+        - pooled:
+            network: { url: "\(server.address)/{+key}", timeout: \(timeout) }
+      """, to: "cache.yaml")
+  }
+
+  private func play(
+    _ script: String, _ configuration: String, arguments: [String] = ["--format", "json"]
+  ) async throws -> Program.Run {
+    try await Program.run(["run", configuration, "--script", "-"] + arguments, input: script)
+  }
+
+  @Test("a value comes from the network, then from memory, after a warning from disk, after a clear from the network")
+  func everyLevelAnswers() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let run = try await play(
+      "get LICENSE\nget LICENSE\nwarn\nget LICENSE\nget LICENSE\nclear\nget LICENSE\n",
+      try configuration(server, in: folder))
+    #expect(run.errors == "")
+    #expect(run.status == 0)
+    let gets = run.answers.filter { $0["command"] == "get" }
+    #expect(gets.map { $0["outcome"] } == Array(repeating: "hit", count: 5))
+    #expect(gets.map { $0["level"] } == ["network", "memory", "disk", "memory", "network"])
+    let licence = try String(contentsOf: Program.root.appending(path: "LICENSE"), encoding: .utf8)
+    #expect(gets.allSatisfy { $0["value"] == licence })
+    #expect(server.requestCount("/LICENSE") == 2)
+  }
+
+  @Test("a value is still on disk for the next run")
+  func survivesRestart() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = try configuration(server, in: folder)
+    _ = try await play("get Makefile\n", file)
+    let run = try await play("get Makefile\n", file)
+    #expect(run.answers.first?["level"] == "disk")
+    #expect(server.requestCount("/Makefile") == 1)
+  }
+
+  @Test("C79 fifty simultaneous gets of one key make exactly one request at the server")
+  func herd() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    defer { server.stop() }
+    server.hold()
+    let folder = try TemporaryFolder()
+    async let running = play("run burst --key LICENSE --requests 50\nstats\n", try configuration(server, in: folder))
+    try await server.waitForRequests(1)
+    server.release()
+    let run = try await running
+    #expect(server.requestCount() == 1)
+    let lines = run.output.split(separator: "\n")
+    let statistics = try #require(
+      try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [String: Any])
+    #expect(statistics["requests"] as? Int == 50)
+    let served = try #require(statistics["served"] as? [String: Int])
+    #expect(served.values.reduce(0, +) == 50)
+    let pool = try #require(statistics["pool"] as? [String: Int])
+    #expect(pool["executions"] == 1)
+    #expect(pool["inFlight"] == 0)
+  }
+
+  @Test("C151 P10 a 404 is a clear error, and nothing is stored")
+  func notFound() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let run = try await play("get no-such-file\nget no-such-file\nstats\n", try configuration(server, in: folder))
+    for answer in run.answers.prefix(2) {
+      #expect(answer["outcome"] == "error")
+      #expect(answer["error"]?.contains("404") == true)
+    }
+    #expect(server.requestCount("/no-such-file") == 2)
+    #expect(run.output.contains(#""entries":0"#))
+  }
+
+  @Test("P11 a stalled server is a clear error within the time limit, and nothing is stored")
+  func stalled() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let run = try await play(
+      "get -/stall/body\nstats\n".replacingOccurrences(of: "get -", with: "get -- -"),
+      try configuration(server, timeout: "200ms", in: folder))
+    #expect(run.answers.first?["outcome"] == "error")
+    #expect(run.answers.first?["error"]?.contains("within") == true)
+    #expect(run.output.contains(#""entries":0"#))
+  }
+
+  @Test("P11 a stopped server is a clear error, and what is cached is still served")
+  func stopped() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    let folder = try TemporaryFolder()
+    let file = try configuration(server, in: folder)
+    _ = try await play("get LICENSE\n", file)
+    server.stop()
+    let run = try await play("get LICENSE\nget Makefile\n", file)
+    #expect(run.answers.first?["level"] == "disk")
+    #expect(run.answers.last?["outcome"] == "error")
+    #expect(run.answers.last?["error"]?.contains("127.0.0.1") == true)
+  }
+
+  @Test("values that are not text are given as base64, and a lifetime given to set holds")
+  func setAndGet() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let binary = folder.url.appending(path: "binary")
+    try Data([0xff, 0xfe, 0x00]).write(to: binary)
+    let run = try await play(
+      "set a @\(binary.path())\nget a\nset b hello --ttl 1h\nget b\ndel b\nget b --level memory\n",
+      try configuration(server, in: folder))
+    let outcomes = run.answers.map { $0["outcome"] }
+    #expect(outcomes == ["ok", "hit", "ok", "hit", "ok", "miss"])
+    #expect(run.output.contains(#""value":{"base64":"//4A"}"#))
+    #expect(run.answers.last?["reason"] == "absent")
+  }
+
+  @Test("text answers are sentences, and never hold a control character")
+  func text() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let run = try await play(
+      #"set a "\x1b[2Jred""# + "\nget a\nget none --level disk\n", try configuration(server, in: folder),
+      arguments: ["--format", "text"])
+    #expect(run.status == 0)
+    #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    #expect(run.output.contains("memory"))
+    #expect(run.output.contains("absent"))
+  }
+
+  @Test("bad input ends with the documented status and names the place and the remedy")
+  func badInput() async throws {
+    let folder = try TemporaryFolder()
+    let good = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "good.yaml")
+    let bad = try folder.write("levels:\n  - memroy: { capacity: 1 MiB }\n", to: "bad.yaml")
+    let cases: [(arguments: [String], input: String, status: Int32, message: String)] = [
+      (["run", folder.url.appending(path: "none.yaml").path()], "", 3, "none.yaml"),
+      (["run", folder.url.path()], "", 3, "directory"),
+      (["check", bad], "", 3, "bad.yaml:2:5"),
+      (["run", bad], "", 3, "memory"),
+      (["open", bad], "", 3, "bad.yaml:2:5"),
+      (["run", good, "--script", folder.url.appending(path: "none.txt").path()], "", 2, "none.txt"),
+      (["run", good, "--script", "-"], "gte a\n", 2, "get"),
+      (["run", good, "--format", "xml"], "", 2, "json"),
+      (["opne", good], "", 2, "opne"),
+      (["open", good], "", 4, "terminal"),
+      (["demo", "no-such-demo"], "", 2, "demo"),
+    ]
+    for (arguments, input, status, message) in cases {
+      let run = try await Program.run(arguments, input: input)
+      #expect(run.status == status, "\(arguments): \(run.errors)")
+      #expect((run.errors + run.output).contains(message), "\(arguments): \(run.errors)")
+    }
+  }
+
+  @Test("check says what is well, and lints")
+  func check() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - memory: { capacity: 1 MiB, expiry: 1h }\n  - disk: { directory: ./d, capacity: 4 MiB, expiry: 10m }\n",
+      to: "c.yaml")
+    let run = try await Program.run(["check", file])
+    #expect(run.status == 0)
+    #expect((run.output + run.errors).contains("c.yaml:2"))
+  }
+
+  @Test("the demos are listed, and the version is told")
+  func lists() async throws {
+    let demos = try await Program.run(["demo", "--list"])
+    #expect(demos.status == 0)
+    #expect(!demos.output.isEmpty)
+    let version = try await Program.run(["--version"])
+    #expect(version.status == 0)
+    #expect(version.output.contains("."))
+  }
+}
