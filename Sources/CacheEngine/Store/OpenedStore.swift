@@ -30,6 +30,7 @@ struct OpenedStore {
 
   private mutating func openSegments(_ names: [String], _ directory: StoreDirectory, _ access: StoreAccess) throws {
     let numbers = names.compactMap { FileName.segment.number(in: $0) }.sorted()
+    state.lastSegmentNumber = numbers.last ?? 0
     var isSaltKnown = false
     for number in numbers {
       let file: StoreFile

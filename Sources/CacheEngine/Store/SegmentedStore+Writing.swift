@@ -238,13 +238,17 @@ struct WriteBatch {
   }
 
   private mutating func close() throws {
-    try? store.writeCheckpoint()
-    let segments = store.state.withLock { $0.segments }
-    if let last = segments.last { try last.file.sync() }
-    store.state.withLock { state in
+    let last = store.state.withLock { state in
       state.isClosed = true
-      state.segments = []
+      return state.segments.last
     }
+    defer {
+      store.state.withLock { $0.segments = [] }
+      store.lock?.unlock()
+    }
+    // Without a checkpoint the log is read the next time.
+    try? store.writeCheckpoint()
+    try last?.file.sync()
   }
 
   /// Makes everything fit after the store was opened with less room than it had.
@@ -388,7 +392,10 @@ struct WriteBatch {
 extension SegmentedStore {
   /// Begins a new segment, which becomes the one that is appended to.
   func makeSegment() throws -> Segment {
-    let number = state.withLock { ($0.segments.last?.number ?? 0) + 1 }
+    let number = state.withLock { state in
+      state.lastSegmentNumber += 1
+      return state.lastSegmentNumber
+    }
     let file = try directory.open(Segment.name(number), forWriting: true, create: true)
     do {
       try file.truncate(to: 0)

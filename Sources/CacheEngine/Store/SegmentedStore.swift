@@ -22,6 +22,8 @@ final class SegmentedStore: Sendable {
     var index = StoreIndex()
     /// From the oldest to the newest, which is the one that is appended to.
     var segments: [Segment] = []
+    /// The highest number that a segment had, or that stands in the name of something which is none.
+    var lastSegmentNumber: UInt64 = 0
     /// How far each segment is filled.
     var lengths: [UInt64: Int] = [:]
     /// What all files of the store take, in whole blocks.
@@ -45,7 +47,8 @@ final class SegmentedStore: Sendable {
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
   /// Touched on the queue only.
   let writer: Mutex<WriterState>
-  private let lock: StoreFile?
+  /// Held for as long as the store is open for writing.
+  let lock: StoreFile?
 
   struct WriterState: Sendable {
     var sequence: UInt64

@@ -132,6 +132,9 @@ final class StoreFile: Sendable {
     return true
   }
 
+  /// Gives the lock back, also to this process itself.
+  func unlock() { flock(descriptor, LOCK_UN) }
+
   func write(_ bytes: [UInt8], at offset: Int) throws {
     var done = 0
     while done < bytes.count {
