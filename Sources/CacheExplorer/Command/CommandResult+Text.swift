@@ -10,7 +10,7 @@ extension CommandResult {
     JSONText.object([
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
       ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .number(microseconds)),
-      ("error", error.map(JSONText.text)), ("note", note.map(JSONText.text)),
+      ("error", error.map(JSONText.text)),
     ]).line
   }
 
@@ -40,7 +40,7 @@ extension CommandResult {
     }
     let shown = text.prefix(2_000)
     let lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + harmless(String($0)) }
-    return lines.prefix(10).joined(separator: "\n")
-      + (lines.count > 10 || shown.endIndex < text.endIndex ? "\n  …" : "")
+    return lines.prefix(3).joined(separator: "\n")
+      + (lines.count > 3 || shown.endIndex < text.endIndex ? "\n  …" : "")
   }
 }

@@ -1,0 +1,94 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Testing
+
+/// The README's Swift code, compiled and run.
+///
+/// Each function holds one of the README's blocks between two marker lines; the last test compares them.
+@Suite struct ReadmeTests {
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private func temporaryDirectory() -> String {
+    FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)").path()
+  }
+
+  @Test("the stack of the README stores in every level and reads from the top")
+  func stack() async throws {
+    let directory = temporaryDirectory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let data = Data("hello".utf8)
+    // README
+    let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))
+    let disk = try DiskCacheLevel<String, Data>(directory: directory, capacity: 64 << 20)
+    let network = try NetworkFetcher<String>(template: "https://example.org/photos/{key}").pooled()
+    let photos = memory.compose(disk).compose(network)
+
+    try await photos.set(data, forKey: "42.jpg")
+    let photo = try await photos.get("42.jpg")  // from memory; nil would be a miss
+    // end
+    #expect(photo == data)
+    try await disk.close()
+  }
+
+  @Test("a level of one's own is four methods")
+  func customLevel() async throws {
+    // README
+    struct Uppercase: Fetcher {
+      func get(_ key: String) async throws -> String? { key.uppercased() }
+    }
+    let names = MemoryCacheLevel<String, String>().compose(Uppercase())
+    let name = try await names.require("ada")  // "ADA", and in memory from now on
+    // end
+    #expect(name == "ADA")
+  }
+
+  @Test("an observed stack counts its hits")
+  func observed() async throws {
+    let source = ScriptedLevel<String, Int> { key in .hit(Entry(key.count)) }
+    // README
+    let statistics = CacheStatistics()
+    let memory = MemoryCacheLevel<String, Int>(removalListener: statistics.removals(from: "memory"))
+    let cache = memory.observed(as: "memory", by: statistics)
+      .compose(source.observed(as: "source", by: statistics))
+      .traced(by: statistics)
+
+    for _ in 0..<4 { _ = try await cache.get("abc") }
+    let served = statistics.snapshot.served  // ["memory": 3, "source": 1]
+    // end
+    #expect(served == ["memory": 3, "source": 1])
+  }
+
+  @Test("tests turn the clock instead of waiting")
+  func clock() async throws {
+    // README
+    let clock = ManualClock()
+    let level = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(60)), clock: clock)
+    try await level.set(1, forKey: "avatar")
+    clock.advance(by: .seconds(60))
+    let answer = try await level.lookup("avatar")  // .miss(.expired)
+    // end
+    #expect(answer.missReason == .expired)
+  }
+
+  @Test("every Swift block of the README stands in this file")
+  func blocksAreCompiled() throws {
+    let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+    let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+    let compiled = source.components(separatedBy: "// README\n").dropFirst().map { section in
+      section.components(separatedBy: "// end").first.map(Self.lines) ?? []
+    }
+    let blocks = readme.components(separatedBy: "```swift\n").dropFirst().map { section in
+      section.components(separatedBy: "```").first.map(Self.lines) ?? []
+    }
+    #expect(!blocks.isEmpty)
+    for block in blocks where !block.contains(where: { $0.contains(".package(url:") }) {
+      #expect(compiled.contains(block), "this block of the README is not compiled: \(block)")
+    }
+  }
+
+  private static func lines(_ text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+}
