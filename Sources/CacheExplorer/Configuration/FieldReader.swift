@@ -110,6 +110,6 @@ extension Node {
   /// Nothing stands there: an empty value or `null`.
   var isEmpty: Bool {
     guard let scalar else { return false }
-    return scalar.style == .plain && ["", "~", "null"].contains(scalar.string)
+    return scalar.style != .singleQuoted && scalar.style != .doubleQuoted && ["", "~", "null"].contains(scalar.string)
   }
 }
