@@ -1,0 +1,321 @@
+import Foundation
+import PseudoTerminal
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// `cache-explorer open` as a process on a terminal of its own, with somebody who types and looks.
+@Suite(.serialized, .timeLimit(.minutes(2))) struct InteractiveTests {
+  private static let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
+
+  private func configuration(in folder: borrowing TemporaryFolder) throws -> String {
+    try folder.write(
+      """
+      name: interactive
+      levels:
+        - memory: { capacity: 1 MiB }
+        - disk: { directory: ./cache, capacity: 4 MiB }
+        - pooled:
+            origin: { latency: 1ms }
+      """, to: "cache.yaml")
+  }
+
+  /// Starts the program and waits for its first picture.
+  private func open(in folder: borrowing TemporaryFolder) async throws -> PseudoTerminal {
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["open", try configuration(in: folder)], width: 120, height: 40,
+      environment: Self.environment)
+    try await terminal.wait(for: "the first picture") { Self.showsBoxes($0.screen) && $0.screen.contains("qQuit") }
+    return terminal
+  }
+
+  /// Types a command and waits for the line of its answer.
+  @discardableResult
+  private func answer(to command: String, containing text: String, on terminal: PseudoTerminal) async throws -> String {
+    let isAnswer: @Sendable (String) -> Bool = { $0.hasPrefix(" ✓ \(command) → ") && $0.contains(text) }
+    terminal.send(":\(command)")
+    terminal.send(.enter)
+    let sight = try await terminal.wait(for: "“\(text)” in the answer to “\(command)”") {
+      $0.screen.rows.contains(where: isAnswer)
+    }
+    return try #require(sight.screen.rows.first(where: isAnswer))
+  }
+
+  private static func showsBoxes(_ screen: EmulatedScreen) -> Bool {
+    screen.rows[0].contains("● LIVE") && screen.contains("┌ 1 MEMORY ") && screen.contains("┌ 2 DISK ")
+      && screen.contains("┌ ORIGIN ") && screen.rows.last?.contains("qQuit") == true
+  }
+
+  /// Whether the terminal is as the shell left it: its own screen, a cursor, edited lines.
+  private func expectGivenBack(_ terminal: PseudoTerminal, _ location: SourceLocation = #_sourceLocation) {
+    let screen = terminal.sight.screen
+    #expect(terminal.modes == terminal.modesBefore, sourceLocation: location)
+    #expect(!screen.isAlternate, sourceLocation: location)
+    #expect(screen.isCursorVisible, sourceLocation: location)
+    #expect(!screen.isPasteBracketed, sourceLocation: location)
+    #expect(!screen.isSynchronizing, sourceLocation: location)
+    #expect(terminal.sight.unknown == [], sourceLocation: location)
+  }
+
+  // MARK: A session
+
+  @Test("each level answers in its turn, and the terminal is given back on leaving")
+  func session() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    #expect(terminal.sight.screen.isAlternate)
+    #expect(!terminal.modes.isCooked)
+
+    let first = try await answer(to: "get user:1", containing: "from ORIGIN", on: terminal)
+    #expect(first.contains("back-filled"))
+    try await answer(to: "get user:1", containing: "from MEMORY", on: terminal)
+    try await answer(to: "set a hello", containing: "done", on: terminal)
+    try await answer(to: "get a", containing: "5 B from MEMORY", on: terminal)
+    try await answer(to: "warn", containing: "memory dropped 2 entries", on: terminal)
+    try await terminal.wait(forText: "▲ MEMORY WARNING")
+    try await answer(to: "get a", containing: "5 B from DISK", on: terminal)
+    #expect(terminal.sight.screen.contains("▲ MEMORY WARNING"))
+
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  @Test("Space stops the picture, and Space lets it go on")
+  func freezes() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.send(" ")
+    try await terminal.wait(for: "PAUSED in the header") { $0.screen.rows[0].contains("‖ PAUSED") }
+    try await answer(to: "get unseen", containing: "from ORIGIN", on: terminal)
+    #expect(!terminal.sight.screen.contains("│▸unseen "))
+    terminal.send(" ")
+    try await terminal.wait(for: "LIVE in the header, and what came meanwhile") {
+      $0.screen.rows[0].contains("● LIVE") && $0.screen.contains("│▸unseen ")
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("w asks before it sends a memory warning, and does nothing unless told to")
+  func asks() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    try await answer(to: "set a hello", containing: "done", on: terminal)
+    terminal.send("w")
+    try await terminal.wait(forText: "y/N")
+    terminal.send("n")
+    try await terminal.wait(forText: "✓ nothing was changed")
+    #expect(!terminal.sight.screen.contains("MEMORY WARNING"))
+    terminal.send("w")
+    try await terminal.wait(forText: "y/N")
+    terminal.send("y")
+    try await terminal.wait(forText: "▲ MEMORY WARNING")
+    try await answer(to: "get a", containing: "from DISK", on: terminal)
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("help lies over the picture until it is left, and q leaves only it")
+  func help() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.send("?")
+    try await terminal.wait(for: "the help") {
+      $0.screen.contains("┌ Help · Overview ") && $0.screen.contains("focus the next panel")
+    }
+    terminal.send("q")
+    try await terminal.wait(for: "no help") { !$0.screen.contains("┌ Help ") && Self.showsBoxes($0.screen) }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("the picture fits the window at every size, and a tiny one asks for more room")
+  func resizes() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.resize(width: 80, height: 24)
+    try await terminal.wait(for: "the table of a smaller window") {
+      let screen = $0.screen
+      return screen.rows[0].contains("● LIVE") && screen.contains("LEVEL") && screen.contains("1 MEMORY")
+        && screen.contains("2 DISK") && !screen.contains("┌ 1 MEMORY ")
+    }
+    terminal.resize(width: 20, height: 5)
+    try await terminal.wait(for: "nothing but a line that asks for more room") {
+      $0.screen.rows.filter { !$0.isEmpty } == ["needs 40x10, q quits"]
+    }
+    terminal.resize(width: 120, height: 40)
+    try await terminal.wait(for: "the boxes again") { Self.showsBoxes($0.screen) }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  // MARK: Mistakes
+
+  @Test("a mistyped command stays to be mended, with the name that was meant")
+  func mistyped() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.send(":gte x\r")
+    try await terminal.wait(for: "the line and the remark") {
+      $0.screen.rows[37].hasPrefix(" :gte x") && $0.screen.rows[38].contains("did you mean “get”?")
+        && $0.screen.isCursorVisible
+    }
+    // Mended where it stands: home, past the g, the other way round.
+    terminal.send(.home)
+    terminal.send(.right)
+    terminal.send(.delete)
+    terminal.send(.right)
+    terminal.send("t")
+    try await terminal.wait(for: "the mended line") { $0.screen.rows[37].hasPrefix(" :get x") }
+    terminal.send(.enter)
+    try await terminal.wait(for: "the answer") { $0.screen.rows[38].hasPrefix(" ✓ get x → ") }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("Escape leaves a mistyped command, and keys are keys again")
+  func escapes() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.send(":gte x\r")
+    try await terminal.wait(forText: "did you mean")
+    terminal.send(.escape)
+    try await terminal.wait(for: "the command line to be left") {
+      $0.screen.rows[37].hasPrefix(" : types a command") && !$0.screen.contains(":gte x")
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  @Test("neither a key nor a value can reach the terminal as anything but text")
+  func hostile() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    let key = #""k\x1b]0;x\x07\u{202e}""#
+    try await answer(to: "set \(key) \"v\\x1b[2J\"", containing: "done", on: terminal)
+    try await terminal.wait(forText: #"k\e]0;x\u{7}\u{202e}"#)
+    try await answer(to: "get \(key)", containing: "from MEMORY", on: terminal)
+    // The same, now the characters themselves and pasted.
+    terminal.send(":")
+    terminal.paste("get k\u{1b}]0;x\u{7}\u{202e}")
+    terminal.send(.enter)
+    try await terminal.wait(for: "the answer to what was pasted") {
+      $0.screen.rows[38].hasPrefix(#" ✓ get k\e]0;x\u{7}\u{202e} → 5 B from MEMORY"#)
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+    // Colours are reset by a sequence of the kind that the key pretends to be; it comes from the terminal's description.
+    let output = String(decoding: terminal.output, as: UTF8.self).replacing("\u{1b}]104\u{7}", with: "").unicodeScalars
+    #expect(!output.contains("\u{202e}"))
+    #expect(!output.contains("\u{7}"))
+    #expect(!terminal.output.contains(Array("\u{1b}]0;x".utf8)))
+    #expect(!terminal.output.contains(Array("v\u{1b}[2J".utf8)))
+  }
+
+  // MARK: Signals
+
+  @Test("a signal that ends the program gives the terminal back and is told by the status", arguments: [1, 2, 15])
+  func terminates(signal: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.signal(signal)
+    #expect(try await terminal.ending() == .exited(128 + signal))
+    expectGivenBack(terminal)
+  }
+
+  enum Stop: CaseIterable { case controlZ, signal }
+
+  @Test(
+    "stopped, it lends the terminal to the shell, and comes back with the window's new size", arguments: Stop.allCases)
+  func stops(by way: Stop) async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    switch way {
+    case .controlZ: terminal.sendControl("z")
+    case .signal: terminal.signal(SIGTSTP)
+    }
+    try await terminal.waitUntilStopped()
+    expectGivenBack(terminal)
+
+    terminal.foreground()
+    try await terminal.wait(for: "the screen again") {
+      !$0.isStopped && $0.screen.isAlternate && Self.showsBoxes($0.screen)
+    }
+    #expect(!terminal.modes.isCooked)
+    try await answer(to: "get user:1", containing: "from ORIGIN", on: terminal)
+
+    switch way {
+    case .controlZ: terminal.sendControl("z")
+    case .signal: terminal.signal(SIGTSTP)
+    }
+    try await terminal.waitUntilStopped()
+    terminal.resize(width: 80, height: 24)
+    try await terminal.wait(for: "the smaller window") { $0.screen.width == 80 }
+    terminal.foreground()
+    try await terminal.wait(for: "the screen in its new size") {
+      !$0.isStopped && $0.screen.isAlternate && $0.screen.rows[0].contains("● LIVE")
+        && !$0.screen.contains("┌ 1 MEMORY ") && $0.screen.contains("1 MEMORY")
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  @Test("stopped by what nobody can catch, it sets the terminal up again when it goes on")
+  func stopsUncaught() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.signal(SIGSTOP)
+    try await terminal.waitUntilStopped()
+    terminal.foreground()
+    try await terminal.wait(for: "the program to go on") { !$0.isStopped }
+    try await answer(to: "get user:1", containing: "from ORIGIN", on: terminal)
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  @Test("the program ends when its terminal goes away")
+  func unplugged() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.unplug()
+    #expect(try await terminal.ending() == .exited(128 + SIGHUP))
+  }
+
+  // MARK: Terminals that cannot do it
+
+  @Test(
+    "a terminal that cannot place its cursor is refused with the reason and a remedy", arguments: ["dumb", "", nil])
+  func unsuitable(term: String?) async throws {
+    let folder = try TemporaryFolder()
+    let file = try configuration(in: folder)
+    let terminal =
+      if let term {
+        try PseudoTerminal(
+          Program.path, arguments: ["open", file], width: 120, height: 40,
+          environment: Self.environment.merging(["TERM": term]) { $1 })
+      } else {
+        try PseudoTerminal(
+          "/usr/bin/env", arguments: ["-u", "TERM", Program.path, "open", file], width: 120, height: 40,
+          environment: Self.environment)
+      }
+    #expect(try await terminal.ending() == .exited(4))
+    // The terminal breaks the lines where it likes.
+    let text = terminal.sight.screen.rows.joined()
+    #expect(text.contains("TERM"))
+    #expect(text.contains("for example TERM=xterm-256color"))
+    #expect(!terminal.output.contains(0x1b))
+    #expect(terminal.modes == terminal.modesBefore)
+  }
+}
