@@ -20,13 +20,13 @@ enum CommandRow {
     case .normal, .help:
       let hasNews = model.command.answer != nil || !model.command.running.isEmpty
       if layout.answer == nil, hasNews {
-        drawAnswer(model.command, in: rect, on: &canvas)
+        drawAnswer(model.command, isTyping: false, in: rect, on: &canvas)
       } else {
         let text: DisplayText = " : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help"
         canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
       }
     }
-    if let row = layout.answer { drawAnswer(model.command, in: row, on: &canvas) }
+    if let row = layout.answer { drawAnswer(model.command, isTyping: model.mode == .command, in: row, on: &canvas) }
   }
 
   /// Draws the line, scrolled so that the cursor is seen; returns the place after it.
@@ -73,9 +73,11 @@ enum CommandRow {
     canvas.cursor = Point(x: min(after, rect.right - 1), y: rect.y)
   }
 
-  private static func drawAnswer(_ state: CommandLineState, in rect: Rect, on canvas: inout Canvas) {
-    if let fault = state.fault, let column = state.fault?.column {
-      // Under the fault if it is still above, else only in words.
+  private static func drawAnswer(
+    _ state: CommandLineState, isTyping: Bool, in rect: Rect, on canvas: inout Canvas
+  ) {
+    if isTyping, let fault = state.fault, let column = fault.column {
+      // Under the fault, which is above, if there is room; else only in words.
       let x = rect.x + 2 + DisplayText(String(state.editor.characters.prefix(max(0, column)))).width
       let text = DisplayText("^ ") + DisplayText(fault.text)
       if x + text.width < rect.right {

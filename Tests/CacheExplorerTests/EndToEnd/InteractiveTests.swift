@@ -196,6 +196,24 @@ import Testing
     expectGivenBack(terminal)
   }
 
+  @Test("a mistyped command that was left does not hide later answers")
+  func laterAnswers() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    terminal.send(":gte x\r")
+    try await terminal.wait(for: "the remark under the line") { $0.screen.rows[38].hasPrefix("  ^ there is no verb") }
+    terminal.send(.escape)
+    try await terminal.wait(for: "the remark without the line") {
+      $0.screen.rows[37].hasPrefix(" : types a command") && $0.screen.rows[38].hasPrefix(" ✕ there is no verb")
+    }
+    terminal.send("w")
+    try await terminal.wait(forText: "y/N")
+    terminal.send("n")
+    try await terminal.wait(forText: "✓ nothing was changed")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
   @Test("neither a key nor a value can reach the terminal as anything but text")
   func hostile() async throws {
     let folder = try TemporaryFolder()
