@@ -39,7 +39,7 @@ struct Verb: Sendable {
 
   static let all = [
     Verb(
-      "get KEY [--level L]", "read a key through the levels, or from one level", [.key],
+      "get KEY [--level L]", "read through the levels", [.key],
       [Option("--level", "L", .level)]),
     Verb(
       "set KEY VALUE|@FILE [--ttl 30s] [--level L]", "store a value in every level, or in one", [.key, .value],

@@ -1,27 +1,3 @@
-/// The verbs of the command line, with how they are used.
-enum CommandHint {
-  static let all: [(verb: String, usage: String)] = [
-    ("get", "get KEY [--level L] — read through the levels"),
-    ("set", "set KEY VALUE|@FILE [--ttl 30s] [--level L] — store a value"),
-    ("del", "del KEY — delete a key from every level"),
-    ("clear", "clear [L|--all] — delete every entry"),
-    ("expire", "expire KEY|--all — end lifetimes now"),
-    ("warn", "warn — send a memory warning"),
-    ("run", "run WORKLOAD [--rate N] [--requests N] [--seed S]"),
-    ("stop", "stop — end the workload"),
-    ("log", "log LEVEL — the least severe lines to show"),
-    ("stats", "stats — statistics of every level"),
-    ("help", "help [VERB]"),
-    ("quit", "quit"),
-  ]
-
-  /// How the verb that a line begins with is used.
-  static func usage(for line: String) -> String? {
-    let verb = line.drop { $0 == " " }.prefix { $0 != " " }
-    return all.first { $0.verb == verb }?.usage
-  }
-}
-
 extension CommandLineState {
   private static let mostCandidates = 100
 
@@ -50,15 +26,16 @@ extension CommandLineState {
   private static func candidates(for word: String, after head: String, in picture: Picture) -> [String] {
     let words = head.split(separator: " ")
     guard let verb = words.first else {
-      return CommandHint.all.map(\.verb).filter { $0.hasPrefix(word) }
+      return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
     }
     if word.hasPrefix("--") { return options(of: verb).filter { $0.hasPrefix(word) } }
     if words.last == "--level" || verb == "clear" {
       return picture.levels.map(\.name).filter { $0.hasPrefix(word) }
     }
     switch verb {
+    case "run" where words.count == 1: return Workload.names.filter { $0.hasPrefix(word) }
     case "log" where words.count == 1: return LogLevel.allCases.map(\.name).filter { $0.hasPrefix(word) }
-    case "help" where words.count == 1: return CommandHint.all.map(\.verb).filter { $0.hasPrefix(word) }
+    case "help" where words.count == 1: return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
     case "get", "set", "del", "expire":
       guard words.count == 1 else { return [] }
       let matches = picture.entries.rows.lazy.filter { $0.isPresent && $0.key.hasPrefix(word) && isOneWord($0.key) }
@@ -74,12 +51,6 @@ extension CommandLineState {
   }
 
   private static func options(of verb: Substring) -> [String] {
-    switch verb {
-    case "get": ["--level"]
-    case "set": ["--ttl", "--level"]
-    case "clear", "expire": ["--all"]
-    case "run": ["--rate", "--requests", "--seed"]
-    default: []
-    }
+    Verb.named(String(verb))?.options.map(\.name) ?? []
   }
 }
