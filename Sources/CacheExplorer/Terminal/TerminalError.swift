@@ -12,7 +12,7 @@ enum TerminalError: Error, Equatable, CustomStringConvertible {
   case failed(operation: String, reason: String)
 
   var description: String {
-    let remedy = "Use the commands without a screen, run or replay."
+    let remedy = "Without a screen, use cache-explorer run."
     return switch self {
     case .notATerminal(let stream):
       "Standard \(stream) is not a terminal. Start cache-explorer in a terminal without redirecting its "
