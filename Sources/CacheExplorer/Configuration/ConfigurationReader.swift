@@ -114,7 +114,7 @@ struct ConfigurationReader {
   private mutating func level(_ node: Node, depth: Int) -> LevelSpecification? {
     let place = node.place ?? Place(line: 1, column: 1)
     if let word = node.scalar?.string, !node.isEmpty {
-      return level(word, at: place, Node(""), depth: depth)
+      return level(word, at: place, Node("", .implicit, .plain), depth: depth)
     }
     guard let mapping = node.mapping, mapping.count == 1, let (key, value) = mapping.first.map({ ($0.key, $0.value) })
     else {
@@ -142,6 +142,7 @@ struct ConfigurationReader {
     // `pooled: [ … ]` and `pooled: network` hold levels directly.
     if word == "pooled", value.mapping == nil, !value.isEmpty {
       let inner = value.sequence.map(Array.init) ?? [value]
+      if inner.isEmpty { reportEmptyPool(at: place) }
       return LevelSpecification(
         name: names.take(nil, kind: "pool"), kind: .pooled(inner.compactMap { level($0, depth: depth + 1) }),
         place: place)
@@ -254,8 +255,9 @@ struct ConfigurationReader {
     var inner: [LevelSpecification] = []
     var isGiven = false
     if let list = fields.node("levels") {
-      isGiven = true
-      inner += (list.sequence.map(Array.init) ?? [list]).compactMap { level($0, depth: depth + 1) }
+      let nodes = list.sequence.map(Array.init) ?? [list]
+      isGiven = !nodes.isEmpty
+      inner += nodes.compactMap { level($0, depth: depth + 1) }
     }
     if let one = fields.node("level") {
       isGiven = true
@@ -267,10 +269,12 @@ struct ConfigurationReader {
         inner.append(level)
       }
     }
-    if !isGiven {
-      fields.report("pooled needs a level inside", "write pooled: { network: { … } }", at: fields.place)
-    }
+    if !isGiven { reportEmptyPool(at: fields.place) }
     return inner.isEmpty ? nil : inner
+  }
+
+  private mutating func reportEmptyPool(at place: Place) {
+    report("pooled needs a level inside", "write pooled: { network: { … } }", at: place)
   }
 
   private func explicitNames(_ node: Node, depth: Int) -> Set<String> {
