@@ -84,7 +84,7 @@ struct ConfigurationReader {
     var fields = FieldReader(node, owner: "workload", file: file, place: place)
     let name = fields.require("name", "name one of \(Workload.names.joined(separator: ", "))", fields.text("name"))
     let rate = fields.quantity("rate") { (text) throws(QuantityError) in
-      guard let rate = Double(text), rate > 0, rate.isFinite else {
+      guard let rate = Double(text), Workload.rates.contains(rate) else {
         throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 20")
       }
       return rate
