@@ -58,7 +58,7 @@ enum CommandRow {
       canvas.write("✕ " + DisplayText(fault.text), x: x + 2, y: rect.y, style: .error, limit: room)
       return
     }
-    let usage = CommandHint.usage(for: state.editor.text)
+    let usage = Verb.usage(for: state.editor.text)
     let keys: DisplayText = "Tab complete · ↑ history"
     let hint = DisplayText(usage ?? "get set del clear expire warn run stop log stats help quit")
     let end = canvas.write(hint, x: x + 4, y: rect.y, style: .faint, limit: room)

@@ -229,7 +229,7 @@ private let command = #"""
   │ 23.000 INFO  pool     join   img:logo   callers=4                       #134 │
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
-   :get user:9113    get KEY [--level L] — read through the levels
+   :get user:9113    get KEY [--level L] — read a key through the levels, or from…
    ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
   """#
 
