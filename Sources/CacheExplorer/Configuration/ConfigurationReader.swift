@@ -4,6 +4,8 @@ import Yams
 struct ConfigurationReader {
   /// Operators may hold one another this deep.
   private static let mostNested = 16
+  /// Aliases may repeat parts of the file, but not make a small file endless.
+  private static let (mostNodes, mostDeep) = (100_000, 100)
   private static let kinds = ["memory", "disk", "network", "origin", "pooled"]
   /// What the format has words for and this version has not built.
   private static let later = [
@@ -27,13 +29,17 @@ struct ConfigurationReader {
 
   /// Reads a configuration.
   ///
+  /// `memory`: How many bytes of memory the machine has, if that is known.
+  ///
   /// - Throws: ``ConfigurationFailure`` with all errors.
-  static func read(_ text: String, file: String, folder: String) throws(ConfigurationFailure) -> CacheConfiguration {
+  static func read(
+    _ text: String, file: String, folder: String, memory: Int? = nil
+  ) throws(ConfigurationFailure) -> CacheConfiguration {
     var reader = ConfigurationReader(file: file, folder: folder)
     guard let root = reader.compose(text), var configuration = reader.root(root), reader.problems.isEmpty else {
       throw ConfigurationFailure(problems: reader.problems.sorted(by: Self.isEarlier))
     }
-    configuration.warnings = ConfigurationLints.warnings(for: configuration, file: file)
+    configuration.warnings = ConfigurationLints.warnings(for: configuration, file: file, memory: memory)
     return configuration
   }
 
@@ -44,7 +50,12 @@ struct ConfigurationReader {
 
   private mutating func compose(_ text: String) -> Node? {
     do {
-      if let node = try Yams.compose(yaml: text), !node.isEmpty { return node }
+      if let node = try Yams.compose(yaml: text), !node.isEmpty {
+        var left = Self.mostNodes
+        if Self.fits(node, depth: 0, &left) { return node }
+        report("the file unfolds to too much", "use fewer aliases and levels", at: nil)
+        return nil
+      }
       report(
         "the file is empty", "write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`", at: nil)
     } catch let error as YamlError {
@@ -54,6 +65,18 @@ struct ConfigurationReader {
       report("the YAML cannot be read: \(error)", "mend the YAML", at: nil)
     }
     return nil
+  }
+
+  private static func fits(_ node: Node, depth: Int, _ left: inout Int) -> Bool {
+    left -= 1
+    guard left > 0, depth < mostDeep else { return false }
+    for (key, value) in node.mapping ?? [:] {
+      guard fits(key, depth: depth + 1, &left), fits(value, depth: depth + 1, &left) else { return false }
+    }
+    for item in node.sequence ?? [] {
+      guard fits(item, depth: depth + 1, &left) else { return false }
+    }
+    return true
   }
 
   private mutating func root(_ node: Node) -> CacheConfiguration? {

@@ -29,6 +29,15 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("A file that asks for more memory than the machine can spare is warned of it")
+  func greedy() throws {
+    try withFolder { folder in
+      try Data("levels: [{ memory: { capacity: 1000000 TiB } }]".utf8).write(to: URL(filePath: folder + "/m.yaml"))
+      let warnings = try ConfigurationFile.load(folder + "/m.yaml").warnings
+      #expect(warnings.map(\.message) == ["memory may take more than half of this machine's memory"])
+    }
+  }
+
   @Test("A file that is not there, a folder and a file that is no text are refused")
   func refused() throws {
     try withFolder { folder in

@@ -148,6 +148,17 @@ struct ConfigurationReaderTests {
     #expect(problems("levels: " + String(repeating: "[", count: 20_000)).count == 1)
   }
 
+  @Test("Aliases repeat a part, but cannot make a small file endless", .timeLimit(.minutes(1)))
+  func aliases() throws {
+    let twice = try read("levels: [memory: &m { capacity: 1 MiB }, memory: *m]")
+    #expect(twice.levels.map(\.kind) == Array(repeating: .memory(MemorySpecification(capacity: 1 << 20)), count: 2))
+    var bomb = "levels:\n  - &a0 origin\n"
+    for depth in 1...12 {
+      bomb += "  - &a\(depth) { pooled: [\(Array(repeating: "*a\(depth - 1)", count: 10).joined(separator: ", "))] }\n"
+    }
+    #expect(problems(bomb) == ["c.yaml: error: the file unfolds to too much; use fewer aliases and levels"])
+  }
+
   @Test("Operators that hold one another too deeply are refused, at the one that is too deep")
   func nesting() {
     func nested(_ depth: Int) -> String {
