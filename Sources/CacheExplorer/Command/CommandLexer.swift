@@ -79,7 +79,7 @@ enum CommandLexer {
     case "e": return "\u{1B}"
     case "x":
       let digits = String(characters[position...].prefix(2))
-      guard digits.count == 2, let value = UInt8(digits, radix: 16) else {
+      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
         throw fail("\\x needs two hexadecimal digits", "write \\x1b")
       }
       position += 2
@@ -88,7 +88,7 @@ enum CommandLexer {
       let digits = String(characters[position...].dropFirst().prefix { $0 != "}" })
       let end = position + digits.count + 1
       guard position < characters.count, characters[position] == "{", end < characters.count,
-        let value = UInt32(digits, radix: 16), let scalar = UnicodeScalar(value)
+        digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16), let scalar = UnicodeScalar(value)
       else { throw fail("\\u needs a code point in braces", "write \\u{e9}") }
       position = end + 1
       return String(scalar)

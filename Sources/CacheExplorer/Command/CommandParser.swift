@@ -61,7 +61,7 @@ extension Command {
     return WorkloadRequest(
       name: name.text,
       rate: try words.read("--rate") { (text) throws(QuantityError) in
-        guard let rate = Double(text), rate > 0, rate <= 10_000_000 else {
+        guard let rate = Double(text), Workload.rates.contains(rate) else {
           throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 100")
         }
         return rate

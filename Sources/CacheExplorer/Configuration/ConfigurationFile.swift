@@ -30,7 +30,8 @@ enum ConfigurationFile {
     guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
       throw failure(path, "this is not a text file", "a configuration is YAML or JSON in UTF-8")
     }
-    return try ConfigurationReader.read(text, file: path, folder: folder(of: path))
+    return try ConfigurationReader.read(
+      text, file: path, folder: folder(of: path), memory: Int(clamping: ProcessInfo.processInfo.physicalMemory))
   }
 
   /// The folder of a file as a path that does not depend on where the program runs.

@@ -4,6 +4,8 @@ import Yams
 struct ConfigurationReader {
   /// Operators may hold one another this deep.
   private static let mostNested = 16
+  /// Aliases may repeat parts of the file, but not make a small file endless.
+  private static let (mostNodes, mostDeep) = (100_000, 100)
   private static let kinds = ["memory", "disk", "network", "origin", "pooled"]
   /// What the format has words for and this version has not built.
   private static let later = [
@@ -27,13 +29,17 @@ struct ConfigurationReader {
 
   /// Reads a configuration.
   ///
+  /// `memory`: How many bytes of memory the machine has, if that is known.
+  ///
   /// - Throws: ``ConfigurationFailure`` with all errors.
-  static func read(_ text: String, file: String, folder: String) throws(ConfigurationFailure) -> CacheConfiguration {
+  static func read(
+    _ text: String, file: String, folder: String, memory: Int? = nil
+  ) throws(ConfigurationFailure) -> CacheConfiguration {
     var reader = ConfigurationReader(file: file, folder: folder)
     guard let root = reader.compose(text), var configuration = reader.root(root), reader.problems.isEmpty else {
       throw ConfigurationFailure(problems: reader.problems.sorted(by: Self.isEarlier))
     }
-    configuration.warnings = ConfigurationLints.warnings(for: configuration, file: file)
+    configuration.warnings = ConfigurationLints.warnings(for: configuration, file: file, memory: memory)
     return configuration
   }
 
@@ -44,7 +50,12 @@ struct ConfigurationReader {
 
   private mutating func compose(_ text: String) -> Node? {
     do {
-      if let node = try Yams.compose(yaml: text), !node.isEmpty { return node }
+      if let node = try Yams.compose(yaml: text), !node.isEmpty {
+        var left = Self.mostNodes
+        if Self.fits(node, depth: 0, &left) { return node }
+        report("the file unfolds to too much", "use fewer aliases and levels", at: nil)
+        return nil
+      }
       report(
         "the file is empty", "write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`", at: nil)
     } catch let error as YamlError {
@@ -54,6 +65,18 @@ struct ConfigurationReader {
       report("the YAML cannot be read: \(error)", "mend the YAML", at: nil)
     }
     return nil
+  }
+
+  private static func fits(_ node: Node, depth: Int, _ left: inout Int) -> Bool {
+    left -= 1
+    guard left > 0, depth < mostDeep else { return false }
+    for (key, value) in node.mapping ?? [:] {
+      guard fits(key, depth: depth + 1, &left), fits(value, depth: depth + 1, &left) else { return false }
+    }
+    for item in node.sequence ?? [] {
+      guard fits(item, depth: depth + 1, &left) else { return false }
+    }
+    return true
   }
 
   private mutating func root(_ node: Node) -> CacheConfiguration? {
@@ -84,7 +107,7 @@ struct ConfigurationReader {
     var fields = FieldReader(node, owner: "workload", file: file, place: place)
     let name = fields.require("name", "name one of \(Workload.names.joined(separator: ", "))", fields.text("name"))
     let rate = fields.quantity("rate") { (text) throws(QuantityError) in
-      guard let rate = Double(text), rate > 0, rate.isFinite else {
+      guard let rate = Double(text), Workload.rates.contains(rate) else {
         throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 20")
       }
       return rate
@@ -114,7 +137,7 @@ struct ConfigurationReader {
   private mutating func level(_ node: Node, depth: Int) -> LevelSpecification? {
     let place = node.place ?? Place(line: 1, column: 1)
     if let word = node.scalar?.string, !node.isEmpty {
-      return level(word, at: place, Node(""), depth: depth)
+      return level(word, at: place, Node("", .implicit, .plain), depth: depth)
     }
     guard let mapping = node.mapping, mapping.count == 1, let (key, value) = mapping.first.map({ ($0.key, $0.value) })
     else {
@@ -142,6 +165,7 @@ struct ConfigurationReader {
     // `pooled: [ … ]` and `pooled: network` hold levels directly.
     if word == "pooled", value.mapping == nil, !value.isEmpty {
       let inner = value.sequence.map(Array.init) ?? [value]
+      if inner.isEmpty { reportEmptyPool(at: place) }
       return LevelSpecification(
         name: names.take(nil, kind: "pool"), kind: .pooled(inner.compactMap { level($0, depth: depth + 1) }),
         place: place)
@@ -254,8 +278,9 @@ struct ConfigurationReader {
     var inner: [LevelSpecification] = []
     var isGiven = false
     if let list = fields.node("levels") {
-      isGiven = true
-      inner += (list.sequence.map(Array.init) ?? [list]).compactMap { level($0, depth: depth + 1) }
+      let nodes = list.sequence.map(Array.init) ?? [list]
+      isGiven = !nodes.isEmpty
+      inner += nodes.compactMap { level($0, depth: depth + 1) }
     }
     if let one = fields.node("level") {
       isGiven = true
@@ -267,10 +292,12 @@ struct ConfigurationReader {
         inner.append(level)
       }
     }
-    if !isGiven {
-      fields.report("pooled needs a level inside", "write pooled: { network: { … } }", at: fields.place)
-    }
+    if !isGiven { reportEmptyPool(at: fields.place) }
     return inner.isEmpty ? nil : inner
+  }
+
+  private mutating func reportEmptyPool(at place: Place) {
+    report("pooled needs a level inside", "write pooled: { network: { … } }", at: place)
   }
 
   private func explicitNames(_ node: Node, depth: Int) -> Set<String> {

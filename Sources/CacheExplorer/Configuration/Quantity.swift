@@ -44,6 +44,9 @@ enum Quantity {
       return bound...bound
     }
     let lower = try read(String(text[..<dots.lowerBound]))
+    guard text[dots.upperBound...].first != "." else {
+      throw QuantityError("\(text) has too many dots", "write two dots between the ends")
+    }
     let upper = try read(String(text[dots.upperBound...]))
     guard lower <= upper else { throw QuantityError("\(text) ends before it begins", "put the smaller value first") }
     return lower...upper

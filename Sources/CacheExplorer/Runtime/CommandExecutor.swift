@@ -55,8 +55,8 @@ struct CommandExecutor: Sendable {
       try await level(name).clear()
     } note: { _ in
       let after = live.usage
-      let removed = before.map { $0.value.count - (after[$0.key]?.count ?? 0) }.reduce(0, +)
-      return "\(max(0, removed)) entries removed from \(name ?? "every level")"
+      let removed = max(0, before.map { $0.value.count - (after[$0.key]?.count ?? 0) }.reduce(0, +))
+      return "\(removed) \(removed == 1 ? "entry" : "entries") removed from \(name ?? "every level")"
     }
   }
 

@@ -36,7 +36,7 @@ struct WorkloadRunner: Sendable {
       }
       while !Task.isCancelled, report.requests < requests ?? .max {
         if let rate {
-          let due = began.advanced(by: .nanoseconds(Int64(Double(report.requests) / rate * 1e9)))
+          let due = began.advanced(by: .nanoseconds(Int64(min(Double(report.requests) / rate * 1e9, 9e18))))
           do { try await live.clock.sleep(until: due, tolerance: nil) } catch { break }
         }
         while underWay >= mostUnderWay { reap(await group.next()) }

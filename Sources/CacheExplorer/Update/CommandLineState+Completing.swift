@@ -24,23 +24,42 @@ extension CommandLineState {
   }
 
   private static func candidates(for word: String, after head: String, in picture: Picture) -> [String] {
-    let words = head.split(separator: " ")
-    guard let verb = words.first else {
-      return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
+    let words = head.split(separator: " ").map(String.init)
+    guard let name = words.first else { return Verb.all.map(\.name).filter { $0.hasPrefix(word) } }
+    guard let verb = Verb.named(name) else { return [] }
+    if let option = verb.options.first(where: { $0.name == words.last && $0.value != nil }) {
+      return option.argument.map { candidates(for: word, as: $0, in: picture) } ?? []
     }
-    if word.hasPrefix("--") { return options(of: verb).filter { $0.hasPrefix(word) } }
-    if words.last == "--level" || verb == "clear" {
-      return picture.levels.map(\.name).filter { $0.hasPrefix(word) }
+    if word.hasPrefix("--") { return verb.options.map(\.name).filter { $0.hasPrefix(word) } }
+    let position = argumentCount(words.dropFirst(), of: verb)
+    guard position < verb.arguments.count else { return [] }
+    return candidates(for: word, as: verb.arguments[position], in: picture)
+  }
+
+  /// How many of the words are arguments, and not options or their values.
+  private static func argumentCount(_ words: ArraySlice<String>, of verb: Verb) -> Int {
+    var count = 0
+    var isValue = false
+    for word in words {
+      let option = verb.options.first { $0.name == word }
+      if !isValue, option == nil { count += 1 }
+      isValue = !isValue && option?.value != nil
     }
-    switch verb {
-    case "run" where words.count == 1: return Workload.names.filter { $0.hasPrefix(word) }
-    case "log" where words.count == 1: return LogLevel.allCases.map(\.name).filter { $0.hasPrefix(word) }
-    case "help" where words.count == 1: return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
-    case "get", "set", "del", "expire":
-      guard words.count == 1 else { return [] }
+    return count
+  }
+
+  private static func candidates(
+    for word: String, as argument: Verb.Argument, in picture: Picture
+  ) -> [String] {
+    switch argument {
+    case .key:
       let matches = picture.entries.rows.lazy.filter { $0.isPresent && $0.key.hasPrefix(word) && isOneWord($0.key) }
       return matches.prefix(mostCandidates).map(\.key).sorted()
-    default: return []
+    case .value: return []
+    case .level: return picture.levels.map(\.name).filter { $0.hasPrefix(word) }
+    case .workload: return Workload.names.filter { $0.hasPrefix(word) }
+    case .logLevel: return LogLevelName.all.filter { $0.hasPrefix(word) }
+    case .verb: return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
     }
   }
 
@@ -48,9 +67,5 @@ extension CommandLineState {
   private static func isOneWord(_ key: String) -> Bool {
     key.utf8.allSatisfy { $0 > 0x20 && $0 != 0x22 && $0 != 0x27 && $0 != 0x5c && $0 != 0x7f } && !key.hasPrefix("-")
       && !key.isEmpty
-  }
-
-  private static func options(of verb: Substring) -> [String] {
-    Verb.named(String(verb))?.options.map(\.name) ?? []
   }
 }

@@ -32,6 +32,9 @@ struct Workload: Sendable {
     Description(name: "mixed", line: "zipf, and every twentieth request is a set", rate: 20, keys: 1_000),
   ]
 
+  /// The requests a second that may be asked for: from one in a quarter of an hour up to more than any cache answers.
+  static let rates = 0.001...10_000_000
+
   static var names: [String] { descriptions.map(\.name) }
 
   /// One line for each workload, for `help run`.

@@ -1,87 +1,177 @@
-import Foundation
 import Testing
 
 @testable import CacheExplorer
 
-@Suite struct CommandParserTests {
-  @Test(
-    "lines are understood",
-    arguments: [
-      ("get a", .get(key: "a", level: nil)),
-      ("  get 'a b' --level disk  # why", .get(key: "a b", level: "disk")),
-      (#"get "a\x1b\u{e9}\n\"b""#, .get(key: "a\u{1b}\u{e9}\n\"b", level: nil)),
-      (#"get a\ b"#, .get(key: "a b", level: nil)),
-      ("get -- --level", .get(key: "--level", level: nil)),
-      ("get '--level'", .get(key: "--level", level: nil)),
-      ("get ''", .get(key: "", level: nil)),
-      ("set a b --ttl 30s", .set(key: "a", value: .text("b"), timeToLive: .seconds(30), level: nil)),
-      ("set a @/tmp/x", .set(key: "a", value: .file("/tmp/x"), timeToLive: nil, level: nil)),
-      ("set a '@x' --level memory", .set(key: "a", value: .text("@x"), timeToLive: nil, level: "memory")),
-      ("del a", .delete(key: "a")), ("clear", .clear(level: nil)), ("clear --all", .clear(level: nil)),
-      ("clear disk", .clear(level: "disk")), ("expire a", .expire(key: "a")), ("expire --all", .expire(key: nil)),
-      ("warn", .warn), ("stop", .stop), ("stats", .stats), ("quit", .quit), ("log info", .log(level: "info")),
-      ("help", .help(verb: nil)), ("help get", .help(verb: "get")),
-      (
-        "run burst --requests 50 --key x --rate 2.5 --seed 7 --keys 9",
-        .run(WorkloadRequest(name: "burst", rate: 2.5, requests: 50, seed: 7, keys: 9, key: "x"))
-      ),
-    ] as [(String, Command)])
-  func understood(line: String, command: Command) throws {
-    #expect(try Command.parse(line) == command)
+struct CommandParserTests {
+  @Test("A line becomes exactly the command that it says", arguments: goodLines)
+  func good(line: GoodLine) throws {
+    #expect(try Command.parse(line.text) == line.command)
   }
 
-  @Test("empty lines and comments are no commands", arguments: ["", "   ", "# get a", "\t# x"])
-  func nothing(line: String) throws {
-    #expect(try Command.parse(line) == nil)
-  }
-
-  @Test(
-    "what is wrong is told with its column and a remedy",
-    arguments: [
-      ("gte a", 0, "did you mean “get”?"), ("get", 3, "write get KEY"), ("get a b", 6, "one word too many"),
-      ("get a --levle x", 6, "did you mean “--level”?"), ("get a --level", 13, "--level needs a value"),
-      ("get 'a", 4, "a quote is not closed"), (#"get a\q"#, 5, "there is no escape"),
-      (#"get "\xg0""#, 5, "two hexadecimal"),
-      ("set a b --ttl 30", 14, "has no unit"), ("log loud", 4, "there is no log level"),
-      ("run zpif", 4, "did you mean “zipf”?"),
-      ("run zipf --rate -1", 16, "is not a rate"), ("expire", 6, "needs more"),
-      ("clear disk --all", 11, "--all stands alone"),
-      ("help gte", 5, "did you mean “get”?"), ("run zipf --seed 1 --seed 2", 18, "is given twice"),
-    ])
-  func refused(line: String, column: Int, message: String) {
+  @Test("What is wrong with a line is told with its column and a remedy", arguments: badLines)
+  func bad(line: BadLine) {
     do {
-      let command = try Command.parse(line)
-      Issue.record("\(line) was understood as \(String(describing: command))")
+      let command = try Command.parse(line.text)
+      Issue.record("it was understood as \(String(describing: command))")
     } catch {
-      #expect(error.column == column)
-      #expect(error.description.contains(message), "\(error)")
+      #expect(error.column == line.column)
+      #expect(error.description == line.description)
     }
   }
 
-  @Test("no line whatever makes the parser trap", arguments: 0..<4)
+  @Test("No line makes the parser crash, and every fault lies in the line", arguments: 0..<20 as Range<UInt64>)
   func fuzz(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
-    let parts = [
-      "get", "set", "run", "--", "--ttl", "'", "\"", "\\", "\\x", "\\u{", "}", " ", "#", "é", "\u{202e}", "30s", "@",
-      "a",
-    ]
-    for _ in 0..<5_000 {
-      let line = (0..<Int.random(in: 0..<12, using: &generator)).map { _ in parts.randomElement(using: &generator) ?? ""
+    let pieces =
+      Verb.all.map(\.name) + Workload.names
+      + [
+        " ", " ", " ", "\t", "\n", "\r\n", "'", "\"", "\\", "\\n", "\\x", "\\x4", "\\x41", "\\u", "\\u{", "\\u{e9}",
+        "\\u{110000}", "\\u{d800}", "--", "--level", "--ttl", "--rate", "--requests", "--keys", "--key", "--all", "#",
+        "@f", "é", "e\u{301}", "👩‍👩‍👧", "\u{200d}", "\0", "\u{1b}", "nan", "1e309", "-1", "30s", "99999999999999999999",
+      ]
+    for _ in 0..<2_000 {
+      var line = ""
+      for _ in 0..<Int.random(in: 0..<12, using: &generator) {
+        line += pieces[Int.random(in: 0..<pieces.count, using: &generator)]
+        if Bool.random(using: &generator) { line += " " }
       }
-      _ = try? Command.parse(line.joined())
-    }
-  }
-
-  @Test("every verb has a name of its own, a line of help, and a simplest use that is understood")
-  func verbs() throws {
-    #expect(Set(Verb.all.map(\.name)).count == Verb.all.count)
-    let simplest = ["run": "zipf", "log": "info"]
-    for verb in Verb.all {
-      let arguments = (0..<verb.required).map { _ in simplest[verb.name] ?? "x" }
-      let line = ([verb.name] + arguments + (verb.name == "expire" ? ["--all"] : [])).joined(separator: " ")
-      #expect(try Command.parse(line) != nil, "\(line)")
-      #expect(!verb.line.isEmpty)
-      #expect(Verb.help(verb.name)?.hasPrefix(verb.usage) == true)
+      do {
+        _ = try Command.parse(line)
+      } catch {
+        #expect((0...line.count).contains(error.column), "\(line.debugDescription)")
+        #expect(!error.message.isEmpty && !error.remedy.isEmpty, "\(line.debugDescription)")
+      }
     }
   }
 }
+
+struct GoodLine: Sendable, CustomTestStringConvertible {
+  var text: String
+  var command: Command?
+
+  init(_ text: String, _ command: Command?) {
+    self.text = text
+    self.command = command
+  }
+
+  var testDescription: String { text.debugDescription }
+}
+
+struct BadLine: Sendable, CustomTestStringConvertible {
+  var text: String
+  var column: Int
+  var description: String
+
+  init(_ text: String, _ column: Int, _ description: String) {
+    self.text = text
+    self.column = column
+    self.description = description
+  }
+
+  var testDescription: String { text.debugDescription }
+}
+
+private func set(
+  _ key: String, _ value: Command.ValueSource, timeToLive: Duration? = nil, level: String? = nil
+) -> Command {
+  .set(key: key, value: value, timeToLive: timeToLive, level: level)
+}
+
+private let goodLines = [
+  GoodLine("", nil),
+  GoodLine("  \t ", nil),
+  GoodLine("# get a", nil),
+  GoodLine("get a", .get(key: "a", level: nil)),
+  GoodLine("  get   a  # the key", .get(key: "a", level: nil)),
+  GoodLine("get a#b", .get(key: "a#b", level: nil)),
+  GoodLine("get '#'", .get(key: "#", level: nil)),
+  GoodLine("get a --level disk", .get(key: "a", level: "disk")),
+  GoodLine("get --level disk a", .get(key: "a", level: "disk")),
+  GoodLine("get 'a b'", .get(key: "a b", level: nil)),
+  GoodLine("get \"a b\"", .get(key: "a b", level: nil)),
+  GoodLine("get a\\ b", .get(key: "a b", level: nil)),
+  GoodLine("get a' 'b\" \"c", .get(key: "a b c", level: nil)),
+  GoodLine("get ''", .get(key: "", level: nil)),
+  GoodLine("get 'a\\n'", .get(key: "a\\n", level: nil)),
+  GoodLine("get 'say \"x\"'", .get(key: "say \"x\"", level: nil)),
+  GoodLine("get \"it's\"", .get(key: "it's", level: nil)),
+  GoodLine(#"get "\n\t\r\0\e\\\"\'\x41\u{e9}""#, .get(key: "\n\t\r\0\u{1b}\\\"'A\u{e9}", level: nil)),
+  GoodLine(#"get \x1b[2J"#, .get(key: "\u{1b}[2J", level: nil)),
+  GoodLine("get -- --level", .get(key: "--level", level: nil)),
+  GoodLine("get -- --", .get(key: "--", level: nil)),
+  GoodLine("get '--level'", .get(key: "--level", level: nil)),
+  GoodLine("get -x", .get(key: "-x", level: nil)),
+  GoodLine("get é👩‍👩‍👧", .get(key: "é👩‍👩‍👧", level: nil)),
+  GoodLine("set a b", set("a", .text("b"))),
+  GoodLine("set a ''", set("a", .text(""))),
+  GoodLine("set a @value.bin", set("a", .file("value.bin"))),
+  GoodLine("set a '@value.bin'", set("a", .text("@value.bin"))),
+  GoodLine("set a \\@value.bin", set("a", .text("@value.bin"))),
+  GoodLine("set @a b", set("@a", .text("b"))),
+  GoodLine("set a b --ttl 30s", set("a", .text("b"), timeToLive: .seconds(30))),
+  GoodLine("set a b --ttl '1.5 h' --level memory", set("a", .text("b"), timeToLive: .seconds(5_400), level: "memory")),
+  GoodLine("set a -- --ttl", set("a", .text("--ttl"))),
+  GoodLine("del a", .delete(key: "a")),
+  GoodLine("clear", .clear(level: nil)),
+  GoodLine("clear --all", .clear(level: nil)),
+  GoodLine("clear disk", .clear(level: "disk")),
+  GoodLine("clear -- --all", .clear(level: "--all")),
+  GoodLine("expire a", .expire(key: "a")),
+  GoodLine("expire --all", .expire(key: nil)),
+  GoodLine("warn", .warn),
+  GoodLine("run zipf", .run(WorkloadRequest(name: "zipf"))),
+  GoodLine(
+    "run burst --rate 2.5 --requests 100 --seed 9 --keys 3 --key 'a b'",
+    .run(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, keys: 3, key: "a b"))),
+  GoodLine("stop", .stop),
+  GoodLine("log debug", .log(level: "debug")),
+  GoodLine("stats", .stats),
+  GoodLine("help", .help(verb: nil)),
+  GoodLine("help get", .help(verb: "get")),
+  GoodLine("quit", .quit),
+]
+
+private let badLines = [
+  BadLine("gte a", 0, "there is no verb “gte”; did you mean “get”?"),
+  BadLine(
+    "  elephant", 2,
+    "there is no verb “elephant”; use one of get, set, del, clear, expire, warn, run, stop, log, stats, help, quit"),
+  BadLine("get", 3, "get needs more; write get KEY [--level L]"),
+  BadLine("set a", 5, "set needs more; write set KEY VALUE|@FILE [--ttl 30s] [--level L]"),
+  BadLine(
+    "get a b", 6, "“b” is one word too many; write get KEY [--level L], with quotes round what holds spaces"),
+  BadLine("warn now", 5, "“now” is one word too many; write warn, with quotes round what holds spaces"),
+  BadLine("get a --levle disk", 6, "get has no option --levle; did you mean “--level”?"),
+  BadLine("warn --all", 5, "warn has no option --all; write -- before a word that begins with --"),
+  BadLine("get a --level", 13, "--level needs a value; write --level L"),
+  BadLine("get a --level x --level y", 16, "--level is given twice; give it once"),
+  BadLine("set a b --ttl 30", 14, "--ttl: “30” has no unit; use us, ms, s, m, h or d"),
+  BadLine("set a b --ttl -1s", 14, "--ttl: -1s is negative; write a duration such as 250ms, 30s, 10m or 2h"),
+  BadLine("get 'a b", 4, "a quote is not closed; end it with '"),
+  BadLine("get x\"a b", 5, "a quote is not closed; end it with \""),
+  BadLine("get a\\", 5, "a backslash ends the line; write \\\\ for a backslash"),
+  BadLine("get \\q", 4, "there is no escape \\q; write \\\\q for a backslash and a letter"),
+  BadLine("get \\x4", 4, "\\x needs two hexadecimal digits; write \\x1b"),
+  BadLine("get \\xzz", 4, "\\x needs two hexadecimal digits; write \\x1b"),
+  BadLine("get \\x+1", 4, "\\x needs two hexadecimal digits; write \\x1b"),
+  BadLine("get \\u{d800}", 4, "\\u needs a code point in braces; write \\u{e9}"),
+  BadLine("get \\u{+e9}", 4, "\\u needs a code point in braces; write \\u{e9}"),
+  BadLine("get \\u{110000}", 4, "\\u needs a code point in braces; write \\u{e9}"),
+  BadLine("get \\u41", 4, "\\u needs a code point in braces; write \\u{e9}"),
+  BadLine("get \\u{41", 4, "\\u needs a code point in braces; write \\u{e9}"),
+  BadLine("clear disk --all", 11, "--all stands alone; leave out “disk”"),
+  BadLine("expire", 6, "expire needs more; write expire KEY|--all"),
+  BadLine("log loud", 4, "there is no log level “loud”; use one of trace, debug, info, notice, warning, error"),
+  BadLine("log waring", 4, "there is no log level “waring”; did you mean “warning”?"),
+  BadLine("help gte", 5, "there is no verb “gte”; did you mean “get”?"),
+  BadLine("run", 3, "run needs more; write run WORKLOAD [--rate N] [--requests N] [--seed S] [--keys N] [--key K]"),
+  BadLine("run zipd", 4, "there is no workload “zipd”; did you mean “zipf”?"),
+  BadLine("run zipf --rate nan", 16, "--rate: “nan” is not a rate; write requests a second, such as 100"),
+  BadLine("run zipf --rate 0", 16, "--rate: “0” is not a rate; write requests a second, such as 100"),
+  BadLine(
+    "run zipf --requests 0", 20,
+    "--requests: “0” is not a whole number from 1 to 1000000000; write --requests 100"),
+  BadLine("run zipf --keys x", 16, "--keys: “x” is not a whole number from 1 to 10000000; write --keys 100"),
+  BadLine(
+    "get é👩‍👩‍👧 too", 7, "“too” is one word too many; write get KEY [--level L], with quotes round what holds spaces"),
+]

@@ -1,151 +1,315 @@
-import Foundation
 import Testing
 
 @testable import CacheExplorer
 
-@Suite struct ConfigurationReaderTests {
-  private func read(_ text: String) throws -> CacheConfiguration {
+struct ConfigurationReaderTests {
+  private func read(_ text: String) throws(ConfigurationFailure) -> CacheConfiguration {
     try ConfigurationReader.read(text, file: "c.yaml", folder: "/home/me")
   }
 
   private func problems(_ text: String) -> [String] {
     do {
-      _ = try ConfigurationReader.read(text, file: "c.yaml", folder: "/home/me")
+      _ = try read(text)
       return []
     } catch { return error.problems.map(\.description) }
   }
 
-  @Test("a configuration is read with all its fields, and relative paths are relative to its folder")
-  func reads() throws {
+  @Test("A complete configuration becomes exactly the value that it describes")
+  func complete() throws {
     let configuration = try read(
       """
-      name: photos
-      log: info
+      name: all
+      log: warning
       levels:
         - memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s }
-        - disk: { name: files, directory: ./cache, capacity: 20 MiB, expiry: 10m }
+        - disk:
+            directory: ./cache
+            capacity: 20 MiB
+            expiry: 10m
         - pooled:
-            network: { url: "http://127.0.0.1:8089/{key}", timeout: 5s }
-        - memory
-      workload: { name: zipf, rate: 12, keys: 60, seed: 3 }
+            name: shared
+            network: { url: "http://host/{+key}", timeout: 5s }
+        - pooled:
+            - origin: { latency: 40ms..200ms, failures: 1%, missing: 0.5, size: 1 KiB..4 KiB, seed: 7 }
+      workload: { name: burst, rate: 2.5, requests: 10, seed: 3, keys: 4, key: a b }
       """)
-    #expect(configuration.name == "photos")
-    #expect(configuration.logLevel == "info")
-    #expect(configuration.workload == WorkloadRequest(name: "zipf", rate: 12, seed: 3, keys: 60))
-    #expect(configuration.allLevels.map(\.name) == ["memory", "files", "pool", "network", "memory-2"])
+    let network = LevelSpecification(
+      name: "network", kind: .network(NetworkSpecification(template: "http://host/{+key}", timeout: .seconds(5))),
+      place: Place(line: 11, column: 7))
+    let origin = LevelSpecification(
+      name: "origin",
+      kind: .origin(
+        OriginSpecification(
+          latency: .milliseconds(40)...(.milliseconds(200)), failures: 0.01, missing: 0.5, size: 1_024...4_096,
+          seed: 7)),
+      place: Place(line: 13, column: 9))
+    #expect(configuration.name == "all")
+    #expect(configuration.logLevel == "warning")
     #expect(
-      configuration.levels.map(\.kind).prefix(2) == [
-        .memory(MemorySpecification(capacity: 2 << 20, countLimit: 1_000, lifetime: .seconds(30))),
-        .disk(DiskSpecification(directory: "/home/me/./cache", capacity: 20 << 20, lifetime: .seconds(600))),
+      configuration.workload
+        == WorkloadRequest(name: "burst", rate: 2.5, requests: 10, seed: 3, keys: 4, key: "a b"))
+    #expect(
+      configuration.levels == [
+        LevelSpecification(
+          name: "memory",
+          kind: .memory(MemorySpecification(capacity: 2 << 20, countLimit: 1_000, lifetime: .seconds(30))),
+          place: Place(line: 4, column: 5)),
+        LevelSpecification(
+          name: "disk",
+          kind: .disk(
+            DiskSpecification(directory: "/home/me/./cache", capacity: 20 << 20, lifetime: .seconds(600))),
+          place: Place(line: 5, column: 5)),
+        LevelSpecification(name: "shared", kind: .pooled([network]), place: Place(line: 9, column: 5)),
+        LevelSpecification(name: "pool", kind: .pooled([origin]), place: Place(line: 12, column: 5)),
       ])
-    let network = NetworkSpecification(template: "http://127.0.0.1:8089/{key}", timeout: .seconds(5))
-    #expect(configuration.levels[2].inner.map(\.kind) == [.network(network)])
   }
 
-  @Test("JSON is the same schema, and an operator may hold its level in three ways")
-  func forms() throws {
-    let origin = LevelSpecification.Kind.origin(OriginSpecification())
-    for text in [
-      #"{"levels":[{"pooled":{"origin":{}}}]}"#, "levels: [pooled: { level: { origin: } }]",
-      "levels: [pooled: [origin]]",
-      "levels:\n  - pooled: { levels: [origin] }",
-    ] {
-      #expect(try read(text).levels.first?.inner.map(\.kind) == [origin], "\(text)")
-    }
+  @Test("What is left out has its default, and the file gives the name")
+  func defaults() throws {
+    let configuration = try read("levels: [memory, { disk: { directory: /var/x } }, origin]")
+    #expect(configuration.name == "c")
+    #expect(configuration.workload == nil)
+    #expect(configuration.logLevel == nil)
+    #expect(
+      configuration.levels.map(\.kind) == [
+        .memory(MemorySpecification()), .disk(DiskSpecification(directory: "/var/x")), .origin(OriginSpecification()),
+      ])
+  }
+
+  @Test("Levels of one kind are numbered, past the names that others ask for")
+  func numbering() throws {
+    let configuration = try read(
+      """
+      levels:
+        - memory: {}
+        - memory: {}
+        - memory: { name: memory-3 }
+        - memory: {}
+        - memory: { name: top }
+      """)
+    #expect(configuration.levels.map(\.name) == ["memory", "memory-2", "memory-3", "memory-4", "top"])
+  }
+
+  @Test("A name that is given later is kept for the level that asks for it")
+  func reservedNames() throws {
+    let configuration = try read("levels: [memory: {}, disk: { name: memory, directory: x }]")
+    #expect(configuration.levels.map(\.name) == ["memory-2", "memory"])
   }
 
   @Test(
-    "bad input is told with its place and a remedy",
+    "A pool holds its levels in any of its spellings",
     arguments: [
-      ("", "c.yaml: error: the file is empty; write"),
-      ("# nothing\n", "c.yaml: error: the file is empty"),
-      ("- a\n", "c.yaml:1:1: error: a configuration is a mapping"),
-      ("levels:\n  - memory: { capacity: 1 MiB\n", "c.yaml:3:1: error: this is not YAML"),
-      ("levels: []\n", "c.yaml:1:9: error: “levels” needs at least one level"),
-      ("name: x\n", "c.yaml:1:1: error: the configuration needs “levels”"),
-      ("levels:\n  - memroy: {}\n", "c.yaml:2:5: error: there is no level “memroy”; did you mean “memory”?"),
-      (
-        "levels:\n  - memory: { capcity: 1 MiB }\n",
-        "c.yaml:2:15: error: memory has no field “capcity”; did you mean “capacity”?"
-      ),
-      (
-        "levels:\n  - memory: { capacity: 1 MeB }\n",
-        "c.yaml:2:25: error: “capacity” of memory: “MeB” is not a unit of size"
-      ),
-      ("levels:\n  - memory: { capacity: -1 }\n", "c.yaml:2:25: error: “capacity” of memory: -1 is negative"),
-      ("levels:\n  - memory: { capacity: 0 }\n", "a size is at least 1 byte"),
-      ("levels:\n  - memory: { capacity: 99999999 TiB }\n", "is more than can be counted"),
-      ("levels:\n  - memory: { expiry: 30 }\n", "“30” has no unit; use us, ms, s, m, h or d"),
-      ("levels:\n  - memory: { policy: sieve }\n", "does not know the policy “sieve”; use lru"),
-      ("levels:\n  - disk: { capacity: 4 MiB }\n", "c.yaml:2:5: error: disk needs “directory”"),
-      ("levels:\n  - network: { url: \"ftp://x/{key}\" }\n", "begin it with http:// or https://"),
-      ("levels:\n  - network: { url: \"http://x/\" }\n", "put {key} or {+key} into it"),
-      ("levels:\n  - pooled: {}\n", "c.yaml:2:5: error: pooled needs a level inside"),
-      ("levels:\n  - redis: {}\n", "this version does not know “redis” yet"),
-      ("levels:\n  - memory: { name: a }\n  - memory: { name: a }\n", "c.yaml:3:5: error: the name “a” is taken"),
-      ("levels:\n  - memory: { capacity: 1 MiB, capacity: 2 MiB }\n", "“capacity” is given twice"),
-      ("levels:\n  - memory\nworkload: zpif\n", "there is no workload “zpif”; did you mean “zipf”?"),
-      ("levels:\n  - memory\nlog: loud\n", "there is no log level “loud”"),
+      "pooled: { origin: { seed: 1 } }", "pooled: { level: { origin: { seed: 1 } } }",
+      "pooled: { levels: [{ origin: { seed: 1 } }] }", "pooled: [{ origin: { seed: 1 } }]",
     ])
-  func badInput(text: String, message: String) {
-    let found = problems(text).joined(separator: "\n")
-    #expect(found.contains(message), "\(found)")
+  func pools(level: String) throws {
+    let pool = try #require(try read("levels:\n  - \(level)").levels.first)
+    #expect(pool.word == "pooled")
+    #expect(pool.name == "pool")
+    #expect(pool.inner.map(\.kind) == [.origin(OriginSpecification(seed: 1))])
   }
 
-  @Test("all problems are told at once, in the order of their places")
-  func severalProblems() {
-    let found = problems("levels:\n  - memroy: {}\n  - memory: { capacity: x }\n  - disk: {}\n")
-    #expect(found.count == 3)
-    #expect(found.map { $0.split(separator: ":")[1] } == ["2", "3", "4"])
+  @Test("A pool holds a level that is only named, and more than one level")
+  func pooledWord() throws {
+    #expect(try read("levels: [pooled: origin]").levels.first?.inner.map(\.name) == ["origin"])
+    let several = try read("levels: [pooled: [{ disk: { directory: d } }, origin]]")
+    #expect(several.levels.first?.inner.map(\.name) == ["disk", "origin"])
   }
 
-  @Test("what is allowed but hardly meant is a warning")
-  func lints() throws {
-    func warnings(_ text: String) throws -> [String] { try read(text).warnings.map(\.message) }
+  @Test("JSON is read as well")
+  func json() throws {
+    let configuration = try read(
+      #"{"levels": [{"memory": {"capacity": "1 MiB", "count": 5}}], "workload": {"name": "loop", "rate": 7}}"#)
     #expect(
-      try warnings("levels: [memory: { expiry: 1h }, disk: { directory: d, expiry: 1m }]").first?.contains("longer")
-        == true)
-    #expect(try warnings("levels: [memory, origin]").first?.contains("not pooled") == true)
-    #expect(try warnings("levels: [pooled: origin, memory]").first?.contains("below") == true)
-    let large = try read("levels: [memory: { capacity: 3 GiB }]")
-    #expect(ConfigurationLints.warnings(for: large, file: "c.yaml", memory: 4 << 30).count == 1)
+      configuration.levels.map(\.kind) == [.memory(MemorySpecification(capacity: 1 << 20, countLimit: 5))])
+    #expect(configuration.workload == WorkloadRequest(name: "loop", rate: 7))
   }
 
-  @Test("files that are no configuration are told apart")
-  func files() throws {
-    let folder = try TemporaryFolder()
-    func message(_ path: String) -> String {
-      do {
-        _ = try ConfigurationFile.load(path)
-        return ""
-      } catch { return error.description }
+  @Test("A workload may be only a name")
+  func workloadName() throws {
+    #expect(try read("levels: [memory]\nworkload: scan").workload == WorkloadRequest(name: "scan"))
+  }
+
+  @Test("What is wrong is told with its place and a remedy", arguments: badConfigurations)
+  func bad(configuration: BadConfiguration) {
+    #expect(problems(configuration.text) == configuration.problems.map { "c.yaml" + $0 })
+  }
+
+  @Test("Malformed YAML is refused at the place where it breaks")
+  func malformed() throws {
+    let found = problems("levels:\n  - memory: { capacity: 1 MiB\n")
+    #expect(found.count == 1)
+    #expect(try #require(found.first).hasPrefix("c.yaml:3:1: error: this is not YAML: "))
+    #expect(try #require(found.first).hasSuffix("; mend the YAML there"))
+  }
+
+  @Test("Brackets without end are an error, not a crash")
+  func brackets() {
+    #expect(problems("levels: " + String(repeating: "[", count: 20_000)).count == 1)
+  }
+
+  @Test("Aliases repeat a part, but cannot make a small file endless", .timeLimit(.minutes(1)))
+  func aliases() throws {
+    let twice = try read("levels: [memory: &m { capacity: 1 MiB }, memory: *m]")
+    #expect(twice.levels.map(\.kind) == Array(repeating: .memory(MemorySpecification(capacity: 1 << 20)), count: 2))
+    var bomb = "levels:\n  - &a0 origin\n"
+    for depth in 1...12 {
+      bomb += "  - &a\(depth) { pooled: [\(Array(repeating: "*a\(depth - 1)", count: 10).joined(separator: ", "))] }\n"
     }
-    #expect(message(folder.url.path() + "/none.yaml").contains("there is no such file"))
-    #expect(message(folder.url.path()).contains("this is a directory"))
-    #expect(message(try folder.write("a\0b", to: "binary")).contains("not a text file"))
-    #expect(message(try folder.write(String(repeating: "#", count: 2 << 20), to: "large")).contains("at most"))
-    #expect(message(try folder.write("", to: "empty")).contains("empty"))
+    #expect(problems(bomb) == ["c.yaml: error: the file unfolds to too much; use fewer aliases and levels"])
   }
 
-  @Test("every demonstration and every example can be read, without a warning")
-  func examples() throws {
-    for demo in Demo.all { #expect(try demo.configuration(folder: "/tmp").warnings == []) }
-    let folder = Program.root.appending(path: "Examples")
-    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path()).filter { $0.hasSuffix(".yaml") }
-    #expect(names.count >= 2)
-    for name in names {
-      #expect(try ConfigurationFile.load(folder.appending(path: name).path()).warnings == [], "\(name)")
+  @Test("Operators that hold one another too deeply are refused, at the one that is too deep")
+  func nesting() {
+    func nested(_ depth: Int) -> String {
+      "levels: [" + String(repeating: "pooled: [", count: depth) + "origin" + String(repeating: "]", count: depth + 1)
     }
-  }
-
-  @Test("the configuration in the README is that of the example it names")
-  func readme() throws {
-    let readme = try String(contentsOf: Program.root.appending(path: "README.md"), encoding: .utf8)
-    let block = try #require(
-      readme.components(separatedBy: "```yaml\n").dropFirst().first?.components(separatedBy: "```").first)
-    let example = try String(
-      contentsOf: Program.root.appending(path: "Examples/memory-disk-network.yaml"), encoding: .utf8)
-    #expect(example.hasSuffix(block))
-    #expect(try read(block).allLevels.map(\.name) == ["memory", "disk", "pool", "network"])
+    #expect(problems(nested(15)) == [])
+    #expect(
+      problems(nested(16)) == [
+        "c.yaml:1:\(10 + 16 * 9): error: operators are nested too deeply; nest at most 16"
+      ])
+    #expect(problems(nested(100)).count == 1)
   }
 }
+
+struct BadConfiguration: Sendable, CustomTestStringConvertible {
+  var text: String
+  /// What follows the file's name.
+  var problems: [String]
+
+  init(_ text: String, _ problems: String...) {
+    self.text = text
+    self.problems = problems
+  }
+
+  var testDescription: String { text.debugDescription }
+}
+
+private let empty =
+  ": error: the file is empty; write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`"
+private let kinds = "use one of memory, disk, network, origin, pooled"
+
+private let badConfigurations = [
+  BadConfiguration("", empty),
+  BadConfiguration("# nothing\n", empty),
+  BadConfiguration("~", empty),
+  BadConfiguration("- memory", ":1:1: error: a configuration is a mapping; begin with “levels:”"),
+  BadConfiguration("memory", ":1:1: error: a configuration is a mapping; begin with “levels:”"),
+  BadConfiguration("name: x", ":1:1: error: the configuration needs “levels”; list the levels from the top"),
+  BadConfiguration(
+    "levels: []", ":1:9: error: “levels” needs at least one level; write `- memory: { capacity: 1 MiB }` below it"),
+  BadConfiguration(
+    "levels:", ":1:8: error: “levels” needs at least one level; write `- memory: { capacity: 1 MiB }` below it"),
+  BadConfiguration(
+    "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice; mend the YAML there"),
+  BadConfiguration(
+    "level: [memory]", ":1:1: error: the configuration needs “levels”; list the levels from the top",
+    ":1:1: error: the configuration has no field “level”; did you mean “levels”?"),
+  BadConfiguration("levels: [memroy]", ":1:10: error: there is no level “memroy”; did you mean “memory”?"),
+  BadConfiguration("levels:\n  - elephant: {}", ":2:5: error: there is no level “elephant”; \(kinds)"),
+  BadConfiguration("levels: [redis]", ":1:10: error: this version does not know “redis” yet; \(kinds)"),
+  BadConfiguration("levels:\n  - stale: {}", ":2:5: error: this version does not know “stale” yet; \(kinds)"),
+  BadConfiguration(
+    "levels:\n  - memory: { capcity: 1 MiB }",
+    ":2:15: error: memory has no field “capcity”; did you mean “capacity”?"),
+  BadConfiguration(
+    "levels:\n  - memory: { elephants: 3 }",
+    ":2:15: error: memory has no field “elephants”; use one of name, capacity, count, expiry, policy"),
+  BadConfiguration(
+    "levels:\n  - memory: { capacity: 30s }",
+    ":2:25: error: “capacity” of memory: “s” is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, GB or TB"),
+  BadConfiguration(
+    "levels:\n  - memory: { expiry: 30 }",
+    ":2:23: error: “expiry” of memory: “30” has no unit; use us, ms, s, m, h or d"),
+  BadConfiguration(
+    "levels:\n  - memory: { capacity: 0 }",
+    ":2:25: error: “capacity” of memory: a size is at least 1 byte; give a positive size"),
+  BadConfiguration(
+    "levels:\n  - memory: { capacity: -1 KiB }",
+    ":2:25: error: “capacity” of memory: -1 KiB is negative; write a size such as 512 KiB, 2 MiB or 4096"),
+  BadConfiguration(
+    "levels:\n  - memory: { capacity: 99999999 TiB }",
+    ":2:25: error: “capacity” of memory: 99999999 TiB is more than can be counted; give less than 8 EiB"),
+  BadConfiguration(
+    "levels:\n  - memory: { count: 0 }",
+    ":2:22: error: “count” of memory: 0 is out of range; give a number from 1 to 2147483647"),
+  BadConfiguration(
+    "levels:\n  - memory: { count: many }",
+    ":2:22: error: “count” of memory: “many” is not a whole number; write a number such as 1000"),
+  BadConfiguration(
+    "levels:\n  - memory: { policy: arc }",
+    ":2:23: error: “policy” of memory: this version does not know the policy “arc”; use lru"),
+  BadConfiguration(
+    "levels:\n  - memory: { capacity: [1] }",
+    ":2:25: error: “capacity” of memory needs a single value; write capacity: VALUE"),
+  BadConfiguration(
+    "levels:\n  - memory: 7", ":2:13: error: memory needs fields in braces or below it; write memory: { … }"),
+  BadConfiguration(
+    "levels:\n  - { memory: {}, disk: {} }",
+    ":2:5: error: a level is one kind with its fields; write `- memory: { capacity: 1 MiB }`, one level an entry"),
+  BadConfiguration("levels:\n  - disk: {}", ":2:5: error: disk needs “directory”; write directory: ./cache"),
+  BadConfiguration(
+    "levels:\n  - disk: { directory: \"\" }",
+    ":2:24: error: “directory” of disk: that is no path; write directory: ./cache"),
+  BadConfiguration(
+    "levels:\n  - disk: { directory: d, capacity: 4 KiB }",
+    ":2:37: error: “capacity” of disk: 4 KiB is too little for a disk; give at least 1 MiB"),
+  BadConfiguration(
+    "levels:\n  - network: {}",
+    ":2:5: error: network needs “url”; write url: \"http://127.0.0.1:8089/{key}\""),
+  BadConfiguration(
+    "levels:\n  - network: { url: \"http://host/\" }",
+    ":2:21: error: “url” of network: the address does not say where the key goes; put {key} or {+key} into it"),
+  BadConfiguration(
+    "levels:\n  - network: { url: \"ftp://host/{key}\" }",
+    ":2:21: error: “url” of network: “ftp://host/{key}” is not a web address; begin it with http:// or https://"),
+  BadConfiguration(
+    "levels:\n  - network: { url: \"http://host/{key}\", timeout: 0s }",
+    ":2:51: error: “timeout” of network: a time limit of nothing; give more than 0"),
+  BadConfiguration(
+    "levels:\n  - origin: { latency: 5s..1s }",
+    ":2:24: error: “latency” of origin: 5s..1s ends before it begins; put the smaller value first"),
+  BadConfiguration(
+    "levels:\n  - origin: { failures: 200% }",
+    ":2:25: error: “failures” of origin: 200% is more than everything; give at most 100%"),
+  BadConfiguration(
+    "levels:\n  - pooled: {}",
+    ":2:5: error: pooled needs a level inside; write pooled: { network: { … } }"),
+  BadConfiguration(
+    "levels:\n  - pooled:", ":2:5: error: pooled needs a level inside; write pooled: { network: { … } }"),
+  BadConfiguration(
+    "levels:\n  - pooled: []", ":2:5: error: pooled needs a level inside; write pooled: { network: { … } }"),
+  BadConfiguration(
+    "levels:\n  - pooled: { levels: [] }",
+    ":2:5: error: pooled needs a level inside; write pooled: { network: { … } }"),
+  BadConfiguration(
+    "levels:\n  - pooled: { netwrok: {} }", ":2:15: error: there is no level “netwrok”; did you mean “network”?"),
+  BadConfiguration(
+    "levels:\n  - memory: { name: a }\n  - origin: { name: a }",
+    ":3:5: error: the name “a” is taken; give every level a name of its own"),
+  BadConfiguration(
+    "levels: [memory]\nlog: waring",
+    ":2:6: error: “log” of the configuration: there is no log level “waring”; "
+      + "did you mean “warning”?"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: zipd", ":2:11: error: there is no workload “zipd”; did you mean “zipf”?"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: { name: scan, rate: nan }",
+    ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 20"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: { name: scan, rate: 1e300 }",
+    ":2:31: error: “rate” of workload: “1e300” is not a rate; write requests a second, such as 20"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: { name: scan, seed: -1 }",
+    ":2:31: error: “seed” of workload: -1 is out of range; give a number from 0 to 9223372036854775807"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: {}",
+    ":2:11: error: workload needs “name”; name one of zipf, uniform, scan, loop, burst, mixed"),
+  BadConfiguration(
+    "workload: zipd\nlevels:\n  - elephant\n  - disk: { capacity: 0 }\n",
+    ":1:11: error: there is no workload “zipd”; did you mean “zipf”?",
+    ":3:5: error: there is no level “elephant”; \(kinds)",
+    ":4:5: error: disk needs “directory”; write directory: ./cache",
+    ":4:23: error: “capacity” of disk: a size is at least 1 byte; give a positive size"),
+]

@@ -204,7 +204,15 @@ struct UpdateTests {
     #expect(complete("get us", tabs: 2) == "get user:9113")
     #expect(complete("get a --l") == "get a --level")
     #expect(complete("get a --level d") == "get a --level disk")
+    #expect(complete("get --level disk us") == "get --level disk user:42")
+    #expect(complete("clear me") == "clear memory")
+    #expect(complete("clear --a") == "clear --all")
     #expect(complete("log wa") == "log warning")
+    #expect(complete("help ex") == "help expire")
+    #expect(complete("run bu") == "run burst")
+    #expect(complete("run burst --r", tabs: 2) == "run burst --requests")
+    #expect(complete("run burst --key us") == "run burst --key user:42")
+    #expect(complete("run burst --rate us") == "run burst --rate us")
     #expect(complete("zzz") == "zzz")
   }
 

@@ -2,42 +2,101 @@ import Testing
 
 @testable import CacheExplorer
 
-@Suite struct WorkloadTests {
-  private func steps(_ name: String, _ count: Int, seed: UInt64 = 1, keys: Int? = nil) throws -> [Workload.Step] {
-    var workload = try #require(Workload(WorkloadRequest(name: name, seed: seed, keys: keys)))
+struct WorkloadTests {
+  private func steps(_ request: WorkloadRequest, _ count: Int) throws -> [Workload.Step] {
+    var workload = try #require(Workload(request))
     return (0..<count).map { _ in workload.next() }
   }
 
-  @Test("the same seed gives the same requests, another one others", arguments: ["uniform", "zipf", "mixed"])
-  func seeded(name: String) throws {
-    #expect(try steps(name, 200) == steps(name, 200))
-    #expect(try steps(name, 200) != steps(name, 200, seed: 2))
+  @Test("A workload is the same for the same seed", arguments: Workload.names)
+  func deterministic(name: String) throws {
+    let request = WorkloadRequest(name: name, seed: 7)
+    #expect(try steps(request, 500) == steps(request, 500))
   }
 
-  @Test("loop goes round, scan never comes back, burst wants one key")
-  func orders() throws {
-    #expect(try steps("loop", 5, keys: 2) == ["0", "1", "0", "1", "0"].map { .get("key:\($0)") })
-    #expect(try Set(steps("scan", 500).map { "\($0)" }).count == 500)
-    #expect(try Set(steps("burst", 50).map { "\($0)" }).count == 1)
+  @Test("Another seed gives another workload, where chance has a part", arguments: ["zipf", "uniform", "mixed"])
+  func seeds(name: String) throws {
+    #expect(
+      try steps(WorkloadRequest(name: name, seed: 7), 100) != steps(WorkloadRequest(name: name, seed: 8), 100))
   }
 
-  @Test("zipf draws every rank as often as its probability says")
-  func zipf() {
-    let zipf = Zipf(count: 50, skew: 0.99)
-    var generator = SplitMix64(seed: 3)
-    var counts = [Int](repeating: 0, count: 50)
+  @Test("Without a seed a workload is the same every time", arguments: Workload.names)
+  func noSeed(name: String) throws {
+    #expect(try steps(WorkloadRequest(name: name), 50) == steps(WorkloadRequest(name: name), 50))
+  }
+
+  @Test("The ranks of a Zipf distribution are drawn as often as they should be", arguments: [0.5, 0.99, 1.3])
+  func zipf(skew: Double) {
+    let zipf = Zipf(count: 100, skew: skew)
+    var generator = SplitMix64(seed: 11)
     let draws = 200_000
+    var counts = [Int](repeating: 0, count: 100)
     for _ in 0..<draws { counts[zipf.rank(using: &generator)] += 1 }
     for (rank, count) in counts.enumerated() {
       let expected = zipf.probability(of: rank) * Double(draws)
-      // Six standard deviations of a binomial count.
-      #expect(abs(Double(count) - expected) < 6 * expected.squareRoot(), "rank \(rank)")
+      // Six standard deviations: a wrong distribution is far outside, a right one never.
+      #expect(abs(Double(count) - expected) <= 6 * expected.squareRoot(), "rank \(rank)")
     }
   }
 
-  @Test("there is no workload of another name")
-  func unknown() {
-    #expect(Workload(WorkloadRequest(name: "zpif")) == nil)
+  @Test("The probabilities of a Zipf distribution sum to one and fall as the power says")
+  func probabilities() {
+    let zipf = Zipf(count: 1_000, skew: 1)
+    let all = (0..<1_000).map(zipf.probability)
+    #expect(abs(all.reduce(0, +) - 1) < 1e-9)
+    #expect(abs(all[0] / all[9] - 10) < 1e-6)
+    #expect(Zipf(count: 1, skew: 1).probability(of: 0) == 1)
+  }
+
+  @Test("A scan never asks twice, a loop goes round")
+  func order() throws {
+    #expect(try steps(WorkloadRequest(name: "scan", keys: 3), 5) == (0..<5).map { .get("key:\($0)") })
+    #expect(try steps(WorkloadRequest(name: "loop", keys: 3), 5) == [0, 1, 2, 0, 1].map { .get("key:\($0)") })
+  }
+
+  @Test("Everybody in a burst wants the one key that is asked for")
+  func burst() throws {
+    #expect(try steps(WorkloadRequest(name: "burst"), 3) == [.get("key:0"), .get("key:0"), .get("key:0")])
+    #expect(try steps(WorkloadRequest(name: "burst", key: "a b"), 2) == [.get("a b"), .get("a b")])
+    #expect(try #require(Workload(WorkloadRequest(name: "burst"))).isHerd)
+    #expect(try !#require(Workload(WorkloadRequest(name: "zipf"))).isHerd)
+  }
+
+  @Test("Uniform requests reach every key and no other")
+  func uniform() throws {
+    let steps = try steps(WorkloadRequest(name: "uniform", keys: 10), 2_000)
+    for number in 0..<10 {
+      let count = steps.count { $0 == .get("key:\(number)") }
+      #expect((120...280).contains(count), "key \(number)")
+    }
+    #expect(steps.allSatisfy { if case .get = $0 { true } else { false } })
+  }
+
+  @Test("About every twentieth request of the mixed workload is a set of a modest size")
+  func mixed() throws {
+    var sizes: [Int] = []
+    for step in try steps(WorkloadRequest(name: "mixed"), 20_000) {
+      if case .set(_, let bytes) = step { sizes.append(bytes) }
+    }
+    #expect((800...1_200).contains(sizes.count))
+    #expect(sizes.allSatisfy { (256...8_192).contains($0) })
+  }
+
+  @Test("There is no workload of an unknown name, and no two of one name")
+  func names() {
+    #expect(Workload(WorkloadRequest(name: "elephant")) == nil)
     #expect(Set(Workload.names).count == Workload.names.count)
+    #expect(Workload.lines.map(\.name) == Workload.names)
+    #expect(Workload.lines.allSatisfy { !$0.line.isEmpty })
+    #expect(Workload.names.allSatisfy { Workload(WorkloadRequest(name: $0))?.defaultRate ?? 0 > 0 })
+  }
+
+  @Test("The random numbers are those of the paper")
+  func numbers() {
+    var generator = SplitMix64(seed: 1_234_567)
+    #expect(
+      (0..<3).map { _ in generator.next() } == [
+        6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
+      ])
   }
 }

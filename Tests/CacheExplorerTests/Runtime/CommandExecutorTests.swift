@@ -1,0 +1,162 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+struct CommandExecutorTests {
+  private func executor(_ origin: String = "size: 16, seed: 7") async throws -> CommandExecutor {
+    let configuration = try ConfigurationReader.read(
+      "levels:\n  - memory: { capacity: 1 MiB }\n  - origin: { latency: 0ms..0ms, \(origin) }", file: "c.yaml",
+      folder: "/")
+    return CommandExecutor(live: try await CacheBuilder.build(configuration, file: "c.yaml"))
+  }
+
+  @Test("A first read comes from the origin and fills memory, a second comes from memory")
+  func reads() async throws {
+    let executor = try await executor()
+    let first = await executor.get("a", level: nil)
+    #expect(first.outcome == .hit)
+    #expect(first.level == "origin")
+    #expect(first.value?.count == 16)
+    #expect(first.note == "back-filled memory")
+    let second = await executor.get("a", level: nil)
+    #expect(second.outcome == .hit)
+    #expect(second.level == "memory")
+    #expect(second.value == first.value)
+    #expect(second.note == nil)
+    #expect(second.microseconds >= 0)
+  }
+
+  @Test("A miss says why, in every level and in one")
+  func misses() async throws {
+    let executor = try await executor("missing: 100%")
+    for level in [nil, "memory", "origin"] {
+      let result = await executor.get("a", level: level)
+      #expect(result.outcome == .miss)
+      #expect(result.reason == "absent")
+      #expect(result.value == nil)
+    }
+  }
+
+  @Test("A value can be set in one level, with a lifetime of its own")
+  func sets() async throws {
+    let executor = try await executor("missing: 100%")
+    let set = await executor.set("a", to: .text("one"), timeToLive: .seconds(3_600), level: "memory")
+    #expect(set.outcome == .ok)
+    #expect(set.note == "stored in memory")
+    let get = await executor.get("a", level: "memory")
+    #expect(get.value == Data("one".utf8))
+    #expect(get.level == "memory")
+    #expect(await executor.set("b", to: .text("two"), timeToLive: nil, level: nil).note == "stored in memory")
+    #expect(await executor.get("b", level: nil).value == Data("two".utf8))
+  }
+
+  @Test("A value with no time to live is gone at once")
+  func shortLife() async throws {
+    let executor = try await executor("missing: 100%")
+    _ = await executor.set("a", to: .text("one"), timeToLive: .zero, level: "memory")
+    #expect(await executor.get("a", level: "memory").outcome == .miss)
+  }
+
+  @Test("A value may come from a file, and a file that is not there is an error")
+  func files() async throws {
+    let executor = try await executor()
+    let path = NSTemporaryDirectory() + "value-\(UUID().uuidString)"
+    try Data([0, 255, 1]).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    #expect(await executor.set("a", to: .file(path), timeToLive: nil, level: nil).outcome == .ok)
+    #expect(await executor.get("a", level: nil).value == Data([0, 255, 1]))
+    let missing = await executor.set("a", to: .file(path + ".none"), timeToLive: nil, level: nil)
+    #expect(missing.outcome == .error)
+    #expect(missing.error == "there is no file \(path).none")
+  }
+
+  @Test("Removing a key says from where, and is no error if it was nowhere")
+  func deletes() async throws {
+    let executor = try await executor("missing: 100%")
+    _ = await executor.set("a", to: .text("one"), timeToLive: nil, level: nil)
+    #expect(await executor.delete("a").note == "removed from memory")
+    #expect(await executor.get("a", level: nil).reason == "absent")
+    let again = await executor.delete("a")
+    #expect(again.outcome == .ok)
+    #expect(again.note == "it was in no level")
+  }
+
+  @Test("Clearing counts what it removed, in every level or in one", arguments: [nil, "memory"])
+  func clears(level: String?) async throws {
+    let executor = try await executor()
+    for key in ["a", "b", "c"] { _ = await executor.get(key, level: nil) }
+    #expect(await executor.clear(level: level).note == "3 entries removed from \(level ?? "every level")")
+    #expect(await executor.clear(level: level).note == "0 entries removed from \(level ?? "every level")")
+    #expect(await executor.get("a", level: "memory").reason == "absent")
+    _ = await executor.get("a", level: nil)
+    #expect(await executor.clear(level: level).note == "1 entry removed from \(level ?? "every level")")
+  }
+
+  @Test("An expired key is a miss that says so at that level, and is read anew from below")
+  func expires() async throws {
+    let executor = try await executor()
+    for key in ["a", "b", "c"] { _ = await executor.get(key, level: nil) }
+    #expect(await executor.expire("a").note == "1 entry expired")
+    let missed = await executor.get("a", level: "memory")
+    #expect(missed.outcome == .miss)
+    #expect(missed.reason == "expired")
+    #expect(await executor.get("b", level: nil).level == "memory")
+    #expect(await executor.get("a", level: nil).level == "origin")
+    #expect(await executor.expire("nobody").note == "0 entries expired")
+    #expect(await executor.expire(nil).note == "3 entries expired")
+    #expect(await executor.get("b", level: nil).level == "origin")
+  }
+
+  @Test("A memory warning says what each level gave back")
+  func warns() async throws {
+    let executor = try await executor()
+    #expect(await executor.warn().note == "no level had anything to give back")
+    _ = await executor.set("a", to: .text("one"), timeToLive: nil, level: nil)
+    let usage = try #require(executor.live.usage["memory"])
+    #expect(await executor.warn().note == "memory dropped 1 entry, \(usage.cost) bytes")
+    #expect(await executor.get("a", level: "memory").outcome == .miss)
+  }
+
+  @Test("A level that is not there is an error that names those that are")
+  func unknownLevel() async throws {
+    let executor = try await executor()
+    let expected = "there is no level “disk”; the levels are memory, origin"
+    for result in [
+      await executor.get("a", level: "disk"), await executor.clear(level: "disk"),
+      await executor.set("a", to: .text("b"), timeToLive: nil, level: "disk"),
+    ] {
+      #expect(result.outcome == .error)
+      #expect(result.error == expected)
+    }
+  }
+
+  @Test("A failure of a level is an error that says what failed")
+  func failure() async throws {
+    let result = await (try executor("failures: 100%")).get("a", level: nil)
+    #expect(result.outcome == .error)
+    #expect(try #require(result.error).contains("origin"))
+  }
+
+  @Test(
+    "A workload sends so many requests and counts the failures",
+    arguments: [("failures: 0%", 0), ("failures: 100%", 50)])
+  func workload(origin: String, failures: Int) async throws {
+    let runner = WorkloadRunner(live: try await executor(origin).live)
+    let workload = try #require(Workload(WorkloadRequest(name: "scan")))
+    let report = await runner.run(workload, requests: 50, rate: nil)
+    #expect(report.requests == 50)
+    #expect(report.failures == failures)
+  }
+
+  @Test("The slowest of workloads can be stopped while it waits", .timeLimit(.minutes(1)))
+  func slowest() async throws {
+    let runner = WorkloadRunner(live: try await executor().live)
+    let workload = try #require(Workload(WorkloadRequest(name: "scan")))
+    let task = Task { await runner.run(workload, requests: nil, rate: 1e-300) }
+    await Task.yield()
+    task.cancel()
+    #expect(await task.value.requests <= 1)
+  }
+}
