@@ -65,8 +65,13 @@ final class FrameWriter {
   }
 
   func close() {
+    if ownsDescriptor, let source {
+      // Not before the source has let go of it.
+      source.setCancelHandler { [descriptor] in _ = systemClose(descriptor) }
+    } else if ownsDescriptor {
+      _ = systemClose(descriptor)
+    }
     stopWaiting()
-    if ownsDescriptor { _ = systemClose(descriptor) }
     isGone = true
   }
 

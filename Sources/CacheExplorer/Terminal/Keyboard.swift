@@ -30,7 +30,10 @@ final class Keyboard {
     self.decoder = decoder
     self.onEvent = onEvent
     self.onEnd = onEnd
-    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+    // A descriptor of its own, closed when the source has let go of it: nobody may close one that is being watched.
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    source = DispatchSource.makeReadSource(fileDescriptor: copy >= 0 ? copy : descriptor, queue: .main)
+    source.setCancelHandler { if copy >= 0 { _ = systemClose(copy) } }
     source.setEventHandler { [weak self] in
       MainActor.assumeIsolated { self?.drain() }
     }
@@ -75,3 +78,5 @@ final class Keyboard {
     for event in events where !isStopped { onEvent(event) }
   }
 }
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
