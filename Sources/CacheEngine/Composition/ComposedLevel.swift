@@ -64,14 +64,51 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry with the name of the level that answered.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    let above = try await askAbove(key)
+    if case .success(.hit(let entry)) = above { return .hit(entry) }
+    let below = try await lookupBelow(key)
+    return below.missReason == .nothingToAsk ? try above.get() : below
+  }
+
+  /// Returns the entry of the first level that still keeps one, fresh or stale.
+  ///
+  /// Nothing is copied upwards. A level that fails is passed over.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the lower level's reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     do {
-      let answer = try await upper.lookup(key)
+      let answer = try await upper.lookupIncludingExpired(key)
       if case .hit = answer { return answer }
     } catch let error as CancellationError {
       throw error
     } catch {
       report(.get, of: upper.name, key: key, error)
     }
+    try Task.checkCancellation()
+    return try await lower.lookupIncludingExpired(key)
+  }
+
+  /// Asks the upper level alone; `nil` if it failed, which is reported.
+  func lookupAbove(_ key: Key) async throws -> Lookup<Value>? {
+    let above = try await askAbove(key)
+    return try? above.get()
+  }
+
+  private func askAbove(_ key: Key) async throws -> Result<Lookup<Value>, any Error> {
+    do {
+      return .success(try await upper.lookup(key))
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      report(.get, of: upper.name, key: key, error)
+      return .failure(error)
+    }
+  }
+
+  /// Asks the lower level, and copies what it has to the upper one.
+  func lookupBelow(_ key: Key) async throws -> Lookup<Value> {
     try Task.checkCancellation()
     let version = gate.beginRead(key)
     defer { gate.endRead(key) }
@@ -80,7 +117,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     try Task.checkCancellation()
     try await gate.backFill(key, readVersion: version) {
       do {
-        try await upper.store(entry.value, forKey: key, terms: .backFill(deadline: entry.deadline))
+        try await upper.store(entry.value, forKey: key, terms: .backFill(deadline: entry.deadline, tags: entry.tags))
       } catch let error as CancellationError {
         throw error
       } catch {
@@ -167,33 +204,79 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 }
 
-/// How the writes to the levels of a composition ended.
-private struct WriteAttempts {
-  private var failures: [(level: String, error: any Error)] = []
-  private var isAnyWritten = false
-
-  mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
-    do {
-      try await write()
-      isAnyWritten = true
-    } catch let error as CancellationError {
-      throw error
-    } catch let error as CacheError where !error.failures.isEmpty {
-      failures += error.failures
-      if error.code == .partialFailure { isAnyWritten = true }
-    } catch {
-      failures.append((level, error))
+extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
+  /// Stores a value in both levels if a condition holds of what a read through both finds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``set(_:forKey:)``; the error of a level that could not say whether it holds the key.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await gate.write(key) {
+      var isHeld = try await upper.lookup(key).entry != nil
+      if !isHeld { isHeld = try await lower.lookup(key).entry != nil }
+      guard condition.holds(isHeld: isHeld) else { return false }
+      try await inBoth {
+        try await lower.store(value, forKey: key, terms: terms)
+      } upper: {
+        try await upper.store(value, forKey: key, terms: terms)
+      }
+      return true
     }
   }
+}
 
-  var error: CacheError? {
-    guard let first = failures.first else { return nil }
-    var error =
-      isAnyWritten
-      ? CacheError(.partialFailure, "some levels could not be written", underlying: first.error)
-      : CacheError(.writeFailed, "no level could be written", underlying: first.error)
-    error.failures = failures
-    return error
+extension ComposedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from both levels.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed from the two levels together.
+  /// - Throws: As ``set(_:forKey:)``.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await removeFromBoth {
+      try await lower.removeAll(where: condition)
+    } upper: {
+      try await upper.removeAll(where: condition)
+    }
+  }
+}
+
+extension ComposedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {
+  /// Removes every entry that was stored with a tag from both levels.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many entries were removed from the two levels together.
+  /// - Throws: As ``set(_:forKey:)``.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try await removeFromBoth {
+      try await lower.removeAll(tagged: tag)
+    } upper: {
+      try await upper.removeAll(tagged: tag)
+    }
+  }
+}
+
+extension ComposedLevel {
+  /// Removes some of the keys from both levels while nothing else is written, so that no back-fill brings one back.
+  private func removeFromBoth(
+    lower removeLower: () async throws -> Int, upper removeUpper: () async throws -> Int
+  ) async throws -> Int {
+    try await gate.writeAll {
+      var count = 0
+      try await inBoth {
+        count += try await removeLower()
+      } upper: {
+        count += try await removeUpper()
+      }
+      return count
+    }
   }
 }
 

@@ -1,13 +1,13 @@
 /// A level that is asked only for keys that meet a condition.
 ///
-/// Built by ``CacheLevel/conditioned(_:)``. Writes, removals, clears and warnings ignore the condition.
+/// Built by ``CacheLevel/conditioned(name:observer:clock:_:)``. Writes, removals, clears and warnings ignore the condition.
 ///
 /// | the condition | a read gives |
 /// |---|---|
 /// | true | what the level inside gives |
 /// | false | a miss, ``MissReason/refused``; `require` throws ``CacheError/Code/conditionNotSatisfied`` |
 /// | throws | the condition's error; the level inside is not asked |
-public struct ConditionedLevel<Base: CacheLevel>: LevelDecorator {
+public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
   /// What is held.
@@ -17,30 +17,27 @@ public struct ConditionedLevel<Base: CacheLevel>: LevelDecorator {
   public let base: Base
 
   private let condition: @Sendable (Key) async throws -> Bool
+  private let recorder: OperatorRecorder
 
-  init(base: Base, condition: @escaping @Sendable (Key) async throws -> Bool) {
+  init(base: Base, recorder: OperatorRecorder, condition: @escaping @Sendable (Key) async throws -> Bool) {
     self.base = base
+    self.recorder = recorder
     self.condition = condition
   }
 
-  /// Returns the value held for a key that meets the condition.
+  /// Asks the level behind the condition if the key meets it.
   ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss or where the condition refuses the key.
-  /// - Throws: The condition's error, or that of the level behind it.
-  public func get(_ key: Key) async throws -> Value? {
-    guard try await condition(key) else { return nil }
-    return try await base.get(key)
-  }
-
-  /// Returns the entry for a key that meets the condition.
-  ///
-  /// - Parameter key: The key to look up.
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
   /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    guard try await condition(key) else { return .miss(.refused) }
-    return try await base.lookup(key)
+  /// - Throws: The condition's error, or that of the level behind it.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    if try await condition(key) { return try await ask() }
+    recorder.record(.refused, key: key)
+    return .miss(.refused)
   }
 }
 
@@ -51,10 +48,17 @@ extension CacheLevel {
   /// let avatars = disk.conditioned { key in key.hasPrefix("avatar/") }
   /// ```
   ///
-  /// - Parameter condition: Whether the level may be asked for a key. It is evaluated anew for every read and may take
-  ///   its time.
+  /// - Parameters:
+  ///   - name: What the condition is called in events.
+  ///   - observer: Told of every refusal.
+  ///   - clock: The clock that events are timed by.
+  ///   - condition: Whether the level may be asked for a key. It is evaluated anew for every read and may take its time.
   /// - Returns: The conditioned level.
-  public func conditioned(_ condition: @escaping @Sendable (Key) async throws -> Bool) -> ConditionedLevel<Self> {
-    ConditionedLevel(base: self, condition: condition)
+  public func conditioned(
+    name: String = "condition", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock(),
+    _ condition: @escaping @Sendable (Key) async throws -> Bool
+  ) -> ConditionedLevel<Self> {
+    ConditionedLevel(
+      base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock), condition: condition)
   }
 }

@@ -38,6 +38,15 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
     try await base.lookup(try await transformer.transform(key))
   }
 
+  /// Returns the entry for the transformed key even if it has expired.
+  ///
+  /// - Parameter key: The key to transform and look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookupIncludingExpired(try await transformer.transform(key))
+  }
+
   /// Stores a value under the transformed key.
   ///
   /// - Parameters:

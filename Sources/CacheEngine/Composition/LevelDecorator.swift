@@ -42,3 +42,45 @@ extension LevelDecorator {
   @inlinable
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 }
+
+/// A decorator that does one thing to every read, whichever way it is asked: before it, after it, or in place of it.
+///
+/// ```swift
+/// struct Counted<Base: CacheLevel>: ReadDecorator {
+///   let base: Base
+///   let count: @Sendable () -> Void
+///   func read(
+///     _ key: Base.Key, by ask: @escaping @Sendable () async throws -> Lookup<Base.Value>
+///   ) async throws -> Lookup<Base.Value> {
+///     count()
+///     return try await ask()
+///   }
+/// }
+/// ```
+public protocol ReadDecorator<Base>: LevelDecorator {
+  /// Answers a read.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside, in the way that this level is asked.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: An error if there is no answer.
+  func read(
+    _ key: Base.Key, by ask: @escaping @Sendable () async throws -> Lookup<Base.Value>
+  ) async throws -> Lookup<Base.Value>
+}
+
+extension ReadDecorator {
+  /// Returns the value of ``lookup(_:)``.
+  public func get(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
+
+  /// Reads the level inside in this decorator's way.
+  public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    try await read(key) { [base] in try await base.lookup(key) }
+  }
+
+  /// Reads the level inside in this decorator's way, expired entries included.
+  public func lookupIncludingExpired(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    try await read(key) { [base] in try await base.lookupIncludingExpired(key) }
+  }
+}

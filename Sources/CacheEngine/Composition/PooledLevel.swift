@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Lets simultaneous reads of one key share one read of the level below.
 ///
 /// Built by ``CacheLevel/pooled(name:observer:clock:)``. However many callers ask for a key at once, the level below is
@@ -20,16 +18,17 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// The level that is asked once.
   public let base: Base
 
-  private typealias Waiter = CheckedContinuation<Lookup<Value>, any Error>
-  private let observer: (any CacheObserver)?
-  private let clock: any CacheClock
-  private let table = Mutex(InFlightTable<Key, Waiter>())
+  private let reads: SharedLoads<Key, Lookup<Value>>
+  private let computations: SharedLoads<Key, Value>
+  private let gate = WriteGate<Key>()
+  private let recorder: OperatorRecorder
 
-  init(base: Base, name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
+  init(base: Base, recorder: OperatorRecorder) {
     self.base = base
-    self.name = name
-    self.observer = observer
-    self.clock = clock
+    self.recorder = recorder
+    name = recorder.name
+    reads = SharedLoads(recorder: recorder)
+    computations = SharedLoads(recorder: recorder)
   }
 
   /// Returns the value of the level below, read once for everyone who asks at the same time.
@@ -56,20 +55,61 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try Task.checkCancellation()
-    let id = table.withLock { $0.nextWaiterID() }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        switch table.withLock({ $0.join(key, id: id, waiter: continuation) }) {
-        case .leads(let flight): begin(flight, key: key)
-        case .follows(_, let callers): record(.flightJoined(callers: callers), key: key)
-        }
-        // A cancellation that came before the caller was noted found nobody to release.
-        if Task.isCancelled { leave(id, key: key) }
+    try await reads.answer(for: key) { [base] in try await base.lookup(key) }
+  }
+
+  /// Returns the value for a key, and makes and stores it where there is none.
+  ///
+  /// However many callers ask at once, the value is made once, and all of them get it or the one error. The closure
+  /// counts of whoever came first. A set, removal or clear through this level that comes while the value is being made
+  /// wins: then the value is delivered and not stored. A store that fails is told to the observer and fails nobody.
+  ///
+  /// ```swift
+  /// let thumbnail = try await thumbnails.value(forKey: photo) { try await render(photo) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - key: The key to look up.
+  ///   - expiry: When a value made here expires; `nil` for the level's own default.
+  ///   - compute: Makes the value. It is cancelled when the last caller who waits for it is.
+  /// - Returns: The value found or made.
+  /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled. A level that fails to read is
+  ///   told to the observer, and the value is made.
+  public func value(
+    forKey key: Key, expiry: Expiry? = nil, orCompute compute: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    if let value = base.peek(key) { return value }
+    return try await computations.answer(for: key) { [self] in
+      let version = gate.beginRead(key)
+      defer { gate.endRead(key) }
+      do {
+        if let entry = try await base.lookup(key).entry { return entry.value }
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        recorder.record(.failed(.get, String(describing: error), .zero), key: key)
       }
-    } onCancel: {
-      leave(id, key: key)
+      let value = try await compute()
+      try await gate.backFill(key, readVersion: version) {
+        do {
+          try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
+        } catch let error as CancellationError {
+          throw error
+        } catch {
+          recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+        }
+      }
+      return value
     }
+  }
+
+  /// Returns what the level below gives for a key, expired entries included; this is not pooled.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: The error of the level below.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookupIncludingExpired(key)
   }
 
   /// Stores a value in the level below.
@@ -79,8 +119,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - key: The key to store it under.
   /// - Throws: The error of the level below.
   public func set(_ value: Value, forKey key: Key) async throws {
-    defer { table.withLock { $0.detach(key) } }
-    try await base.set(value, forKey: key)
+    try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value in the level below on terms of its own.
@@ -91,8 +130,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the level below.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    defer { table.withLock { $0.detach(key) } }
-    try await base.store(value, forKey: key, terms: terms)
+    try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
   /// Removes the value for a key from the level below.
@@ -100,59 +138,63 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the level below.
   public func remove(_ key: Key) async throws {
-    defer { table.withLock { $0.detach(key) } }
-    try await base.remove(key)
+    try await write(key) { try await base.remove(key) }
   }
 
   /// Removes everything from the level below.
   public func clear() async throws {
-    defer { table.withLock { $0.detachAll() } }
-    try await base.clear()
+    defer {
+      reads.detachAll()
+      computations.detachAll()
+    }
+    try await gate.writeAll { try await base.clear() }
   }
 
   /// Hands the warning to the level below.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 
   /// Nothing is under way.
-  var isIdle: Bool { table.withLock { $0.isEmpty } }
+  var isIdle: Bool { reads.isIdle && computations.isIdle }
 
-  private func begin(_ flight: UInt64, key: Key) {
-    record(.flightBegan, key: key)
-    let began = observer == nil ? nil : clock.now
-    let load = Self.start { [self] in
-      let answer: Result<Lookup<Value>, any Error>
-      do { answer = .success(try await base.lookup(key)) } catch { answer = .failure(error) }
-      let waiters = table.withLock { $0.finish(flight) }
-      if let began, !waiters.isEmpty {
-        record(.flightEnded(callers: waiters.count, began.duration(to: clock.now)), key: key)
-      }
-      for waiter in waiters { waiter.resume(with: answer) }
+  private func write<Answer>(_ key: Key, _ body: () async throws -> Answer) async throws -> Answer {
+    defer {
+      reads.detach(key)
+      computations.detach(key)
     }
-    // The load may have ended already, or have lost its last caller before its task was known.
-    if !table.withLock({ $0.attach(load, to: flight) }) { load.cancel() }
+    return try await gate.write(key, body)
   }
+}
 
-  private func leave(_ id: UInt64, key: Key) {
-    guard let departure = table.withLock({ $0.leave(id, key: key) }) else { return }
-    departure.abandoned?.cancel()
-    departure.waiter.resume(throwing: CancellationError())
-    record(.flightLeft(callers: departure.remaining), key: key)
-    if departure.remaining == 0 { record(.flightEnded(callers: 0, .zero), key: key) }
+extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value in the level below if a condition holds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: The error of the level below.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await write(key) { try await base.store(value, forKey: key, terms: terms, if: condition) }
   }
+}
 
-  // A task that starts at once, on the caller's thread, costs a third of one that is enqueued first.
-  private static func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      Task.immediate(operation: work)
-    } else {
-      Task(operation: work)
+extension PooledLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level below.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed.
+  /// - Throws: The error of the level below.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    defer {
+      reads.detachAll()
+      computations.detachAll()
     }
-  }
-
-  private func record(_ kind: CacheEvent.Kind, key: Key) {
-    guard let observer else { return }
-    observer.record(
-      CacheEvent(time: clock.now, request: .current, level: name, key: String(describing: key), kind: kind))
+    return try await gate.writeAll { try await base.removeAll(where: condition) }
   }
 }
 
@@ -167,6 +209,6 @@ extension CacheLevel {
   public func pooled(
     name: String = "pool", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock()
   ) -> PooledLevel<Self> {
-    PooledLevel(base: self, name: name, observer: observer, clock: clock)
+    PooledLevel(base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 }

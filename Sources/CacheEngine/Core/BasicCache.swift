@@ -8,6 +8,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   public let name: String
 
   @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  @usableFromInline let staleLookupClosure: @Sendable (Key) async throws -> Lookup<Value>
   @usableFromInline let peekClosure: @Sendable (Key) -> Value?
   @usableFromInline let storeClosure: @Sendable (Value, Key, StoreTerms) async throws -> Void
   @usableFromInline let removeClosure: @Sendable (Key) async throws -> Void
@@ -36,6 +37,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
       guard let value = try await get(key) else { return .miss(.absent) }
       return .hit(Entry(value))
     }
+    staleLookupClosure = lookupClosure
     peekClosure = { _ in nil }
     storeClosure = { value, key, _ in try await set(value, key) }
     removeClosure = remove
@@ -48,6 +50,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   init<Base: CacheLevel>(erasing base: Base) where Base.Key == Key, Base.Value == Value {
     name = base.name
     lookupClosure = { try await base.lookup($0) }
+    staleLookupClosure = { try await base.lookupIncludingExpired($0) }
     peekClosure = { base.peek($0) }
     storeClosure = { try await base.store($0, forKey: $1, terms: $2) }
     removeClosure = { try await base.remove($0) }
@@ -72,6 +75,13 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   /// - Returns: The entry, or why there is none.
   /// - Throws: The error of the level inside.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
+
+  /// Returns the entry for a key even if it has expired, as long as the level inside keeps it.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or why there is none.
+  /// - Throws: The error of the level inside.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
 
   /// Returns the value if the level can answer at once.
   ///

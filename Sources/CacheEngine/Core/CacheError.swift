@@ -49,6 +49,10 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let timedOut = Code(rawValue: "timedOut")
     /// The address cannot be fetched: not http or https, or malformed.
     public static let invalidAddress = Code(rawValue: "invalidAddress")
+    /// A circuit breaker is open; the level behind it was not asked.
+    public static let circuitOpen = Code(rawValue: "circuitOpen")
+    /// A batch has not as many values as keys; nothing was written.
+    public static let unequalCounts = Code(rawValue: "unequalCounts")
     /// A simulated origin or an injected fault failed on purpose.
     public static let simulated = Code(rawValue: "simulated")
 

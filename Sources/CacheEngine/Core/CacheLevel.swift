@@ -42,6 +42,15 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: As ``get(_:)``.
   func lookup(_ key: Key) async throws -> Lookup<Value>
 
+  /// Returns the entry for a key even if it has expired, as long as this level still keeps it.
+  ///
+  /// An expired entry is marked ``Entry/isStale``. By default this asks ``lookup(_:)``: nothing expired is kept.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value>
+
   /// Returns the value if this level can answer at once, without suspending or blocking.
   ///
   /// `nil` says nothing: the level may still hold the value and answer ``get(_:)`` with it. By default a level
@@ -97,6 +106,10 @@ extension CacheLevel {
     return .hit(Entry(value))
   }
 
+  /// Asks ``lookup(_:)``: nothing expired is kept.
+  @inlinable
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await lookup(key) }
+
   /// Never answers at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { nil }
@@ -145,7 +158,7 @@ extension CacheLevel {
 /// A level that can only be read: a network, a generator, a simulated origin.
 ///
 /// Storing into a fetcher succeeds and stores nothing, so that a fetcher can stand anywhere in a composition.
-public protocol Fetcher<Key, Value>: CacheLevel {}
+public protocol Fetcher<Key, Value>: SelectiveRemoval, TaggedLevel {}
 
 extension Fetcher {
   /// Succeeds and stores nothing.
@@ -159,10 +172,26 @@ extension Fetcher {
   /// Succeeds and removes nothing.
   @inlinable
   public func clear() async throws {}
+
+  /// Removes nothing.
+  ///
+  /// - Parameter condition: Not asked.
+  /// - Returns: 0.
+  /// - Throws: Nothing.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int { 0 }
+
+  /// Removes nothing.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: 0.
+  /// - Throws: Nothing.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { 0 }
 }
 
 /// A level that holds entries of its own, as opposed to an operator or a fetcher.
-public protocol StorageLevel<Key, Value>: CacheLevel {
+public protocol StorageLevel<Key, Value>: SelectiveRemoval {
   /// How much is held, and how much may be.
   ///
   /// - Complexity: O(1).
@@ -181,12 +210,29 @@ public protocol StorageLevel<Key, Value>: CacheLevel {
   /// - Throws: An error if the entry may still be alive.
   func expire(_ key: Key) async throws
 
-  /// Drops the entries whose deadline has passed.
+  /// Drops the entries whose deadline has passed, but those that the level still keeps for stale reads.
   ///
   /// - Returns: How many were dropped.
   /// - Throws: An error if some could not be dropped.
   @discardableResult
   func removeExpired() async throws -> Int
+}
+
+extension StorageLevel {
+  /// Removes the entries whose keys meet a condition, one after the other.
+  ///
+  /// An entry that comes while this runs may stay, and one that is replaced while this runs may go.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed.
+  /// - Throws: An error if some may still be there.
+  /// - Complexity: O(n).
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    let keys = try await contents().map(\.key).filter(condition)
+    for key in keys { try await remove(key) }
+    return keys.count
+  }
 }
 
 /// A level that gives what it stores a lifetime of its own choosing.

@@ -8,6 +8,12 @@ public struct Entry<Value: Sendable>: Sendable {
   public var cost: Int?
   /// The name of the level that answered, if it has one.
   public var level: String?
+  /// When it was stored, by the clock of the level that answered; `nil` for not known.
+  public var created: CacheInstant?
+  /// It has expired, and is given all the same because somebody asked for stale values.
+  public var isStale = false
+  /// What it can be removed by, if the level keeps tags.
+  public var tags: Set<String> = []
 
   /// Creates an entry.
   ///
@@ -16,12 +22,24 @@ public struct Entry<Value: Sendable>: Sendable {
   ///   - deadline: When it expires; `nil` for never or not known.
   ///   - cost: What it weighs, if known.
   ///   - level: The name of the level that answers.
+  ///   - created: When it was stored; `nil` for not known.
   @inlinable
-  public init(_ value: Value, deadline: CacheInstant? = nil, cost: Int? = nil, level: String? = nil) {
+  public init(
+    _ value: Value, deadline: CacheInstant? = nil, cost: Int? = nil, level: String? = nil, created: CacheInstant? = nil
+  ) {
     self.value = value
     self.deadline = deadline
     self.cost = cost
     self.level = level
+    self.created = created
+  }
+
+  /// The same entry with another value; its cost, which was that of the first one, stays behind.
+  func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
+    var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
+    entry.isStale = isStale
+    entry.tags = tags
+    return entry
   }
 }
 
@@ -69,6 +87,11 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// The entry was there but damaged; it is dropped.
   public static let damaged = MissReason(rawValue: "damaged")
 
+  /// The key was missed a moment ago, and the level behind was not asked again.
+  public static let remembered = MissReason(rawValue: "remembered")
+  /// There was no level to ask: what a composition has above or below decides.
+  public static let nothingToAsk = MissReason(rawValue: "nothing")
+
   /// The word for it.
   public var description: String { rawValue }
 }
@@ -89,6 +112,8 @@ public struct StoreTerms: Sendable {
   public var cost: Int?
   /// Who stores.
   public var purpose: Purpose
+  /// What the entry can be removed by, in a ``TaggedLevel``.
+  public var tags: Set<String>
 
   /// Creates terms.
   ///
@@ -96,20 +121,31 @@ public struct StoreTerms: Sendable {
   ///   - expiry: When the entry expires; `nil` for the level's own default.
   ///   - cost: What the entry weighs; `nil` lets the level find out.
   ///   - purpose: Who stores.
+  ///   - tags: What the entry can be removed by.
   @inlinable
-  public init(expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set) {
+  public init(expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set, tags: Set<String> = []) {
     self.expiry = expiry
     self.cost = cost
     self.purpose = purpose
+    self.tags = tags
   }
 
   /// The terms on which a composition copies an entry upwards: its deadline stays.
   ///
-  /// - Parameter deadline: The deadline of the entry found below; `nil` for never or not known.
+  /// - Parameters:
+  ///   - deadline: The deadline of the entry found below; `nil` for never or not known.
+  ///   - tags: The tags of that entry.
   /// - Returns: The terms.
   @inlinable
-  public static func backFill(deadline: CacheInstant?) -> StoreTerms {
-    StoreTerms(expiry: deadline.map(Expiry.at) ?? .never, purpose: .backFill)
+  public static func backFill(deadline: CacheInstant?, tags: Set<String> = []) -> StoreTerms {
+    StoreTerms(expiry: deadline.map(Expiry.at) ?? .never, purpose: .backFill, tags: tags)
+  }
+
+  /// The same terms for another form of the value, which weighs something else.
+  var withoutCost: StoreTerms {
+    var terms = self
+    terms.cost = nil
+    return terms
   }
 
   /// The deadline that these terms mean for a level.

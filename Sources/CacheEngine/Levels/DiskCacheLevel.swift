@@ -20,11 +20,15 @@ import Synchronization
 /// All levels on one directory in a process share one store; another process that opens it for writing gets
 /// ``CacheError/Code/inUse``, and may open it for reading only. Reading what the page cache holds happens where the
 /// caller runs; everything that may wait for the disk runs on threads of the store.
-public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel {
+public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
+  ExpiringLevel
+{
   /// What the level is called in errors, events and logs.
   public let name: String
   /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
   public let expiry: Expiry
+  /// For how long an expired entry stays, for those who ask for stale values.
+  public let keepsExpired: Duration
   /// What an acknowledged write survives.
   public let durability: Durability
 
@@ -44,6 +48,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
   ///   - name: What the level is called in errors, events and logs.
   ///   - expiry: The lifetime of what is stored without one.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
+  ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
@@ -54,18 +60,21 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
-    durability: Durability = .buffered, access: StoreAccess = .readWrite, keyCoding: ByteCoding<Key>,
+    keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
+    keyCoding: ByteCoding<Key>,
     valueCoding: ByteCoding<Value>, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
-      directory: directory, capacity: capacity, name: name, expiry: expiry, durability: durability, access: access,
+      directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
+      durability: durability, access: access,
       keyCoding: keyCoding, valueCoding: valueCoding, clock: clock, removalListener: removalListener,
       calls: FileCalls())
   }
 
   init(
-    directory: String, capacity: Int, name: String, expiry: Expiry, durability: Durability, access: StoreAccess,
+    directory: String, capacity: Int, name: String, expiry: Expiry, keepsExpired: Duration, durability: Durability,
+    access: StoreAccess,
     keyCoding: ByteCoding<Key>, valueCoding: ByteCoding<Value>, clock: any CacheClock,
     removalListener: (@Sendable (Removal<Key>) -> Void)?, calls: FileCalls
   ) throws {
@@ -73,6 +82,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     precondition(valueCoding.name.utf8.count <= 255, "a coding's name has at most 255 bytes")
     self.name = name
     self.expiry = expiry
+    self.keepsExpired = keepsExpired
     self.durability = durability
     self.keyCoding = keyCoding
     self.valueCoding = valueCoding
@@ -83,6 +93,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       error.level = name
       throw error
     }
+    store.keepExpired(for: keepsExpired)
     guard let removalListener else { return }
     store.listeners.withLock { listeners in
       listeners[ObjectIdentifier(self)] = { loss in
@@ -108,9 +119,20 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired`` or ``MissReason/damaged``.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
   ///   ``CacheError/Code/invalidCachedData`` for bytes that were stored as another type; these are left alone.
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await find(key, includingExpired: false) }
+
+  /// Returns the entry for a key even if it has expired, for as long as ``keepsExpired`` says.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``lookup(_:)``.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await find(key, includingExpired: true)
+  }
+
+  private func find(_ key: Key, includingExpired: Bool) async throws -> Lookup<Value> {
     try await named {
-      switch try await store.read(try storeKey(key)) {
+      switch try await store.read(try storeKey(key), includingExpired: includingExpired) {
       case .miss(let reason): return .miss(reason)
       case .found(let found):
         guard found.type == type else {
@@ -119,8 +141,11 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
             "the entry was stored as \(String(decoding: found.type, as: UTF8.self)) and is read as \(valueCoding.name)")
         }
         let value = try valueCoding.decode(Data(found.record[found.value]))
-        return .hit(
-          Entry(value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name))
+        var entry = Entry(
+          value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name,
+          created: CacheInstant(nanoseconds: found.entry.created))
+        entry.isStale = found.isExpired
+        return .hit(entry)
       }
     }
   }
@@ -145,11 +170,34 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   ``CacheError/Code/readOnly`` or ``CacheError/Code/closed``, or the coding's error. The value stored before is
   ///   then still there.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await put(value, key, terms, if: nil)
+  }
+
+  /// Stores a value if a condition holds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await put(value, key, terms, if: condition)
+  }
+
+  @discardableResult
+  private func put(
+    _ value: Value, _ key: Key, _ terms: StoreTerms, if condition: StoreCondition?
+  ) async throws -> Bool {
     try await named {
       let bytes = Array(try valueCoding.encode(value))
       let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
-      try await store.put(
-        try storeKey(key), type: type, value: bytes, deadline: deadline, cost: bytes.count, durability: durability)
+      return try await store.put(
+        try storeKey(key), type: type, value: bytes, deadline: deadline, cost: bytes.count, durability: durability,
+        if: condition)
     }
   }
 
@@ -192,7 +240,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     try await named { try await store.expire(try storeKey(key), durability: durability) }
   }
 
-  /// Drops the entries whose deadline has passed.
+  /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
   ///
   /// - Returns: How many were dropped.
   /// - Throws: As ``store(_:forKey:terms:)``.
@@ -238,6 +286,8 @@ extension DiskCacheLevel where Key == String, Value == Data {
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
   ///   - name: What the level is called in errors, events and logs.
   ///   - expiry: The lifetime of what is stored without one.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
+  ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
   ///   - clock: The clock that lifetimes are measured by.
@@ -245,11 +295,13 @@ extension DiskCacheLevel where Key == String, Value == Data {
   /// - Throws: As the initialiser with codings.
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
-    durability: Durability = .buffered, access: StoreAccess = .readWrite, clock: any CacheClock = SystemClock(),
+    keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
+    clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
-      directory: directory, capacity: capacity, name: name, expiry: expiry, durability: durability, access: access,
+      directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
+      durability: durability, access: access,
       keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: removalListener)
   }
 }
@@ -264,6 +316,8 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
   ///   - name: What the level is called in errors, events and logs.
   ///   - expiry: The lifetime of what is stored without one.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
+  ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
   ///   - clock: The clock that lifetimes are measured by.
@@ -271,11 +325,13 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   /// - Throws: As the initialiser with codings.
   public convenience init(
     jsonIn directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
-    durability: Durability = .buffered, access: StoreAccess = .readWrite, clock: any CacheClock = SystemClock(),
+    keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
+    clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
-      directory: directory, capacity: capacity, name: name, expiry: expiry, durability: durability, access: access,
+      directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
+      durability: durability, access: access,
       keyCoding: .canonicalText, valueCoding: .json, clock: clock, removalListener: removalListener)
   }
 }

@@ -16,11 +16,16 @@
 ///
 /// Every method can be called from any thread. The clock is read only for entries that can expire; the clock, the cost
 /// function, the listener, and the deinitialisers of values never run under the level's lock.
-public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel {
+public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
+  TaggedLevel,
+  ExpiringLevel
+{
   /// What the level is called in errors, events and logs.
   public let name: String
   /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
   public let expiry: Expiry
+  /// For how long an expired entry stays, for those who ask for stale values.
+  public let keepsExpired: Duration
 
   @usableFromInline let clock: any CacheClock
   private let cost: @Sendable (Key, Value) -> Int
@@ -34,18 +39,21 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of what is stored without one.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   ///   - cost: What an entry weighs. A negative cost counts as 0.
   public init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
-    clock: any CacheClock = SystemClock(), removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
+    keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
     cost: @escaping @Sendable (Key, Value) -> Int
   ) {
     precondition(capacity >= 0, "a capacity cannot be negative")
     precondition(countLimit ?? 0 >= 0, "a count limit cannot be negative")
     self.name = name
     self.expiry = expiry
+    self.keepsExpired = keepsExpired
     self.clock = clock
     self.cost = cost
     self.removalListener = removalListener
@@ -59,14 +67,16 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of what is stored without one.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
-    clock: any CacheClock = SystemClock(), removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+    keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
     self.init(
-      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, clock: clock,
+      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, keepsExpired: keepsExpired, clock: clock,
       removalListener: removalListener, cost: { _, _ in 1 })
   }
 
@@ -95,16 +105,31 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     return entry.value
   }
 
-  /// Returns the entry for a key, or why there is none; an expired entry is dropped on the way.
+  /// Returns the entry for a key, or why there is none; an expired entry that is kept no longer is dropped on the way.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or ``MissReason/absent`` or ``MissReason/expired``.
   /// - Throws: Nothing: memory always answers.
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { find(key, includingExpired: false) }
+
+  /// Returns the entry for a key even if it has expired, for as long as ``keepsExpired`` says.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or ``MissReason/absent`` or ``MissReason/expired``.
+  /// - Throws: Nothing: memory always answers.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { find(key, includingExpired: true) }
+
+  private func find(_ key: Key, includingExpired: Bool) -> Lookup<Value> {
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    guard let entry = state.withLock({ $0.read(key, hash: hash) }) else { return .miss(.absent) }
-    guard let deadline = entry.deadline, deadline <= clock.now else {
-      return .hit(Entry(entry.value, deadline: entry.deadline, cost: entry.cost, level: name))
+    let (read, tags) = state.withLock { ($0.read(key, hash: hash), $0.tags.tags(of: key)) }
+    guard let found = read else { return .miss(.absent) }
+    var entry = Entry(
+      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
+    entry.tags = tags
+    guard let deadline = found.deadline, deadline <= clock.now else { return .hit(entry) }
+    guard deadline.advanced(by: keepsExpired) <= clock.now else {
+      entry.isStale = true
+      return includingExpired ? .hit(entry) : .miss(.expired)
     }
     // Only the entry that was seen: a newer one may have come since.
     let dropped = state.withLock { $0.remove(key, hash: hash) { $0.deadline == deadline } }
@@ -120,7 +145,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Throws: Nothing: memory always answers.
   /// - Complexity: O(1) on average, plus O(1) for every entry that leaves.
   public func set(_ value: Value, forKey key: Key) async throws {
-    insert(value, forKey: key, terms: StoreTerms())
+    _ = insert(value, forKey: key, terms: StoreTerms(), if: nil)
   }
 
   /// Stores a value on terms of its own.
@@ -131,7 +156,22 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - terms: How long it may live and what it weighs.
   /// - Throws: Nothing: memory always answers.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    insert(value, forKey: key, terms: terms)
+    _ = insert(value, forKey: key, terms: terms, if: nil)
+  }
+
+  /// Stores a value if a condition holds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live and what it weighs.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: Nothing: memory always answers.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    insert(value, forKey: key, terms: terms, if: condition)
   }
 
   /// Removes the value for a key.
@@ -167,29 +207,47 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     state.withLock { $0.setDeadline(now, for: key, hash: hash) }
   }
 
-  /// Drops the entries whose deadline has passed.
+  /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
   ///
   /// - Returns: How many were dropped.
   /// - Complexity: O(n).
   @discardableResult
   public func removeExpired() async throws -> Int {
-    let now = clock.now
-    let dropped = state.withLock { $0.removeAll { $0.deadline.map { $0 <= now } ?? false } }
+    let past = clock.now.advanced(by: .zero - keepsExpired)
+    let dropped = state.withLock { $0.removeAll { $0.deadline.map { $0 <= past } ?? false } }
     for entry in dropped { report(entry, cause: .expired) }
     return dropped.count
   }
 
-  private func insert(_ value: Value, forKey key: Key, terms: StoreTerms) {
+  /// Removes every entry that was stored with a tag.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many entries were removed.
+  /// - Throws: Nothing: memory always answers.
+  /// - Complexity: O(k) for k entries with the tag.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    let dropped = state.withLock { $0.removeAll(tagged: tag) }
+    for entry in dropped { report(entry, cause: .removed) }
+    return dropped.count
+  }
+
+  private func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
     let now = clock.now
     let entry = MemoryEntry(
       value: value, cost: max(0, terms.cost ?? cost(key, value)), created: now,
       deadline: terms.deadline(levelDefault: expiry, clock: clock))
-    let (replaced, evicted) = state.withLock { $0.insert(key, hash: hash, entry: entry) }
-    report(replaced, cause: .replaced)
-    for entry in evicted {
+    let left = state.withLock { entries -> (replaced: Slot?, evicted: [Slot])? in
+      guard condition?.holds(isHeld: entries.holds(key, hash: hash, at: now)) ?? true else { return nil }
+      return entries.insert(key, hash: hash, entry: entry, tags: terms.tags)
+    }
+    guard let left else { return false }
+    report(left.replaced, cause: .replaced)
+    for entry in left.evicted {
       report(entry, cause: entry.payload.deadline.map { $0 <= now } ?? false ? .expired : .evicted)
     }
+    return true
   }
 
   private func empty(cause: RemovalCause) {
@@ -198,7 +256,9 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     for entry in dropped { report(entry, cause: cause) }
   }
 
-  private func report(_ slot: SlotTable<Key, MemoryEntry<Value>>.Slot?, cause: RemovalCause) {
+  private typealias Slot = SlotTable<Key, MemoryEntry<Value>>.Slot
+
+  private func report(_ slot: Slot?, cause: RemovalCause) {
     guard let slot, let removalListener else { return }
     removalListener(Removal(key: slot.key, cause: cause, cost: slot.payload.cost))
   }
@@ -212,14 +272,16 @@ extension MemoryCacheLevel where Value: CostRepresentable {
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of what is stored without one.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
-    clock: any CacheClock = SystemClock(), removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
+    keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
     self.init(
-      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, clock: clock,
+      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, keepsExpired: keepsExpired, clock: clock,
       removalListener: removalListener, cost: { $1.cost })
   }
 }

@@ -24,6 +24,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline var table = Table()
   @usableFromInline var policy = LeastRecentlyUsed()
   private var cost = 0
+  private(set) var tags = TagIndex<Key>()
   private let capacity: Int
   private let countLimit: Int?
 
@@ -54,7 +55,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Puts an entry in, after what must leave for it has left.
   mutating func insert(
-    _ key: Key, hash: UInt32, entry: MemoryEntry<Value>
+    _ key: Key, hash: UInt32, entry: MemoryEntry<Value>, tags newTags: Set<String> = []
   ) -> (replaced: Table.Slot?, evicted: [Table.Slot]) {
     let replaced = remove(key, hash: hash) { _ in true }
     guard entry.cost <= capacity, countLimit != 0 else {
@@ -66,6 +67,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
     policy.inserted(table.insert(key, hash: hash, payload: entry))
     cost += entry.cost
+    tags.insert(newTags, for: key)
     return (replaced, evicted)
   }
 
@@ -82,6 +84,16 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
+  /// There is an entry that has not expired.
+  func holds(_ key: Key, hash: UInt32, at now: CacheInstant) -> Bool {
+    guard let slot = table.find(key, hash: hash), let payload = table.slots[Int(slot)]?.payload else { return false }
+    return payload.deadline.map { $0 > now } ?? true
+  }
+
+  mutating func removeAll(tagged tag: String) -> [Table.Slot] {
+    tags.keys(with: tag).compactMap { key in remove(key, hash: Table.hash(key)) { _ in true } }
+  }
+
   mutating func setDeadline(_ deadline: CacheInstant, for key: Key, hash: UInt32) {
     guard let slot = table.find(key, hash: hash) else { return }
     table.slots[Int(slot)]?.payload.deadline = deadline
@@ -93,6 +105,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     table = Table()
     policy = LeastRecentlyUsed()
     cost = 0
+    tags = TagIndex()
     return all
   }
 
@@ -105,6 +118,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     guard let content = table.remove(slot, hash: hash) else { return nil }
     policy.removed(slot)
     cost -= content.payload.cost
+    tags.remove(content.key)
     return content
   }
 }

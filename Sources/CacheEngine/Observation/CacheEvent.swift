@@ -48,6 +48,8 @@ public struct CacheEvent: Sendable {
     case flightLeft(callers: Int)
     /// A load ended: finished, failed, or abandoned by its last caller.
     case flightEnded(callers: Int, Duration)
+    /// An operator did what it is there for.
+    case operated(OperatorEvent)
   }
 
   /// What was asked for.

@@ -58,6 +58,7 @@ extension CacheEvent {
     case .flightBegan, .flightJoined, .flightLeft: .debug
     case .hit: .info
     case .miss, .stored, .done, .cancelled: .debug
+    case .operated(let event): event.severity
     }
   }
 }
@@ -93,6 +94,7 @@ extension CacheEvent.Kind: CustomStringConvertible {
     case .flightJoined: "join"
     case .flightLeft: "leave"
     case .flightEnded: "loaded"
+    case .operated(let event): event.word
     }
   }
 
@@ -111,6 +113,7 @@ extension CacheEvent.Kind: CustomStringConvertible {
       ["dropped=\(dropped)", "cost=\(cost)", duration.inMilliseconds]
     case .flightJoined(let callers), .flightLeft(let callers): ["callers=\(callers)"]
     case .flightEnded(let callers, let duration): ["callers=\(callers)", duration.inMilliseconds]
+    case .operated(let event): event.details
     }
   }
 }

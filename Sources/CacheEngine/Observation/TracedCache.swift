@@ -34,14 +34,16 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// - Returns: The entry, or why there is none.
   /// - Throws: The error of the cache inside.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try await traced(.get, key: key) {
-      try await base.lookup(key)
-    } outcome: { answer in
-      switch answer {
-      case .hit(let entry): .hit(level: entry.level)
-      case .miss(let reason): .miss(reason)
-      }
-    }
+    try await tracedRead(key) { try await base.lookup(key) }
+  }
+
+  /// Returns the entry for a key even if it has expired, or the reason for the miss.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or why there is none.
+  /// - Throws: The error of the cache inside.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await tracedRead(key) { try await base.lookupIncludingExpired(key) }
   }
 
   /// Stores a value under a key.
@@ -98,6 +100,15 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
       recorder.record(.requestBegan(.warn), key: nil)
       await base.onMemoryWarning()
       recorder.record(.requestEnded(.warn, .done, began.duration(to: recorder.clock.now)), key: nil)
+    }
+  }
+
+  private func tracedRead(_ key: Key, _ body: () async throws -> Lookup<Value>) async throws -> Lookup<Value> {
+    try await traced(.get, key: key, body) { answer in
+      switch answer {
+      case .hit(let entry): .hit(level: entry.level)
+      case .miss(let reason): .miss(reason)
+      }
     }
   }
 

@@ -16,6 +16,7 @@ extension SegmentedStore {
     var record: [UInt8]
     /// The value's place in `record`.
     var value: Range<Int>
+    var isExpired = false
   }
 
   enum Answer: Sendable {
@@ -24,7 +25,7 @@ extension SegmentedStore {
   }
 
   /// Finds the newest value of a key.
-  func read(_ key: StoreKey) async throws -> Answer {
+  func read(_ key: StoreKey, includingExpired: Bool = false) async throws -> Answer {
     while true {
       let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
         guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
@@ -32,11 +33,14 @@ extension SegmentedStore {
         return (entry, state.segments.first { $0.number == entry.segment })
       }
       guard let entry else { return .miss(.absent) }
-      if entry.deadline != .max, entry.deadline <= clock.now.nanoseconds {
-        drop(key, if: entry, cause: .expired)
-        return .miss(.expired)
+      let isExpired = entry.deadline != .max && entry.deadline <= clock.now.nanoseconds
+      let isOver = isExpired && isOver(entry, at: clock.now.nanoseconds)
+      if isOver { drop(key, if: entry, cause: .expired) }
+      if isOver || (isExpired && !includingExpired) { return .miss(.expired) }
+      if let segment, var found = try await readRecord(of: entry, key: key, in: segment) {
+        found.isExpired = isExpired
+        return .found(found)
       }
-      if let segment, let found = try await readRecord(of: entry, key: key, in: segment) { return .found(found) }
       // Its segment may have been reclaimed, or its own file replaced, while we were on the way.
       if state.withLock({ $0.index.find(key) }) == entry {
         drop(key, if: entry, cause: .damaged)

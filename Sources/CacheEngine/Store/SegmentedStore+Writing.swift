@@ -4,7 +4,7 @@ import Synchronization
 /// A change that waits for its turn.
 struct WriteJob: Sendable {
   enum Work: Sendable {
-    case put(PreparedRecord, value: [UInt8]?)
+    case put(PreparedRecord, value: [UInt8]?, if: StoreCondition?)
     case remove(StoreKey)
     case expire(StoreKey)
     case clear
@@ -21,10 +21,12 @@ struct WriteJob: Sendable {
 extension SegmentedStore {
   /// Stores a value.
   ///
-  /// The value that was there before stays if this fails.
+  /// The value that was there before stays if this fails. Returns whether the condition held, and the value was stored.
+  @discardableResult
   func put(
-    _ key: StoreKey, type: [UInt8], value: [UInt8], deadline: CacheInstant?, cost: Int, durability: Durability
-  ) async throws {
+    _ key: StoreKey, type: [UInt8], value: [UInt8], deadline: CacheInstant?, cost: Int, durability: Durability,
+    if condition: StoreCondition? = nil
+  ) async throws -> Bool {
     let reading = ClockReading(clock)
     let lifetime = deadline.map { max(0, CacheInstant(nanoseconds: reading.now).duration(to: $0).clampedNanoseconds) }
     let times = RecordTimes(
@@ -38,7 +40,7 @@ extension SegmentedStore {
     let record = unsafe (hasOwnFile ? [UInt8](repeating: 0, count: 24) : value).withUnsafeBytes {
       unsafe PreparedRecord(.value, key: key, type: type, times: times, cost: cost, value: $0, salt: salt)
     }
-    _ = try await perform(.put(record, value: hasOwnFile ? value : nil), durability)
+    return try await perform(.put(record, value: hasOwnFile ? value : nil, if: condition), durability) > 0
   }
 
   func remove(_ key: StoreKey, durability: Durability) async throws { _ = try await perform(.remove(key), durability) }
@@ -121,7 +123,7 @@ struct WriteBatch {
       throw CacheError(.closed, "the store in \(store.directory.path) is closed")
     }
     switch work {
-    case .put(let record, let value): try put(record, value)
+    case .put(let record, let value, let condition): return try put(record, value, if: condition) ? 1 : 0
     case .remove(let key): try remove(key)
     case .expire(let key): try expire(key)
     case .clear: try clear()
@@ -143,7 +145,14 @@ struct WriteBatch {
     } catch { return store.writeFailed(error) }
   }
 
-  private mutating func put(_ prepared: PreparedRecord, _ value: [UInt8]?) throws {
+  private mutating func put(
+    _ prepared: PreparedRecord, _ value: [UInt8]?, if condition: StoreCondition?
+  ) throws -> Bool {
+    if let condition {
+      let now = store.clock.now.nanoseconds
+      let isHeld = store.state.withLock { $0.index.find(prepared.key).map { $0.deadline > now } ?? false }
+      guard condition.holds(isHeld: isHeld) else { return false }
+    }
     var record = prepared
     let own = value.map { StoreIndex.blocks($0.count) } ?? 0
     try makeRoom(for: record.header.recordLength, own)
@@ -168,6 +177,7 @@ struct WriteBatch {
       if let ownFile { unlink(ownFile, value?.count ?? 0) }
       throw error
     }
+    return true
   }
 
   /// Writes a long value beside the log and renames it, and gives the record that points to it.
@@ -232,7 +242,7 @@ struct WriteBatch {
 
   private mutating func sweep() -> Int {
     let now = store.clock.now.nanoseconds
-    let expired = store.state.withLock { $0.index.takeExpired(at: now) }
+    let expired = store.state.withLock { $0.index.takeExpired(at: $0.past(now)) }
     for (key, entry) in expired { lose(key, entry, .expired) }
     return expired.count
   }

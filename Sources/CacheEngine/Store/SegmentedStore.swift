@@ -32,7 +32,17 @@ final class SegmentedStore: Sendable {
     var checkpointBytes = 0
     /// Stretches of the log that could not be read.
     var damaged = 0
+    /// For how long expired entries stay, in nanoseconds.
+    var keepsExpired: Int64 = 0
     var isClosed = false
+
+    /// The deadline is so long past that the entry is kept no longer.
+    func isOver(_ entry: StoreIndex.Entry, at now: Int64) -> Bool {
+      entry.deadline != .max && entry.deadline <= past(now)
+    }
+
+    /// What expired by then is kept no longer at `now`.
+    func past(_ now: Int64) -> Int64 { now &- keepsExpired }
   }
 
   let directory: StoreDirectory
@@ -72,6 +82,12 @@ final class SegmentedStore: Sendable {
   var usage: LevelUsage {
     state.withLock { LevelUsage(count: $0.index.count, cost: $0.allocatedBytes, capacity: limits.capacity) }
   }
+
+  func keepExpired(for duration: Duration) {
+    state.withLock { $0.keepsExpired = max($0.keepsExpired, duration.clampedNanoseconds) }
+  }
+
+  func isOver(_ entry: StoreIndex.Entry, at now: Int64) -> Bool { state.withLock { $0.isOver(entry, at: now) } }
 
   func tell(_ losses: [Loss]) {
     guard !losses.isEmpty else { return }

@@ -14,7 +14,8 @@ import Testing
 
   private func open(_ folder: DiskFolder, calls: FileCalls = FileCalls()) throws -> Level {
     try Level(
-      directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, durability: .buffered,
+      directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: .buffered,
       access: .readWrite,
       keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: nil, calls: calls)
   }
@@ -254,7 +255,8 @@ import Testing
       return -1
     }
     let level = try Level(
-      directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, durability: .synced, access: .readWrite,
+      directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero, durability: .synced,
+      access: .readWrite,
       keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: nil, calls: calls)
     let error = await #expect(throws: CacheError.self) { try await level.set(value(1), forKey: "a") }
     #expect(error?.code == .diskWriteFailed)

@@ -1,0 +1,29 @@
+/// How the writes to the levels of a composition ended.
+struct WriteAttempts {
+  private var failures: [(level: String, error: any Error)] = []
+  private var isAnyWritten = false
+
+  mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
+    do {
+      try await write()
+      isAnyWritten = true
+    } catch let error as CancellationError {
+      throw error
+    } catch let error as CacheError where !error.failures.isEmpty {
+      failures += error.failures
+      if error.code == .partialFailure { isAnyWritten = true }
+    } catch {
+      failures.append((level, error))
+    }
+  }
+
+  var error: CacheError? {
+    guard let first = failures.first else { return nil }
+    var error =
+      isAnyWritten
+      ? CacheError(.partialFailure, "some levels could not be written", underlying: first.error)
+      : CacheError(.writeFailed, "no level could be written", underlying: first.error)
+    error.failures = failures
+    return error
+  }
+}

@@ -1,0 +1,55 @@
+/// On what a value is stored, judged at the very moment of the store.
+public enum StoreCondition: Sendable, Equatable {
+  /// There is no value, or it has expired.
+  case absent
+  /// There is a value.
+  case present
+
+  /// Whether the condition holds.
+  func holds(isHeld: Bool) -> Bool { isHeld == (self == .present) }
+}
+
+/// A level that can store a value on a condition, with nobody coming between.
+///
+/// Memory and disk levels can, and compositions of such levels: there nobody comes between who writes through the same
+/// composition.
+public protocol ConditionalLevel<Key, Value>: CacheLevel {
+  /// Stores a value if a condition holds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``CacheLevel/set(_:forKey:)``.
+  func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool
+}
+
+extension ConditionalLevel {
+  /// Stores a value unless there is one.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - expiry: When the entry expires; `nil` for the level's own default.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``CacheLevel/set(_:forKey:)``.
+  public func setIfAbsent(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws -> Bool {
+    try await store(value, forKey: key, terms: StoreTerms(expiry: expiry), if: .absent)
+  }
+
+  /// Stores a value in place of one that is there.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - expiry: When the entry expires; `nil` for the level's own default.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``CacheLevel/set(_:forKey:)``.
+  public func replace(_ value: Value, forKey key: Key, expiry: Expiry? = nil) async throws -> Bool {
+    try await store(value, forKey: key, terms: StoreTerms(expiry: expiry), if: .present)
+  }
+}

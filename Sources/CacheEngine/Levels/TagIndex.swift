@@ -1,0 +1,27 @@
+/// Which keys have which tags: a plain value.
+///
+/// Keys without tags cost nothing.
+struct TagIndex<Key: Hashable & Sendable>: Sendable {
+  private var keysByTag: [String: Set<Key>] = [:]
+  private var tagsByKey: [Key: Set<String>] = [:]
+
+  var isEmpty: Bool { tagsByKey.isEmpty && keysByTag.isEmpty }
+
+  func tags(of key: Key) -> Set<String> { tagsByKey.isEmpty ? [] : tagsByKey[key] ?? [] }
+
+  func keys(with tag: String) -> Set<Key> { keysByTag[tag] ?? [] }
+
+  mutating func insert(_ tags: Set<String>, for key: Key) {
+    guard !tags.isEmpty else { return }
+    tagsByKey[key] = tags
+    for tag in tags { keysByTag[tag, default: []].insert(key) }
+  }
+
+  mutating func remove(_ key: Key) {
+    guard !tagsByKey.isEmpty, let tags = tagsByKey.removeValue(forKey: key) else { return }
+    for tag in tags {
+      keysByTag[tag]?.remove(key)
+      if keysByTag[tag]?.isEmpty == true { keysByTag[tag] = nil }
+    }
+  }
+}

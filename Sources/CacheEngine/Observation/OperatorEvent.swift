@@ -1,0 +1,91 @@
+import Logging
+
+/// What an operator of a composition did, beside what the levels did that it stands around.
+public enum OperatorEvent: Sendable, Equatable {
+  /// A condition refused a key; the level behind it was not asked.
+  case refused
+  /// A level answered with an expired value, because it was asked for one.
+  case servedStale(deadline: CacheInstant?)
+  /// A value began to be read anew while its readers go on with the old one.
+  case refreshBegan
+  /// That ended.
+  case refreshEnded(Duration, error: String?)
+  /// A read waits for one of the places of a cap.
+  case queued(running: Int, waiting: Int)
+  /// A read got its place.
+  case admitted(running: Int, waiting: Int)
+  /// A read gave back its place, or left the queue.
+  case released(running: Int, waiting: Int)
+  /// A read failed and will be tried again.
+  case retried(attempt: Int, after: Duration, error: String)
+  /// A circuit breaker changed its phase.
+  case circuit(CircuitPhase)
+  /// A read took longer than it may.
+  case timedOut(Duration)
+  /// A value was given in place of a miss, or of an error.
+  case fellBack(error: String?)
+  /// A read was answered from what is remembered of an earlier miss or failure.
+  case rememberedMiss
+}
+
+extension OperatorEvent {
+  /// The event as one word of a log.
+  var word: String {
+    switch self {
+    case .refused: "refuse"
+    case .servedStale: "stale"
+    case .refreshBegan: "refresh"
+    case .refreshEnded(_, nil): "refreshed"
+    case .refreshEnded: "refresh failed"
+    case .queued: "queue"
+    case .admitted: "admit"
+    case .released: "release"
+    case .retried: "retry"
+    case .circuit: "circuit"
+    case .timedOut: "timeout"
+    case .fellBack: "fallback"
+    case .rememberedMiss: "remembered"
+    }
+  }
+
+  /// What more there is to say.
+  var details: [String] {
+    switch self {
+    case .refused, .servedStale, .refreshBegan, .rememberedMiss: []
+    case .refreshEnded(let duration, let error): (error.map { ["(\($0))"] } ?? []) + [duration.inMilliseconds]
+    case .queued(let running, let waiting), .admitted(let running, let waiting), .released(let running, let waiting):
+      ["running=\(running)", "waiting=\(waiting)"]
+    case .retried(let attempt, let delay, let error):
+      ["attempt=\(attempt)", "(\(error))", "in \(delay.inMilliseconds)"]
+    case .circuit(let phase): [phase.rawValue]
+    case .timedOut(let limit): ["after \(limit.inMilliseconds)"]
+    case .fellBack(let error): error.map { ["(\($0))"] } ?? []
+    }
+  }
+
+  /// How much the event matters in a log.
+  var severity: Logger.Level {
+    switch self {
+    case .refused, .refreshBegan, .queued, .admitted, .released, .rememberedMiss: .debug
+    case .servedStale, .refreshEnded(_, nil), .circuit(.closed), .fellBack(nil): .info
+    case .refreshEnded, .retried, .circuit, .timedOut, .fellBack: .warning
+    }
+  }
+}
+
+/// Tells an observer, if there is one, what an operator does.
+struct OperatorRecorder: Sendable {
+  let name: String
+  let observer: (any CacheObserver)?
+  let clock: any CacheClock
+
+  func record<Key>(_ event: @autoclosure () -> OperatorEvent, key: Key) {
+    record(.operated(event()), key: key)
+  }
+
+  func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
+    guard let observer else { return }
+    observer.record(
+      CacheEvent(time: clock.now, request: .current, level: name, key: String(describing: key), kind: kind()))
+  }
+}
