@@ -1,0 +1,75 @@
+/// A level whose entries count only up to an age, whatever their deadlines say.
+///
+/// Built by ``CacheLevel/maximumAge(_:clock:)``. The age is judged when an entry is read, so that a changed limit holds at
+/// once for everything that is stored already.
+///
+/// | the entry | a read gives |
+/// |---|---|
+/// | younger than the limit | the entry; its deadline is at most when it reaches the limit |
+/// | as old as the limit, or older | a miss, ``MissReason/expired``; stale, if stale values were asked for |
+/// | of unknown age | the entry: whoever just fetched it knows none |
+public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level inside.
+  public let base: Base
+  /// How old an entry may become.
+  public let maximumAge: Duration
+
+  private let clock: any CacheClock
+
+  init(base: Base, maximumAge: Duration, clock: any CacheClock) {
+    self.base = base
+    self.maximumAge = maximumAge
+    self.clock = clock
+  }
+
+  /// Returns the value held for a key, if it is young enough.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The error of the level inside.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry for a key, if it is young enough.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: The error of the level inside.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    let answer = limited(try await base.lookup(key))
+    return answer.entry?.isStale == true ? .miss(.expired) : answer
+  }
+
+  /// Returns the entry for a key, marked stale if it is too old.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: The error of the level inside.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    limited(try await base.lookupIncludingExpired(key))
+  }
+
+  private func limited(_ answer: Lookup<Value>) -> Lookup<Value> {
+    guard case .hit(var entry) = answer, let created = entry.created else { return answer }
+    let limit = created.advanced(by: maximumAge)
+    entry.deadline = entry.deadline.map { min($0, limit) } ?? limit
+    entry.isStale = entry.isStale || limit <= clock.now
+    return .hit(entry)
+  }
+}
+
+extension CacheLevel {
+  /// Counts entries of this level only up to an age, judged when they are read.
+  ///
+  /// - Parameters:
+  ///   - age: How old an entry may become. Zero and less let nothing through.
+  ///   - clock: The clock of the level inside.
+  /// - Returns: The limited level.
+  public func maximumAge(_ age: Duration, clock: any CacheClock = SystemClock()) -> AgeLimitedLevel<Self> {
+    AgeLimitedLevel(base: self, maximumAge: age, clock: clock)
+  }
+}

@@ -1,0 +1,162 @@
+/// A level that remembers for a while what the one inside has not.
+///
+/// Built by ``CacheLevel/negativeCaching(for:countLimit:name:observer:clock:failures:)``.
+///
+/// | the level inside | the first read gives | later reads, for the lifetime |
+/// |---|---|---|
+/// | hit | the value | the level inside is asked |
+/// | miss | a miss | a miss, ``MissReason/remembered``; the level inside is not asked |
+/// | failed, of a kind to remember | the error | the same error; the level inside is not asked |
+/// | failed otherwise, cancelled, refused | the same | the level inside is asked |
+///
+/// A set, removal or clear through this level forgets what it concerns, also if it comes while a read is under way.
+public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  private enum Remembered: Sendable {
+    case miss
+    case failure(any Error)
+  }
+
+  /// The level inside.
+  public let base: Base
+
+  private let remembered: MemoryCacheLevel<Key, Remembered>
+  private let gate = WriteGate<Key>()
+  private let recorder: OperatorRecorder
+  private let isWorthRemembering: @Sendable (any Error) -> Bool
+
+  init(
+    base: Base, lifetime: Duration, countLimit: Int, recorder: OperatorRecorder,
+    isWorthRemembering: @escaping @Sendable (any Error) -> Bool
+  ) {
+    self.base = base
+    self.recorder = recorder
+    self.isWorthRemembering = isWorthRemembering
+    remembered = MemoryCacheLevel(
+      name: recorder.name, capacity: .max, countLimit: countLimit, expiry: .after(lifetime), clock: recorder.clock)
+  }
+
+  /// Asks the level inside, unless it is known to have nothing.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: The error of the level inside, now or remembered.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    switch remembered.peek(key) {
+    case .miss:
+      recorder.record(.rememberedMiss, key: key)
+      return .miss(.remembered)
+    case .failure(let error):
+      recorder.record(.rememberedMiss, key: key)
+      throw error
+    case nil: break
+    }
+    let version = gate.beginRead(key)
+    defer { gate.endRead(key) }
+    do {
+      let answer = try await ask()
+      if case .miss(let reason) = answer, reason != .refused { try await remember(.miss, key, version) }
+      return answer
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      if isWorthRemembering(error) { try await remember(.failure(error), key, version) }
+      throw error
+    }
+  }
+
+  /// Returns the value of the level inside, if that can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// Stores a value in the level inside.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: The error of the level inside.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in the level inside on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: The error of the level inside.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await gate.write(key) {
+      try await remembered.remove(key)
+      try await base.store(value, forKey: key, terms: terms)
+    }
+  }
+
+  /// Removes the value for a key from the level inside, and forgets that it was missed.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: The error of the level inside.
+  public func remove(_ key: Key) async throws {
+    try await gate.write(key) {
+      try await remembered.remove(key)
+      try await base.remove(key)
+    }
+  }
+
+  /// Removes everything from the level inside, and forgets every miss.
+  ///
+  /// - Throws: The error of the level inside.
+  public func clear() async throws {
+    try await gate.writeAll {
+      try await remembered.clear()
+      try await base.clear()
+    }
+  }
+
+  /// Forgets every miss and hands the warning to the level inside.
+  public func onMemoryWarning() async {
+    await remembered.onMemoryWarning()
+    await base.onMemoryWarning()
+  }
+
+  private func remember(_ answer: Remembered, _ key: Key, _ version: UInt64) async throws {
+    try await gate.backFill(key, readVersion: version) { try await remembered.set(answer, forKey: key) }
+  }
+}
+
+extension CacheLevel {
+  /// Remembers for a while what this level has not, and does not ask it again so soon.
+  ///
+  /// ```swift
+  /// let users = api.negativeCaching(for: .seconds(5)) { ($0 as? CacheError)?.status == 404 }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - lifetime: For how long a miss is remembered: keep it short, what was missing may come.
+  ///   - countLimit: How many keys are remembered at most; those not asked for the longest time are forgotten first.
+  ///   - name: What the memory is called in events.
+  ///   - observer: Told when a read is answered from what is remembered.
+  ///   - clock: The clock that the lifetime is measured by.
+  ///   - failures: Whether an error is remembered as well. By default none is.
+  /// - Returns: The level with its memory for misses.
+  public func negativeCaching(
+    for lifetime: Duration, countLimit: Int = 10_000, name: String = "negative",
+    observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock(),
+    failures: @escaping @Sendable (any Error) -> Bool = { _ in false }
+  ) -> NegativeCachingLevel<Self> {
+    NegativeCachingLevel(
+      base: self, lifetime: lifetime, countLimit: countLimit,
+      recorder: OperatorRecorder(name: name, observer: observer, clock: clock), isWorthRemembering: failures)
+  }
+}

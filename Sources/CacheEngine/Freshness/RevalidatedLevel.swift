@@ -1,0 +1,211 @@
+import Synchronization
+
+/// When a value that is past its deadline, or close to it, may still be delivered, and when it is read anew.
+///
+/// The words are those of RFC 5861 (HTTP Cache-Control Extensions for Stale Content).
+public struct RevalidationPolicy: Sendable, Equatable {
+  /// For how long after its deadline a value is delivered while it is read anew in the background; `nil` for never.
+  public var whileRevalidate: Duration?
+  /// For how long after its deadline a value is delivered if the level below fails; `nil` for never.
+  public var ifError: Duration?
+  /// How long before its deadline a value that is read begins to be read anew in the background; `nil` for never.
+  public var ahead: Duration?
+
+  /// Creates a policy.
+  ///
+  /// - Parameters:
+  ///   - whileRevalidate: For how long a stale value is delivered while it is read anew; `nil` for never.
+  ///   - ifError: For how long a stale value is delivered if the level below fails; `nil` for never.
+  ///   - ahead: How long before its deadline a value is read anew; `nil` for never.
+  public init(whileRevalidate: Duration? = nil, ifError: Duration? = nil, ahead: Duration? = nil) {
+    self.whileRevalidate = whileRevalidate
+    self.ifError = ifError
+    self.ahead = ahead
+  }
+}
+
+/// A level above another that may deliver values past their deadline, and reads them anew in the background.
+///
+/// Built by ``CacheLevel/compose(_:revalidating:name:observer:clock:)`` and its short forms. It is a composition, and
+/// beyond that:
+///
+/// | the upper level | the lower level | a read gives |
+/// |---|---|---|
+/// | hit, close to its deadline | asked in the background | the upper value |
+/// | expired, within `whileRevalidate` | asked in the background | the stale value, ``Entry/isStale`` |
+/// | expired, within `ifError` | failed | the stale value |
+/// | expired, within `ifError` | miss | a miss: the source says that there is no such value any more |
+/// | expired longer ago | failed | the lower level's error |
+///
+/// The upper level must keep expired entries for as long: see the `keepsExpired` of ``MemoryCacheLevel`` and
+/// ``DiskCacheLevel``. However many readers a key has, it is read anew once at a time. What is read in the background
+/// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told,
+/// and the next reader begins again.
+public final class RevalidatedLevel<Upper: CacheLevel, Lower: CacheLevel>: LevelDecorator
+where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
+  /// What values are found by.
+  public typealias Key = Upper.Key
+  /// What is held.
+  public typealias Value = Upper.Value
+
+  /// The two levels, composed.
+  public let base: ComposedLevel<Upper, Lower>
+  /// When stale values are delivered.
+  public let policy: RevalidationPolicy
+
+  private let recorder: OperatorRecorder
+  private let refreshing = Mutex<Set<Key>>([])
+
+  init(base: ComposedLevel<Upper, Lower>, policy: RevalidationPolicy, recorder: OperatorRecorder) {
+    self.base = base
+    self.policy = policy
+    self.recorder = recorder
+  }
+
+  /// Returns the value for a key, fresh or as stale as the policy allows.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: As the composition of the two levels.
+  public func get(_ key: Key) async throws -> Value? {
+    if let value = peek(key) { return value }
+    return try await lookup(key).entry?.value
+  }
+
+  /// Returns the upper level's value, if that can answer at once and is not read anew ahead of time.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  public func peek(_ key: Key) -> Value? { policy.ahead == nil ? base.peek(key) : nil }
+
+  /// Returns the entry for a key, fresh or as stale as the policy allows.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As the composition of the two levels.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    if case .hit(let entry)? = try await base.lookupAbove(key) {
+      if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
+      return .hit(entry)
+    }
+    if let entry = try await staleEntry(key, within: policy.whileRevalidate) {
+      refresh(key)
+      return .hit(entry)
+    }
+    do {
+      return try await base.lookupBelow(key)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      guard let entry = try await staleEntry(key, within: policy.ifError) else { throw error }
+      recorder.record(.fellBack(error: String(describing: error)), key: key)
+      return .hit(entry)
+    }
+  }
+
+  /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is read anew.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As the composition of the two levels.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookupIncludingExpired(key)
+  }
+
+  /// How many keys are being read anew.
+  public var refreshCount: Int { refreshing.withLock { $0.count } }
+
+  private var now: CacheInstant { recorder.clock.now }
+
+  private func staleEntry(_ key: Key, within limit: Duration?) async throws -> Entry<Value>? {
+    guard let limit else { return nil }
+    // The level was asked before and has told its failure.
+    guard let entry = try? await base.upper.lookupIncludingExpired(key).entry else {
+      try Task.checkCancellation()
+      return nil
+    }
+    // A fresh one came in the meantime.
+    guard entry.isStale else { return entry }
+    guard let deadline = entry.deadline, deadline.duration(to: now) < limit else { return nil }
+    return entry
+  }
+
+  private func refresh(_ key: Key) {
+    guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
+    Task {
+      await RequestContext.$current.withValue(RequestContext.next()) {
+        recorder.record(.refreshBegan, key: key)
+        let began = now
+        var failure: String?
+        do { _ = try await base.lookupBelow(key) } catch { failure = String(describing: error) }
+        _ = refreshing.withLock { $0.remove(key) }
+        recorder.record(.refreshEnded(began.duration(to: now), error: failure), key: key)
+      }
+    }
+  }
+}
+
+extension CacheLevel {
+  /// Puts this level above another, and delivers stale values by a policy.
+  ///
+  /// - Parameters:
+  ///   - lower: The level to ask when this one has no value, and to read values anew from.
+  ///   - policy: When stale values are delivered.
+  ///   - name: What this is called in events.
+  ///   - observer: Told of what is read anew, and when a level fails and the composition goes on without it.
+  ///   - clock: The clock of both levels.
+  /// - Returns: Both levels as one.
+  public func compose<Lower: CacheLevel>(
+    _ lower: Lower, revalidating policy: RevalidationPolicy, name: String = "stale",
+    observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
+  ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    RevalidatedLevel(
+      base: compose(lower, observer: observer), policy: policy,
+      recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
+  }
+
+  /// Puts this level above another, and delivers expired values while they are read anew in the background.
+  ///
+  /// - Parameters:
+  ///   - lower: The level to read values from.
+  ///   - limit: For how long after its deadline a value is delivered.
+  ///   - observer: Told of what is read anew, and of failures.
+  ///   - clock: The clock of both levels.
+  /// - Returns: Both levels as one.
+  public func staleWhileRevalidate<Lower: CacheLevel>(
+    _ lower: Lower, for limit: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    clock: any CacheClock = SystemClock()
+  ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    compose(lower, revalidating: RevalidationPolicy(whileRevalidate: limit), observer: observer, clock: clock)
+  }
+
+  /// Puts this level above another, and delivers expired values when that one fails.
+  ///
+  /// - Parameters:
+  ///   - lower: The level to read values from.
+  ///   - limit: For how long after its deadline a value is delivered.
+  ///   - observer: Told of failures.
+  ///   - clock: The clock of both levels.
+  /// - Returns: Both levels as one.
+  public func staleIfError<Lower: CacheLevel>(
+    _ lower: Lower, for limit: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    clock: any CacheClock = SystemClock()
+  ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    compose(lower, revalidating: RevalidationPolicy(ifError: limit), observer: observer, clock: clock)
+  }
+
+  /// Puts this level above another, and reads values anew in the background shortly before they expire.
+  ///
+  /// - Parameters:
+  ///   - lower: The level to read values from.
+  ///   - window: How long before its deadline a value that is read begins to be read anew.
+  ///   - observer: Told of what is read anew, and of failures.
+  ///   - clock: The clock of both levels.
+  /// - Returns: Both levels as one.
+  public func refreshAhead<Lower: CacheLevel>(
+    _ lower: Lower, within window: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    clock: any CacheClock = SystemClock()
+  ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    compose(lower, revalidating: RevalidationPolicy(ahead: window), observer: observer, clock: clock)
+  }
+}

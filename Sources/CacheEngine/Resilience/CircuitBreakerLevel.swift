@@ -1,0 +1,146 @@
+import Synchronization
+
+/// A level that is left alone for a while after it has failed several times in a row.
+///
+/// Built by ``CacheLevel/circuitBreaker(failures:reset:name:observer:clock:where:)``.
+///
+/// | phase | a read or write |
+/// |---|---|
+/// | closed | goes to the level inside; so many failures in a row open the circuit |
+/// | open | fails at once with ``CacheError/Code/circuitOpen``, until the reset time has passed |
+/// | half-open | one call goes to the level inside, the others fail at once; it closes the circuit or opens it again |
+///
+/// A miss is an answer and counts as a success. A cancelled call counts as neither. Clears and warnings always pass.
+public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level inside.
+  public let base: Base
+
+  private let recorder: OperatorRecorder
+  private let isFailure: @Sendable (any Error) -> Bool
+  private let state: Mutex<CircuitState>
+
+  init(
+    base: Base, failures: Int, reset: Duration, recorder: OperatorRecorder,
+    isFailure: @escaping @Sendable (any Error) -> Bool
+  ) {
+    precondition(failures >= 1, "a circuit opens after at least one failure")
+    precondition(reset >= .zero, "a reset time cannot be negative")
+    self.base = base
+    self.recorder = recorder
+    self.isFailure = isFailure
+    state = Mutex(CircuitState(failures: failures, reset: reset))
+  }
+
+  /// The phase that the circuit is in; an open one lets a call through when its reset time has passed.
+  public var phase: CircuitPhase { state.withLock { $0.phase } }
+
+  /// When an open circuit will let a call through; `nil` if it is not open.
+  public var opensAgain: CacheInstant? { state.withLock { $0.opensAgain } }
+
+  /// Reads the level inside if the circuit lets the call through.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circuitOpen``; else the error of the level inside.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    try await guarded(key, ask)
+  }
+
+  /// Returns the value of the level inside, if that can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// Stores a value in the level inside, if the circuit lets the call through.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circuitOpen``; else the error of the level inside.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in the level inside on terms of its own, if the circuit lets the call through.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await guarded(key) { try await base.store(value, forKey: key, terms: terms) }
+  }
+
+  /// Removes the value for a key from the level inside, if the circuit lets the call through.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func remove(_ key: Key) async throws { try await guarded(key) { try await base.remove(key) } }
+
+  private func guarded<Answer>(_ key: Key, _ call: () async throws -> Answer) async throws -> Answer {
+    guard let pass = change(key, { $0.admit(at: $1) }) else {
+      throw CacheError(
+        .circuitOpen, "it failed several times in a row and is left alone for a while", level: recorder.name)
+    }
+    do {
+      let answer = try await call()
+      change(key) { state, _ in state.succeeded(pass) }
+      return answer
+    } catch {
+      change(key) { state, now in
+        if error is CancellationError || !isFailure(error) {
+          state.forgot(pass, at: now)
+        } else {
+          state.failed(pass, at: now)
+        }
+      }
+      throw error
+    }
+  }
+
+  /// Changes the state, and tells of a new phase.
+  @discardableResult
+  private func change<Answer>(_ key: Key, _ body: (inout CircuitState, CacheInstant) -> Answer) -> Answer {
+    let now = recorder.clock.now
+    let (answer, before, after) = state.withLock { state in
+      let before = state.phase
+      let answer = body(&state, now)
+      return (answer, before, state.phase)
+    }
+    if before != after { recorder.record(.circuit(after), key: key) }
+    return answer
+  }
+}
+
+extension CacheLevel {
+  /// Leaves this level alone for a while after it has failed several times in a row.
+  ///
+  /// - Parameters:
+  ///   - failures: How many failures in a row open the circuit. At least 1.
+  ///   - reset: For how long it stays open before a call is let through to try.
+  ///   - name: What the breaker is called in errors and events.
+  ///   - observer: Told of every change of phase.
+  ///   - clock: The clock that the reset time is measured by.
+  ///   - isFailure: Whether an error says that the level is in trouble. By default every error does.
+  /// - Returns: The level with its breaker.
+  public func circuitBreaker(
+    failures: Int = 5, reset: Duration = .seconds(30), name: String = "breaker",
+    observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock(),
+    where isFailure: @escaping @Sendable (any Error) -> Bool = { _ in true }
+  ) -> CircuitBreakerLevel<Self> {
+    CircuitBreakerLevel(
+      base: self, failures: failures, reset: reset,
+      recorder: OperatorRecorder(name: name, observer: observer, clock: clock), isFailure: isFailure)
+  }
+}

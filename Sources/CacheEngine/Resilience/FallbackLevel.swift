@@ -1,0 +1,86 @@
+/// A level that has an answer where the one inside has none.
+///
+/// Built by ``CacheLevel/fallback(name:observer:clock:_:)``.
+///
+/// | the level inside | a read gives |
+/// |---|---|
+/// | hit | the value |
+/// | miss | the fallback value; a miss if there is none |
+/// | failed | the fallback value; the error if there is none |
+/// | cancelled | `CancellationError` |
+///
+/// A fallback value is not stored anywhere inside, and it is not put forward by ``CacheLevel/peek(_:)``.
+public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level inside.
+  public let base: Base
+
+  private let recorder: OperatorRecorder
+  private let fallback: @Sendable (Key, (any Error)?) async throws -> Value?
+
+  init(
+    base: Base, recorder: OperatorRecorder, fallback: @escaping @Sendable (Key, (any Error)?) async throws -> Value?
+  ) {
+    self.base = base
+    self.recorder = recorder
+    self.fallback = fallback
+  }
+
+  /// Asks the level inside, then the fallback.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: The error of the level inside if there is no fallback value; the fallback's own error.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    let answer: Lookup<Value>
+    do {
+      answer = try await ask()
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      guard let value = try await fallback(key, error) else { throw error }
+      recorder.record(.fellBack(error: String(describing: error)), key: key)
+      return .hit(Entry(value, level: recorder.name))
+    }
+    guard case .miss = answer, let value = try await fallback(key, nil) else { return answer }
+    recorder.record(.fellBack(error: nil), key: key)
+    return .hit(Entry(value, level: recorder.name))
+  }
+
+  /// Returns the value of the level inside, if that can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { base.peek(key) }
+}
+
+extension CacheLevel {
+  /// Answers where this level has no answer.
+  ///
+  /// ```swift
+  /// let avatars = cache.fallback { _, error in error == nil ? nil : placeholder }   // for failures only
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: What the fallback is called in events, and as the level that answered.
+  ///   - observer: Told when the fallback answers.
+  ///   - clock: The clock that events are timed by.
+  ///   - value: Gives the value for a key that missed (no error) or failed; `nil` to let the miss or the error stand.
+  /// - Returns: The level with the fallback.
+  public func fallback(
+    name: String = "fallback", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock(),
+    _ value: @escaping @Sendable (Key, (any Error)?) async throws -> Value?
+  ) -> FallbackLevel<Self> {
+    FallbackLevel(
+      base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock), fallback: value)
+  }
+}
