@@ -1,0 +1,176 @@
+import Synchronization
+
+/// A level that is read by a bounded number of callers at a time; the others wait in line.
+///
+/// Built by ``CacheLevel/capRequests(_:name:observer:clock:)``. Places are given in the order in which callers came. A
+/// caller that is cancelled leaves the line at once, or gives back its place when the level inside has ended. Writes,
+/// removals, clears and warnings do not wait.
+public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  private struct State: Sendable {
+    var line: WaitingLine
+    var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+
+    /// Gives a place to someone in line.
+    mutating func admit(_ id: UInt64) -> CheckedContinuation<Void, any Error>? {
+      if let continuation = waiting.removeValue(forKey: id) { return continuation }
+      line.keep(id)
+      return nil
+    }
+  }
+
+  /// The level inside.
+  public let base: Base
+
+  private let recorder: OperatorRecorder
+  private let state: Mutex<State>
+
+  init(base: Base, limit: Int, recorder: OperatorRecorder) {
+    precondition(limit > 0, "a cap of \(limit) would let nobody through")
+    self.base = base
+    self.recorder = recorder
+    state = Mutex(State(line: WaitingLine(places: limit)))
+  }
+
+  /// Reads the level inside when there is a place.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: The error of the level inside; `CancellationError` if the caller was cancelled while it waited.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    try await enter(key)
+    defer { leave(key) }
+    return try await ask()
+  }
+
+  /// Returns the value of the level inside, if that can answer at once; this takes no place.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// How many callers read, and how many wait for a place.
+  public var load: (running: Int, waiting: Int) { state.withLock { ($0.line.running, $0.line.waiting) } }
+
+  private func enter(_ key: Key) async throws {
+    try Task.checkCancellation()
+    let (id, isAdmitted) = state.withLock { $0.line.enter() }
+    if isAdmitted { return record(OperatorEvent.admitted, key) }
+    record(OperatorEvent.queued, key)
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isAdmitted = state.withLock { state in
+          if state.line.claim(id) { return true }
+          state.waiting[id] = continuation
+          return false
+        }
+        if isAdmitted { continuation.resume() }
+        // A cancellation that came before the continuation was noted found nobody to resume.
+        if Task.isCancelled { giveUp(id, key) }
+      }
+    } onCancel: {
+      giveUp(id, key)
+    }
+    record(OperatorEvent.admitted, key)
+  }
+
+  private func leave(_ key: Key) {
+    let next = state.withLock { state in state.line.leave().flatMap { state.admit($0) } }
+    record(OperatorEvent.released, key)
+    next?.resume()
+  }
+
+  private func giveUp(_ id: UInt64, _ key: Key) {
+    let waiter = state.withLock { state in
+      // Whoever waits no longer has been given its place, and takes it.
+      guard let waiter = state.waiting.removeValue(forKey: id) else {
+        return CheckedContinuation<Void, any Error>?.none
+      }
+      state.line.giveUp(id)
+      return waiter
+    }
+    guard let waiter else { return }
+    record(OperatorEvent.released, key)
+    waiter.resume(throwing: CancellationError())
+  }
+
+  private func record(_ event: (_ running: Int, _ waiting: Int) -> OperatorEvent, _ key: Key) {
+    guard recorder.observer != nil else { return }
+    let load = load
+    recorder.record(event(load.running, load.waiting), key: key)
+  }
+}
+
+/// Who has a place and who waits for one, as a plain value.
+struct WaitingLine: Sendable {
+  private let places: Int
+  private(set) var running = 0
+  /// In the order in which they came; those who gave up are left in and passed over.
+  private var line: [UInt64] = []
+  private var head = 0
+  private var inLine: Set<UInt64> = []
+  /// Given a place before they had begun to wait.
+  private var kept: Set<UInt64> = []
+  private var lastID: UInt64 = 0
+
+  init(places: Int) { self.places = places }
+
+  var waiting: Int { inLine.count }
+  var isEmpty: Bool { running == 0 && inLine.isEmpty && kept.isEmpty }
+
+  mutating func enter() -> (id: UInt64, isAdmitted: Bool) {
+    lastID += 1
+    guard running >= places else {
+      running += 1
+      return (lastID, true)
+    }
+    line.append(lastID)
+    inLine.insert(lastID)
+    return (lastID, false)
+  }
+
+  /// Someone gave back a place: who takes it over, if anybody waits.
+  mutating func leave() -> UInt64? {
+    while head < line.count {
+      let next = line[head]
+      head += 1
+      if head > 64, head * 2 > line.count {
+        line.removeFirst(head)
+        head = 0
+      }
+      if inLine.remove(next) != nil { return next }
+    }
+    running -= 1
+    return nil
+  }
+
+  mutating func giveUp(_ id: UInt64) { inLine.remove(id) }
+
+  mutating func keep(_ id: UInt64) { kept.insert(id) }
+
+  mutating func claim(_ id: UInt64) -> Bool { kept.remove(id) != nil }
+}
+
+extension CacheLevel {
+  /// Lets a bounded number of callers read this level at a time; the others wait in line.
+  ///
+  /// - Parameters:
+  ///   - limit: How many callers may read at once. At least 1.
+  ///   - name: What the cap is called in events.
+  ///   - observer: Told of who waits and who reads.
+  ///   - clock: The clock that events are timed by.
+  /// - Returns: The capped level.
+  public func capRequests(
+    _ limit: Int, name: String = "cap", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock()
+  ) -> CappedLevel<Self> {
+    CappedLevel(base: self, limit: limit, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
+  }
+}

@@ -1,0 +1,115 @@
+/// A level whose values are turned on their way by a transformer that knows their keys.
+///
+/// Built by ``CacheLevel/conditionedValueTransformation(_:)``. The transformer may turn each key's values in its own way,
+/// or refuse a key: then a read fails with its error although the level inside has the value, and a write writes
+/// nothing.
+public struct ConditionedValueTransformedLevel<Base: CacheLevel, Transformer: ConditionedTwoWayTransformer>: CacheLevel
+where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held, as seen from outside.
+  public typealias Value = Transformer.Output
+
+  /// The level inside.
+  public let base: Base
+
+  private let transformer: Transformer
+
+  init(base: Base, transformer: Transformer) {
+    self.base = base
+    self.transformer = transformer
+  }
+
+  /// The name of the level inside.
+  public var name: String { base.name }
+
+  /// Returns the value held for a key, transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The transformer's error, or that of the level inside.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry for a key, with its value transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await turned(base.lookup(key), key) }
+
+  /// Returns the entry for a key even if it has expired, with its value transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await turned(base.lookupIncludingExpired(key), key)
+  }
+
+  /// Stores a value, turned back.
+  ///
+  /// - Parameters:
+  ///   - value: The value to turn back and store.
+  ///   - key: The key to store it under.
+  /// - Throws: As ``get(_:)``.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await base.set(try await transformer.inverseConditionalTransform(key: key, value: value), forKey: key)
+  }
+
+  /// Stores a value, turned back, on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to turn back and store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live and who stores it. A cost is not passed on: it is that of the value outside.
+  /// - Throws: As ``get(_:)``.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    let inner = try await transformer.inverseConditionalTransform(key: key, value: value)
+    try await base.store(inner, forKey: key, terms: terms.withoutCost)
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: The error of the level inside.
+  public func remove(_ key: Key) async throws { try await base.remove(key) }
+
+  /// Removes everything from the level inside.
+  ///
+  /// - Throws: The error of the level inside.
+  public func clear() async throws { try await base.clear() }
+
+  /// Hands the warning to the level inside.
+  public func onMemoryWarning() async { await base.onMemoryWarning() }
+
+  private func turned(_ answer: Lookup<Base.Value>, _ key: Key) async throws -> Lookup<Value> {
+    switch answer {
+    case .miss(let reason): .miss(reason)
+    case .hit(let entry): .hit(entry.with(try await transformer.conditionalTransform(key: key, value: entry.value)))
+    }
+  }
+}
+
+extension CacheLevel {
+  /// Gives this level's values another form, key by key.
+  ///
+  /// - Parameter transformer: Turns this level's values into the other form, and back, or refuses their keys.
+  /// - Returns: The level with the other values.
+  public func conditionedValueTransformation<Transformer: ConditionedTwoWayTransformer>(
+    _ transformer: Transformer
+  ) -> ConditionedValueTransformedLevel<Self, Transformer>
+  where Transformer.Key == Key, Transformer.Input == Value {
+    ConditionedValueTransformedLevel(base: self, transformer: transformer)
+  }
+
+  /// Processes every value that is read from this level, knowing its key.
+  ///
+  /// - Parameter transformer: Gives the value to deliver in place of the one found, or refuses the key.
+  /// - Returns: The processed level.
+  public func conditionedPostProcess<Transformer: ConditionedOneWayTransformer>(
+    _ transformer: Transformer
+  ) -> PostProcessedLevel<Self>
+  where Transformer.Key == Key, Transformer.Input == Value, Transformer.Output == Value {
+    conditionedPostProcess { try await transformer.conditionalTransform(key: $0, value: $1) }
+  }
+}

@@ -1,0 +1,71 @@
+/// A level whose values are processed each time they are read.
+///
+/// Built by `postProcess` and `conditionedPostProcess`. What is stored is not processed.
+///
+/// | the level inside | the processor | a read gives |
+/// |---|---|---|
+/// | hit | succeeds | the processed value |
+/// | hit | fails, or refuses the key | the processor's error |
+/// | miss, failed or cancelled | not asked | the same |
+public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level inside.
+  public let base: Base
+
+  private let process: @Sendable (Key, Value) async throws -> Value
+
+  init(base: Base, process: @escaping @Sendable (Key, Value) async throws -> Value) {
+    self.base = base
+    self.process = process
+  }
+
+  /// Processes what the level inside has.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
+  /// - Returns: The entry with its value processed, or the reason for the miss.
+  /// - Throws: The processor's error, or that of the level inside.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    let answer = try await ask()
+    guard case .hit(var entry) = answer else { return answer }
+    entry.value = try await process(key, entry.value)
+    return .hit(entry)
+  }
+}
+
+extension CacheLevel {
+  /// Processes every value that is read from this level.
+  ///
+  /// - Parameter process: Gives the value to deliver in place of the one found.
+  /// - Returns: The processed level.
+  public func postProcess(_ process: @escaping @Sendable (Value) async throws -> Value) -> PostProcessedLevel<Self> {
+    PostProcessedLevel(base: self) { _, value in try await process(value) }
+  }
+
+  /// Processes every value that is read from this level.
+  ///
+  /// - Parameter transformer: Gives the value to deliver in place of the one found.
+  /// - Returns: The processed level.
+  public func postProcess<Transformer: OneWayTransformer>(
+    _ transformer: Transformer
+  ) -> PostProcessedLevel<Self> where Transformer.Input == Value, Transformer.Output == Value {
+    PostProcessedLevel(base: self) { _, value in try await transformer.transform(value) }
+  }
+
+  /// Processes every value that is read from this level, knowing its key.
+  ///
+  /// - Parameter process: Gives the value to deliver in place of the one found, or refuses the key by throwing.
+  /// - Returns: The processed level.
+  public func conditionedPostProcess(
+    _ process: @escaping @Sendable (Key, Value) async throws -> Value
+  ) -> PostProcessedLevel<Self> {
+    PostProcessedLevel(base: self, process: process)
+  }
+}

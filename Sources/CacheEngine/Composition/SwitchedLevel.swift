@@ -1,0 +1,152 @@
+/// Two levels side by side: each read and each write goes to the one that a selector names.
+///
+/// Built by ``switchLevels(_:_:selector:)``. The selector is asked anew for each call. Removals, clears and warnings go to
+/// both lanes, since a key may have been stored in the other one when the selector thought otherwise.
+public struct SwitchedLevel<First: CacheLevel, Second: CacheLevel>: CacheLevel
+where First.Key == Second.Key, First.Value == Second.Value {
+  /// What values are found by.
+  public typealias Key = First.Key
+  /// What is held.
+  public typealias Value = First.Value
+
+  /// The first lane.
+  public let first: First
+  /// The second lane.
+  public let second: Second
+
+  @usableFromInline let selector: @Sendable (Key) -> Lane
+
+  init(first: First, second: Second, selector: @escaping @Sendable (Key) -> Lane) {
+    self.first = first
+    self.second = second
+    self.selector = selector
+  }
+
+  /// The names of both lanes.
+  public var name: String { "\(first.name)|\(second.name)" }
+
+  /// Returns the value that the selected lane holds for a key.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The error of the selected lane.
+  public func get(_ key: Key) async throws -> Value? {
+    switch selector(key) {
+    case .first: try await first.get(key)
+    case .second: try await second.get(key)
+    }
+  }
+
+  /// Returns the selected lane's entry for a key.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    switch selector(key) {
+    case .first: try await first.lookup(key)
+    case .second: try await second.lookup(key)
+    }
+  }
+
+  /// Returns the value that the selected lane has at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? {
+    switch selector(key) {
+    case .first: first.peek(key)
+    case .second: second.peek(key)
+    }
+  }
+
+  /// Returns the selected lane's entry for a key even if it has expired.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    switch selector(key) {
+    case .first: try await first.lookupIncludingExpired(key)
+    case .second: try await second.lookupIncludingExpired(key)
+    }
+  }
+
+  /// Stores a value in the selected lane.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: As ``get(_:)``.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in the selected lane, on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: As ``get(_:)``.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    switch selector(key) {
+    case .first: try await first.store(value, forKey: key, terms: terms)
+    case .second: try await second.store(value, forKey: key, terms: terms)
+    }
+  }
+
+  /// Removes the value for a key from both lanes, whichever the selector names now.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
+  public func remove(_ key: Key) async throws {
+    try await inBoth({ try await first.remove(key) }, { try await second.remove(key) })
+  }
+
+  /// Removes everything from both lanes.
+  ///
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
+  public func clear() async throws {
+    try await inBoth({ try await first.clear() }, { try await second.clear() })
+  }
+
+  /// Hands the warning to both lanes.
+  public func onMemoryWarning() async {
+    await first.onMemoryWarning()
+    await second.onMemoryWarning()
+  }
+
+  private func inBoth(_ writeFirst: () async throws -> Void, _ writeSecond: () async throws -> Void) async throws {
+    var attempts = WriteAttempts()
+    try await attempts.attempt(first.name, writeFirst)
+    try await attempts.attempt(second.name, writeSecond)
+    if let error = attempts.error { throw error }
+  }
+}
+
+/// One of two levels side by side.
+public enum Lane: Sendable {
+  /// The first level.
+  case first
+  /// The second level.
+  case second
+}
+
+/// Puts two levels side by side.
+///
+/// - Parameters:
+///   - first: The first lane.
+///   - second: The second lane.
+///   - selector: Names the lane for a key. It is evaluated for each call.
+/// - Returns: Both levels as one.
+///
+/// ```swift
+/// let lanes = switchLevels(wifiStack, cellularStack) { _ in isOnWiFi() ? .first : .second }
+/// ```
+public func switchLevels<First: CacheLevel, Second: CacheLevel>(
+  _ first: First, _ second: Second, selector: @escaping @Sendable (First.Key) -> Lane
+) -> SwitchedLevel<First, Second> where First.Key == Second.Key, First.Value == Second.Value {
+  SwitchedLevel(first: first, second: second, selector: selector)
+}

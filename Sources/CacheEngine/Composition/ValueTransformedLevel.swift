@@ -1,0 +1,166 @@
+/// A level whose values are of another kind than those it is asked for.
+///
+/// Built by `transformValues`. Reads turn what was found, writes turn back what is stored. A value that cannot be turned
+/// fails the call with the transformer's error; nothing is then written.
+public struct ValueTransformedLevel<Base: CacheLevel, Transformer: TwoWayTransformer>: CacheLevel
+where Transformer.Input == Base.Value {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held, as seen from outside.
+  public typealias Value = Transformer.Output
+
+  /// The level inside.
+  public let base: Base
+
+  private let transformer: Transformer
+
+  init(base: Base, transformer: Transformer) {
+    self.base = base
+    self.transformer = transformer
+  }
+
+  /// The name of the level inside.
+  public var name: String { base.name }
+
+  /// Returns the value held for a key, transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The transformer's error, or that of the level inside.
+  public func get(_ key: Key) async throws -> Value? {
+    guard let value = try await base.get(key) else { return nil }
+    return try await transformer.transform(value)
+  }
+
+  /// Returns the entry for a key, with its value transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookup(key).transformed(by: transformer)
+  }
+
+  /// Returns the entry for a key even if it has expired, with its value transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookupIncludingExpired(key).transformed(by: transformer)
+  }
+
+  /// Stores a value, turned back.
+  ///
+  /// - Parameters:
+  ///   - value: The value to turn back and store.
+  ///   - key: The key to store it under.
+  /// - Throws: As ``get(_:)``.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await base.set(try await transformer.inverseTransform(value), forKey: key)
+  }
+
+  /// Stores a value, turned back, on terms of its own.
+  ///
+  /// - Parameters:
+  ///   - value: The value to turn back and store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live and who stores it. A cost is not passed on: it is that of the value outside.
+  /// - Throws: As ``get(_:)``.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await base.store(try await transformer.inverseTransform(value), forKey: key, terms: terms.withoutCost)
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: The error of the level inside.
+  public func remove(_ key: Key) async throws { try await base.remove(key) }
+
+  /// Removes everything from the level inside.
+  ///
+  /// - Throws: The error of the level inside.
+  public func clear() async throws { try await base.clear() }
+
+  /// Hands the warning to the level inside.
+  public func onMemoryWarning() async { await base.onMemoryWarning() }
+}
+
+/// A fetcher whose values are transformed on their way; it stays read-only.
+///
+/// Built by `transformValues` on a fetcher with a one-way transformer.
+public struct ValueTransformedFetcher<Base: Fetcher, Transformer: OneWayTransformer>: Fetcher
+where Transformer.Input == Base.Value {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is delivered.
+  public typealias Value = Transformer.Output
+
+  /// The fetcher inside.
+  public let base: Base
+
+  private let transformer: Transformer
+
+  init(base: Base, transformer: Transformer) {
+    self.base = base
+    self.transformer = transformer
+  }
+
+  /// The name of the fetcher inside.
+  public var name: String { base.name }
+
+  /// Returns the value fetched for a key, transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: The transformer's error, or that of the fetcher inside.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry fetched for a key, with its value transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookup(key).transformed(by: transformer)
+  }
+}
+
+extension Lookup {
+  /// The same answer with another value.
+  ///
+  /// A cost stays behind: it was that of the other value.
+  func transformed<Transformer: OneWayTransformer>(
+    by transformer: Transformer
+  ) async throws -> Lookup<Transformer.Output> where Transformer.Input == Value {
+    switch self {
+    case .miss(let reason): .miss(reason)
+    case .hit(let entry):
+      .hit(entry.with(try await transformer.transform(entry.value)))
+    }
+  }
+}
+
+extension CacheLevel {
+  /// Gives this level's values another form.
+  ///
+  /// - Parameter transformer: Turns this level's values into the other form, and back.
+  /// - Returns: The level with the other values.
+  public func transformValues<Transformer: TwoWayTransformer>(
+    _ transformer: Transformer
+  ) -> ValueTransformedLevel<Self, Transformer> where Transformer.Input == Value {
+    ValueTransformedLevel(base: self, transformer: transformer)
+  }
+}
+
+extension Fetcher {
+  /// Gives this fetcher's values another form.
+  ///
+  /// - Parameter transformer: Turns this fetcher's values into the other form.
+  /// - Returns: The fetcher with the other values.
+  public func transformValues<Transformer: OneWayTransformer>(
+    _ transformer: Transformer
+  ) -> ValueTransformedFetcher<Self, Transformer> where Transformer.Input == Value {
+    ValueTransformedFetcher(base: self, transformer: transformer)
+  }
+}
