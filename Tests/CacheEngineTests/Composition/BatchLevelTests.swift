@@ -1,0 +1,149 @@
+import CacheEngine
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+@Suite struct BatchLevelTests {
+  struct Refused: Error, Equatable { var key: Int }
+
+  let level = ScriptedLevel<Int, String>()
+
+  /// Answers each key when its own gate is opened.
+  private func gated(_ gates: [Int: Gate]) -> ScriptedLevel<Int, String> {
+    ScriptedLevel { key in
+      try await gates[key]?.pass()
+      if key < 0 { throw Refused(key: key) }
+      return key == 404 ? .miss(.absent) : .hit(Entry("v\(key)"))
+    }
+  }
+
+  // MARK: Some
+
+  @Test("C81 C82 get-some asks for every key at once, each once, and answers when the last one has ended")
+  func someWaits() async throws {
+    let gates = [1: Gate(), 2: Gate(), 3: Gate()]
+    let slow = gated(gates)
+    let isAnswered = Mutex(false)
+    let reader = Task {
+      let values = try await slow.batchGetSome([1, 2, 3, 2])
+      isAnswered.withLock { $0 = true }
+      return values
+    }
+    for gate in gates.values { await gate.arrivals(1) }
+    gates[3]?.open()
+    gates[1]?.open()
+    #expect(!isAnswered.withLock { $0 })
+    gates[2]?.open()
+    #expect(try await reader.value == ["v1", "v2", "v3", "v2"])
+    #expect(slow.count(of: .get(2)) == 1)
+    #expect(slow.calls.count == 3)
+  }
+
+  @Test("C83 C84 C85 get-some delivers exactly what was found, in the order of the keys, and never fails for a key")
+  func someDelivers() async throws {
+    let some = gated([:])
+    #expect(try await some.batchGetSome([3, -1, 1, 404, 2]) == ["v3", "v1", "v2"])
+    #expect(try await some.batchGetSome([-1, -2]).isEmpty)
+  }
+
+  @Test("C86 no keys, no values, in both forms")
+  func empty() async throws {
+    #expect(try await level.batchGetSome([]).isEmpty)
+    #expect(try await level.allBatch().get([]) == [])
+    try await level.allBatch().set([], forKey: [])
+    #expect(level.calls.isEmpty)
+  }
+
+  @Test("C94 cancelling a batch cancels every read in it", arguments: [true, false])
+  func cancels(all: Bool) async throws {
+    let gates = [1: Gate(), 2: Gate()]
+    let slow = gated(gates)
+    let reader = Task {
+      if all { _ = try await slow.allBatch().get([1, 2]) } else { _ = try await slow.batchGetSome([1, 2]) }
+    }
+    for gate in gates.values { await gate.arrivals(1) }
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+  }
+
+  // MARK: All
+
+  @Test("C85 C87 C89 get-all gives all values in the order of the keys, whichever came first")
+  func allInOrder() async throws {
+    let gates = [1: Gate(), 2: Gate()]
+    let slow = gated(gates)
+    async let values = slow.allBatch().get([1, 2, 3])
+    await gates[1]?.arrivals(1)
+    await gates[2]?.arrivals(1)
+    gates[2]?.open()
+    gates[1]?.open()
+    #expect(try await values == ["v1", "v2", "v3"])
+  }
+
+  @Test("C88 get-all fails with the first error, delivers no value and cancels the rest")
+  func allFails() async throws {
+    let gate = Gate()
+    let slow = gated([1: gate])
+    let error = await #expect(throws: Refused.self) { try await slow.allBatch().get([1, -5]) }
+    #expect(error == Refused(key: -5))
+  }
+
+  @Test("one missing key makes the batch a miss")
+  func allMisses() async throws {
+    #expect(try await gated([:]).allBatch().lookup([1, 404]).missReason == .absent)
+  }
+
+  @Test("C90 C91 a batch is written pair by pair, and fails with the first error")
+  func writes() async throws {
+    try await level.allBatch().set(["a", "b"], forKey: [1, 2])
+    #expect(level.stored(1)?.value == "a")
+    #expect(level.stored(2)?.value == "b")
+    let broken = ScriptedLevel<Int, String>(onSet: { _, key in if key == 2 { throw Refused(key: key) } })
+    await #expect(throws: Refused.self) { try await broken.allBatch().set(["a", "b"], forKey: [1, 2]) }
+  }
+
+  @Test("C92 C93 removing a batch removes every key; clears and warnings reach the level once")
+  func removes() async throws {
+    let batch = level.allBatch()
+    try await batch.set(["a", "b", "c"], forKey: [1, 2, 3])
+    try await batch.remove([1, 3])
+    #expect(level.stored(1) == nil)
+    #expect(level.stored(2)?.value == "b")
+    #expect(level.stored(3) == nil)
+    try await batch.clear()
+    await batch.onMemoryWarning()
+    #expect(level.calls.suffix(2) == [.clear, .warn])
+  }
+
+  @Test("C95 a batch with unequal counts is refused whole")
+  func refusesUnequal() async throws {
+    let error = await #expect(throws: CacheError.self) { try await level.allBatch().set(["a"], forKey: [1, 2]) }
+    #expect(error?.code == .unequalCounts)
+    #expect(level.calls.isEmpty)
+  }
+
+  @Test("C96 a batch is a level like any other: it composes, transforms and pools")
+  func isALevel() async throws {
+    let memory = MemoryCacheLevel<[Int], [String]>()
+    let names = { @Sendable (text: String) in text.split(separator: ",").compactMap { Int($0) } }
+    let source = gated([:])
+    let cache = memory.compose(source.allBatch().pooled()).transformKeys(names)
+    #expect(try await cache.get("2,1") == ["v2", "v1"])
+    #expect(try await cache.get("2,1") == ["v2", "v1"])
+    #expect(source.calls.count == 2)
+  }
+
+  @Test("a batch expires with the first of its values")
+  func expires() async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<Int, String>(keepsExpired: .seconds(60), clock: clock)
+    try await memory.set("a", forKey: 1, expiry: .after(.seconds(10)))
+    try await memory.set("b", forKey: 2, expiry: .after(.seconds(5)))
+    let batch = memory.allBatch()
+    #expect(try await batch.lookup([1, 2]).entry?.deadline == clock.now.advanced(by: .seconds(5)))
+    #expect(batch.peek([1, 2]) == ["a", "b"])
+    clock.advance(by: .seconds(5))
+    #expect(try await batch.get([1, 2]) == nil)
+    #expect(try await batch.lookupIncludingExpired([1, 2]).entry?.isStale == true)
+  }
+}
