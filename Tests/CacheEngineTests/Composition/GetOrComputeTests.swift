@@ -1,0 +1,99 @@
+import CacheEngine
+import CacheEngineTesting
+import Testing
+
+@Suite struct GetOrComputeTests {
+  let level = ScriptedLevel<String, Int>()
+  let observer = RecordingObserver()
+
+  @Test("a value that is there is not made; one that is not is made once and stored")
+  func computes() async throws {
+    let cache = level.pooled()
+    try await level.set(1, forKey: "held")
+    #expect(try await cache.value(forKey: "held") { 100 } == 1)
+    #expect(try await cache.value(forKey: "a") { 2 } == 2)
+    #expect(level.stored("a")?.value == 2)
+    #expect(try await cache.value(forKey: "a") { 3 } == 2)
+  }
+
+  @Test("however many ask at once, the value is made once")
+  func once() async throws {
+    let cache = level.pooled(observer: observer)
+    let gate = Gate()
+    let callers = (0..<100).map { _ in
+      Task {
+        try await cache.value(forKey: "a") {
+          try await gate.pass()
+          return 7
+        }
+      }
+    }
+    await observer.event { if case .flightJoined(callers: 100) = $0.kind { true } else { false } }
+    gate.open()
+    for caller in callers { #expect(try await caller.value == 7) }
+    #expect(observer.events.count { if case .flightBegan = $0.kind { true } else { false } } == 1)
+  }
+
+  @Test("an error reaches everyone who waits and is not kept")
+  func fails() async throws {
+    struct Broken: Error {}
+    let cache = level.pooled()
+    await #expect(throws: Broken.self) { try await cache.value(forKey: "a") { throw Broken() } }
+    #expect(try await cache.value(forKey: "a") { 1 } == 1)
+  }
+
+  @Test("a set, a removal or a clear that comes while the value is made wins", arguments: ["set", "remove", "clear"])
+  func writeWins(write: String) async throws {
+    let cache = level.pooled()
+    let gate = Gate()
+    let maker = Task {
+      try await cache.value(forKey: "a") {
+        try await gate.pass()
+        return 1
+      }
+    }
+    await gate.arrivals(1)
+    switch write {
+    case "set": try await cache.set(100, forKey: "a")
+    case "remove": try await cache.remove("a")
+    default: try await cache.clear()
+    }
+    gate.open()
+    #expect(try await maker.value == 1)
+    #expect(level.stored("a")?.value == (write == "set" ? 100 : nil))
+  }
+
+  @Test("a level that cannot be read or written does not keep a value from being made; both are told")
+  func brokenLevel() async throws {
+    let broken = ScriptedLevel<String, Int>(
+      onSet: { _, _ in throw CacheError(.simulated, "full") }, onGet: { _ in throw CacheError(.simulated, "down") })
+    #expect(try await broken.pooled(observer: observer).value(forKey: "a") { 1 } == 1)
+    let failures = observer.events.count { if case .failed = $0.kind { true } else { false } }
+    #expect(failures == 2)
+  }
+
+  @Test("when the last caller leaves, the making is cancelled")
+  func cancels() async throws {
+    let cache = level.pooled()
+    let gate = Gate()
+    let maker = Task {
+      try await cache.value(forKey: "a") {
+        try await gate.pass()
+        return 1
+      }
+    }
+    await gate.arrivals(1)
+    maker.cancel()
+    await #expect(throws: CancellationError.self) { try await maker.value }
+    #expect(try await cache.value(forKey: "a") { 2 } == 2)
+  }
+
+  @Test("a value is made with the lifetime asked for")
+  func expires() async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    _ = try await memory.pooled().value(forKey: "a", expiry: .after(.seconds(3))) { 1 }
+    clock.advance(by: .seconds(3))
+    #expect(try await memory.get("a") == nil)
+  }
+}

@@ -1,0 +1,58 @@
+import CacheEngine
+import CacheEngineTesting
+import Testing
+
+@Suite struct LifetimeLevelTests {
+  let clock = ManualClock()
+
+  @Test("what is set without a lifetime gets this one; what asks for one keeps it")
+  func lifetimes() async throws {
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    let cache = memory.expiring(after: .seconds(10), clock: clock)
+    try await cache.set(1, forKey: "default")
+    try await cache.set(2, forKey: "long", expiry: .after(.seconds(60)))
+    try await cache.set(3, forKey: "for good", expiry: .never)
+    clock.advance(by: .seconds(10))
+    #expect(try await cache.lookup("default").missReason == .expired)
+    #expect(try await cache.get("long") == 2)
+    #expect(cache.peek("for good") == 3)
+  }
+
+  @Test("what is copied up keeps its deadline, and lives at most as long as the level says")
+  func backFill() async throws {
+    let below = MemoryCacheLevel<String, Int>(name: "below", clock: clock)
+    try await below.set(1, forKey: "soon", expiry: .after(.seconds(3)))
+    try await below.set(2, forKey: "late", expiry: .after(.seconds(60)))
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    let cache = memory.expiring(after: .seconds(10), clock: clock).compose(below)
+    _ = try await (cache.get("soon"), cache.get("late"))
+    let deadlines = try await memory.contents().reduce(into: [:]) { $0[$1.key] = $1.deadline }
+    #expect(deadlines["soon"] == clock.now.advanced(by: .seconds(3)))
+    #expect(deadlines["late"] == clock.now.advanced(by: .seconds(10)))
+  }
+
+  @Test("a maximum age holds when entries are read, also for those stored before")
+  func maximumAge() async throws {
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    try await memory.set(1, forKey: "a")
+    let young = memory.maximumAge(.seconds(10), clock: clock)
+    clock.advance(by: .seconds(9))
+    #expect(try await young.get("a") == 1)
+    #expect(try await young.lookup("a").entry?.deadline == clock.now.advanced(by: .seconds(1)))
+    clock.advance(by: .seconds(1))
+    #expect(try await young.lookup("a").missReason == .expired)
+    #expect(try await young.lookupIncludingExpired("a").entry?.isStale == true)
+    #expect(try await memory.get("a") == 1)
+    #expect(try await memory.maximumAge(.seconds(60), clock: clock).get("a") == 1)
+  }
+
+  @Test("a deadline before the maximum age stays, and an entry of unknown age counts")
+  func otherAges() async throws {
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    try await memory.set(1, forKey: "a", expiry: .after(.seconds(2)))
+    let deadline = try await memory.maximumAge(.seconds(10), clock: clock).lookup("a").entry?.deadline
+    #expect(deadline == clock.now.advanced(by: .seconds(2)))
+    let fetcher = BasicFetcher<String, Int> { $0.count }
+    #expect(try await fetcher.maximumAge(.zero, clock: clock).get("four") == 4)
+  }
+}

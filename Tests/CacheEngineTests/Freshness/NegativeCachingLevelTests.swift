@@ -1,0 +1,84 @@
+import CacheEngine
+import CacheEngineTesting
+import Testing
+
+@Suite struct NegativeCachingLevelTests {
+  let clock = ManualClock()
+  let observer = RecordingObserver()
+  let level = ScriptedLevel<String, Int>()
+
+  private var cache: NegativeCachingLevel<ScriptedLevel<String, Int>> {
+    level.negativeCaching(for: .seconds(5), observer: observer, clock: clock)
+  }
+
+  @Test("a miss is remembered for its lifetime, and no longer")
+  func remembers() async throws {
+    let cache = cache
+    #expect(try await cache.lookup("a").missReason == .absent)
+    #expect(try await cache.lookup("a").missReason == .remembered)
+    #expect(try await cache.get("a") == nil)
+    #expect(level.count(of: .get("a")) == 1)
+    clock.advance(by: .seconds(5))
+    #expect(try await cache.lookup("a").missReason == .absent)
+    #expect(level.count(of: .get("a")) == 2)
+    #expect(observer.events.count { if case .operated(.rememberedMiss) = $0.kind { true } else { false } } == 2)
+  }
+
+  @Test("a set, a removal and a clear forget the miss")
+  func forgets() async throws {
+    let cache = cache
+    _ = try await cache.get("a")
+    try await cache.set(1, forKey: "a")
+    #expect(try await cache.get("a") == 1)
+    try await cache.remove("a")
+    _ = try await cache.get("a")
+    try await cache.clear()
+    #expect(try await cache.lookup("a").missReason == .absent)
+  }
+
+  @Test("a value that is set while a read travels is not hidden by the read's miss")
+  func setWhileReading() async throws {
+    let gate = Gate()
+    let slow = ScriptedLevel<String, Int> { _ in
+      try await gate.pass()
+      return .miss(.absent)
+    }
+    let cache = slow.negativeCaching(for: .seconds(5), clock: clock)
+    let reader = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    try await cache.set(1, forKey: "a")
+    gate.open()
+    #expect(try await reader.value == nil)
+    _ = try await cache.lookup("a")
+    #expect(slow.count(of: .get("a")) == 2)
+  }
+
+  @Test("errors are remembered only if asked for, refusals and cancellations never")
+  func failures() async throws {
+    let failing = ScriptedLevel<String, Int> { key in
+      var error = CacheError(.status, "status")
+      error.status = key == "gone" ? 404 : 500
+      throw error
+    }
+    let cache = failing.negativeCaching(for: .seconds(5), clock: clock) { ($0 as? CacheError)?.status == 404 }
+    for key in ["gone", "gone", "down", "down"] {
+      await #expect(throws: CacheError.self) { try await cache.get(key) }
+    }
+    #expect(failing.count(of: .get("gone")) == 1)
+    #expect(failing.count(of: .get("down")) == 2)
+    let refused = level.conditioned { _ in false }.negativeCaching(for: .seconds(5), clock: clock)
+    #expect(try await refused.lookup("a").missReason == .refused)
+    #expect(try await refused.lookup("a").missReason == .refused)
+  }
+
+  @Test("only so many misses are remembered; a memory warning forgets them all")
+  func bounded() async throws {
+    let cache = level.negativeCaching(for: .seconds(5), countLimit: 2, clock: clock)
+    for key in ["a", "b", "c"] { _ = try await cache.get(key) }
+    #expect(try await cache.lookup("a").missReason == .absent)
+    #expect(try await cache.lookup("c").missReason == .remembered)
+    await cache.onMemoryWarning()
+    #expect(try await cache.lookup("c").missReason == .absent)
+    #expect(level.calls.contains(.warn))
+  }
+}

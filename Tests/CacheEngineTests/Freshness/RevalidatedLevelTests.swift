@@ -1,0 +1,229 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Synchronization
+import Testing
+
+@Suite struct RevalidatedLevelTests {
+  /// A source whose answer can be changed, held up and broken.
+  private final class Source: Sendable {
+    struct State {
+      var answer: Result<Int?, CacheError> = .success(1)
+      var gate: Gate?
+      var asked = 0
+    }
+    let state = Mutex(State())
+    var asked: Int { state.withLock { $0.asked } }
+
+    func answers(_ answer: Result<Int?, CacheError>, gate: Gate? = nil) {
+      state.withLock { ($0.answer, $0.gate) = (answer, gate) }
+    }
+
+    var level: BasicFetcher<String, Int> {
+      BasicFetcher(name: "source") { _ in
+        let (answer, gate) = self.state.withLock { state in
+          state.asked += 1
+          return (state.answer, state.gate)
+        }
+        try await gate?.pass()
+        return try answer.get()
+      }
+    }
+  }
+
+  private let clock = ManualClock()
+  private let source = Source()
+  private let observer = RecordingObserver()
+
+  private func memory() -> MemoryCacheLevel<String, Int> {
+    MemoryCacheLevel(expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock)
+  }
+
+  private func refreshed(_ count: Int = 1) async {
+    let seen = Mutex(0)
+    await observer.event { event in
+      if case .operated(.refreshEnded) = event.kind { seen.withLock { $0 += 1 } }
+      return seen.withLock { $0 } >= count
+    }
+  }
+
+  private func down(_ message: String = "down") -> Result<Int?, CacheError> {
+    .failure(CacheError(.simulated, message))
+  }
+
+  @Test("a stale value is delivered at once while it is read anew, once for all its readers")
+  func whileRevalidate() async throws {
+    let cache = memory().staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
+    #expect(try await cache.get("a") == 1)
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    for _ in 0..<5 {
+      let entry = try await cache.lookup("a").entry
+      #expect(entry?.value == 1)
+      #expect(entry?.isStale == true)
+    }
+    await gate.arrivals(1)
+    #expect(cache.refreshCount == 1)
+    gate.open()
+    await refreshed()
+    let fresh = try await cache.lookup("a").entry
+    #expect(fresh?.value == 2)
+    #expect(fresh?.isStale == false)
+    #expect(source.asked == 2)
+    #expect(cache.refreshCount == 0)
+  }
+
+  @Test("a value that is stale for too long is waited for")
+  func tooStale() async throws {
+    let cache = memory().staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    source.answers(.success(2))
+    clock.advance(by: .seconds(40))
+    #expect(try await cache.get("a") == 2)
+  }
+
+  @Test("a refresh that fails is told, keeps the stale value, and is tried again by the next reader")
+  func failingRefresh() async throws {
+    let cache = memory().staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(down())
+    #expect(try await cache.get("a") == 1)
+    await observer.event {
+      if case .operated(.refreshEnded(_, let error)) = $0.kind { error?.contains("down") == true } else { false }
+    }
+    source.answers(.success(3))
+    #expect(try await cache.get("a") == 1)
+    await refreshed(2)
+    #expect(try await cache.get("a") == 3)
+  }
+
+  @Test("a refresh never goes over a value that was set while it travelled")
+  func refreshLosesToSet() async throws {
+    let cache = memory().staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    _ = try await cache.get("a")
+    await gate.arrivals(1)
+    try await cache.set(100, forKey: "a")
+    gate.open()
+    await refreshed()
+    #expect(try await cache.get("a") == 100)
+  }
+
+  @Test("a stale value stands in when the source fails, for as long as the policy says")
+  func ifError() async throws {
+    let cache = memory().staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(down())
+    let entry = try await cache.lookup("a").entry
+    #expect(entry?.value == 1)
+    #expect(entry?.isStale == true)
+    #expect(observer.events.contains { if case .operated(.fellBack) = $0.kind { true } else { false } })
+    clock.advance(by: .seconds(30))
+    await #expect(throws: CacheError.self) { try await cache.get("a") }
+  }
+
+  @Test("no stale value stands in for a miss, for another key, or for a cancelled read")
+  func ifErrorOnlyForErrors() async throws {
+    let cache = memory().staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(.success(nil))
+    #expect(try await cache.get("a") == nil)
+    source.answers(down())
+    await #expect(throws: CacheError.self) { try await cache.get("b") }
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let reader = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+  }
+
+  @Test("a value close to its deadline is read anew ahead of time")
+  func ahead() async throws {
+    let cache = memory().refreshAhead(source.level, within: .seconds(3), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(6))
+    _ = try await cache.get("a")
+    #expect(source.asked == 1)
+    source.answers(.success(2))
+    clock.advance(by: .seconds(1))
+    #expect(try await cache.get("a") == 1)
+    await refreshed()
+    #expect(try await cache.get("a") == 2)
+    clock.advance(by: .seconds(9))
+    #expect(try await cache.lookup("a").entry?.value == 2)
+  }
+
+  @Test("a level that keeps nothing expired has nothing stale to give")
+  func nothingKept() async throws {
+    let cache = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(10)), clock: clock)
+      .staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(down())
+    await #expect(throws: CacheError.self) { try await cache.get("a") }
+  }
+
+  @Test("a stale value is found under a composition, a pool, a transform, a normalised level and an observer")
+  func throughOperators() async throws {
+    let below = memory()
+    try await below.set(7, forKey: "a")
+    clock.advance(by: .seconds(10))
+    let stack = MemoryCacheLevel<String, Int>(name: "above", clock: clock)
+      .compose(below.observed(as: "below", by: observer, clock: clock).pooled())
+      .postProcess { $0 * 2 }.conditioned { _ in true }
+      .transformKeys { (key: String) in String(key.prefix(1)) }
+      .normalize()
+    #expect(try await stack.get("abc") == nil)
+    let entry = try await stack.lookupIncludingExpired("abc").entry
+    #expect(entry?.value == 14)
+    #expect(entry?.isStale == true)
+    #expect(entry?.level == "below")
+    #expect(
+      observer.events.contains { event in
+        if case .operated(.servedStale) = event.kind { event.level == "below" } else { false }
+      })
+  }
+
+  @Test("expired entries stay for as long as the level keeps them, count as expired, and then are gone")
+  func keeps() async throws {
+    let level = memory()
+    try await level.set(1, forKey: "a")
+    clock.advance(by: .seconds(109))
+    #expect(try await level.lookup("a").missReason == .expired)
+    #expect(level.peek("a") == nil)
+    #expect(try await level.removeExpired() == 0)
+    #expect(try await level.lookupIncludingExpired("a").entry?.isStale == true)
+    clock.advance(by: .seconds(1))
+    #expect(try await level.lookupIncludingExpired("a").missReason == .expired)
+    #expect(level.usage.count == 0)
+  }
+
+  @Test("a disk keeps expired entries as well, and drops them when their time is over")
+  func keepsOnDisk() async throws {
+    let folder = DiskFolder()
+    let disk = try DiskCacheLevel<String, Data>(
+      directory: folder.path, capacity: 4 << 20, expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock
+    )
+    try await disk.set(Data("one".utf8), forKey: "a")
+    try await disk.set(Data("two".utf8), forKey: "b")
+    clock.advance(by: .seconds(10))
+    #expect(try await disk.lookup("a").missReason == .expired)
+    let entry = try await disk.lookupIncludingExpired("a").entry
+    #expect(entry?.value == Data("one".utf8))
+    #expect(entry?.isStale == true)
+    #expect(try await disk.removeExpired() == 0)
+    clock.advance(by: .seconds(100))
+    #expect(try await disk.lookupIncludingExpired("a").missReason == .expired)
+    #expect(try await disk.removeExpired() == 1)
+    #expect(disk.usage.count == 0)
+    try await disk.close()
+  }
+}

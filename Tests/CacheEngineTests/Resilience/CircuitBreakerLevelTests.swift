@@ -1,0 +1,126 @@
+@testable import CacheEngine
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+@Suite struct CircuitBreakerLevelTests {
+  let clock = ManualClock()
+  let observer = RecordingObserver()
+  private let isDown = Flag()
+
+  private final class Flag: Sendable {
+    private let state = Mutex(true)
+    var value: Bool {
+      get { state.withLock { $0 } }
+      set { state.withLock { $0 = newValue } }
+    }
+  }
+
+  private func level() -> ScriptedLevel<String, Int> {
+    ScriptedLevel(
+      onSet: { [isDown] _, _ in if isDown.value { throw CacheError(.simulated, "down") } },
+      onGet: { [isDown] key in
+        if isDown.value { throw CacheError(.simulated, "down") }
+        return key == "a" ? .hit(Entry(1)) : .miss(.absent)
+      })
+  }
+
+  private var phases: [CircuitPhase] {
+    observer.events.compactMap { if case .operated(.circuit(let phase)) = $0.kind { phase } else { nil } }
+  }
+
+  @Test("so many failures in a row open the circuit; then the level is left alone until the reset time has passed")
+  func opens() async throws {
+    let level = level()
+    let cache = level.circuitBreaker(failures: 3, reset: .seconds(30), name: "api", observer: observer, clock: clock)
+    for _ in 0..<3 { await #expect(throws: CacheError.self) { try await cache.get("a") } }
+    #expect(cache.phase == .open)
+    #expect(cache.opensAgain == clock.now.advanced(by: .seconds(30)))
+    for _ in 0..<5 {
+      let error = await #expect(throws: CacheError.self) { try await cache.get("a") }
+      #expect(error?.code == .circuitOpen)
+      #expect(error?.level == "api")
+    }
+    await #expect(throws: CacheError.self) { try await cache.set(1, forKey: "a") }
+    #expect(level.calls.count == 3)
+    isDown.value = false
+    clock.advance(by: .seconds(30))
+    #expect(try await cache.get("a") == 1)
+    #expect(cache.phase == .closed)
+    #expect(phases == [.open, .halfOpen, .closed])
+  }
+
+  @Test("a trial that fails opens the circuit again for the whole reset time")
+  func reopens() async throws {
+    let level = level()
+    let cache = level.circuitBreaker(failures: 1, reset: .seconds(30), clock: clock)
+    await #expect(throws: CacheError.self) { try await cache.get("a") }
+    clock.advance(by: .seconds(30))
+    let error = await #expect(throws: CacheError.self) { try await cache.get("a") }
+    #expect(error?.code == .simulated)
+    clock.advance(by: .seconds(29))
+    let again = await #expect(throws: CacheError.self) { try await cache.get("a") }
+    #expect(again?.code == .circuitOpen)
+    #expect(level.calls.count == 2)
+  }
+
+  @Test("a success between failures begins the count anew, and a miss is a success")
+  func inARow() async throws {
+    let cache = level().circuitBreaker(failures: 2, reset: .seconds(30), clock: clock)
+    for key in ["b", "a", "b"] {
+      isDown.value = true
+      await #expect(throws: CacheError.self) { try await cache.get(key) }
+      isDown.value = false
+      _ = try await cache.get(key)
+    }
+    #expect(cache.phase == .closed)
+  }
+
+  @Test("while one call tries a half-open circuit, the others fail at once; a cancelled trial leaves it to the next")
+  func oneTrial() async throws {
+    let gate = Gate()
+    let fails = Flag()
+    let level = ScriptedLevel<String, Int> { key in
+      if fails.value { throw CacheError(.simulated, "down") }
+      if key == "slow" { try await gate.pass() }
+      return .hit(Entry(1))
+    }
+    let cache = level.circuitBreaker(failures: 1, reset: .seconds(30), clock: clock)
+    await #expect(throws: CacheError.self) { try await cache.get("a") }
+    fails.value = false
+    clock.advance(by: .seconds(30))
+    let trial = Task { try await cache.get("slow") }
+    await gate.arrivals(1)
+    let error = await #expect(throws: CacheError.self) { try await cache.get("a") }
+    #expect(error?.code == .circuitOpen)
+    trial.cancel()
+    await #expect(throws: CancellationError.self) { try await trial.value }
+    #expect(try await cache.get("a") == 1)
+    #expect(cache.phase == .closed)
+  }
+
+  @Test("errors that say nothing of the level's health are not counted")
+  func otherErrors() async throws {
+    let cache = level().circuitBreaker(failures: 1, reset: .seconds(30), clock: clock) { _ in false }
+    for _ in 0..<3 { await #expect(throws: CacheError.self) { try await cache.get("a") } }
+    #expect(cache.phase == .closed)
+  }
+
+  @Test("what began before the circuit changed tells nothing of it now")
+  func lateNews() throws {
+    var state = CircuitState(failures: 1, reset: .seconds(30))
+    let now = clock.now
+    let (first, second) = (state.admit(at: now), state.admit(at: now))
+    let early = try #require(first)
+    let failing = try #require(second)
+    state.failed(failing, at: now)
+    state.succeeded(early)
+    #expect(state.phase == .open)
+    let third = state.admit(at: now.advanced(by: .seconds(30)))
+    let trial = try #require(third)
+    state.failed(early, at: now)
+    #expect(state.phase == .halfOpen)
+    state.succeeded(trial)
+    #expect(state.phase == .closed)
+  }
+}
