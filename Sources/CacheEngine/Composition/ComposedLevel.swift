@@ -12,7 +12,8 @@
 ///
 /// The copy keeps the deadline of the entry found, shortened to the upper level's own lifetime, and never replaces a
 /// newer value: a set, removal or clear through this level that began while the read travelled wins. A copy that
-/// fails is reported and does not fail the read.
+/// fails is reported and does not fail the read. A read that was overtaken so asks the upper level once more, and gives
+/// what that holds by now.
 ///
 /// Writes of one key are carried out one after the other, the lower level first, so that all levels end with the same
 /// value. Every level is tried; if some fail, one error names them.
@@ -64,10 +65,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry with the name of the level that answered.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    let above = try await askAbove(key)
-    if case .success(.hit(let entry)) = above { return .hit(entry) }
-    let below = try await lookupBelow(key)
-    return below.missReason == .nothingToAsk ? try above.get() : below
+    try await read(key, onHitAbove: { _ in }, beforeBelow: { nil }, onFailureBelow: { throw $0 })
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
@@ -90,10 +88,47 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await lower.lookupIncludingExpired(key)
   }
 
-  /// Asks the upper level alone; `nil` if it failed, which is reported.
-  func lookupAbove(_ key: Key) async throws -> Lookup<Value>? {
+  /// Reads both levels, and lets a kind of composition that delivers stale values have its say.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look up.
+  ///   - onHitAbove: Is shown what the upper level has.
+  ///   - beforeBelow: May answer in place of the lower level, which then is not asked.
+  ///   - onFailureBelow: May answer when the lower level has failed.
+  func read(
+    _ key: Key, onHitAbove: (Entry<Value>) -> Void, beforeBelow: () async throws -> Entry<Value>?,
+    onFailureBelow: (any Error) async throws -> Entry<Value>
+  ) async throws -> Lookup<Value> {
+    let version = gate.beginRead(key)
+    defer { gate.endRead(key) }
     let above = try await askAbove(key)
-    return try? above.get()
+    if case .success(.hit(let entry)) = above {
+      onHitAbove(entry)
+      return .hit(entry)
+    }
+    if let entry = try await beforeBelow() { return .hit(entry) }
+    let below: Lookup<Value>
+    do {
+      below = try await askBelow(key, readVersion: version)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      return .hit(try await onFailureBelow(error))
+    }
+    if below.missReason == .nothingToAsk { return try above.get() }
+    // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
+    // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
+    guard gate.isOvertaken(key, readVersion: version), case .success(.hit(let entry)) = try await askAbove(key) else {
+      return below
+    }
+    return .hit(entry)
+  }
+
+  /// Reads the lower level alone, and copies what it has to the upper one.
+  func refresh(_ key: Key) async throws {
+    let version = gate.beginRead(key)
+    defer { gate.endRead(key) }
+    _ = try await askBelow(key, readVersion: version)
   }
 
   private func askAbove(_ key: Key) async throws -> Result<Lookup<Value>, any Error> {
@@ -107,17 +142,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// Asks the lower level, and copies what it has to the upper one.
-  func lookupBelow(_ key: Key) async throws -> Lookup<Value> {
+  private func askBelow(_ key: Key, readVersion: UInt64) async throws -> Lookup<Value> {
     try Task.checkCancellation()
-    let version = gate.beginRead(key)
-    defer { gate.endRead(key) }
     let answer = try await lower.lookup(key)
     guard case .hit(let entry) = answer else { return answer }
     try Task.checkCancellation()
-    try await gate.backFill(key, readVersion: version) {
+    try await gate.backFill(key, readVersion: readVersion) {
       do {
-        try await upper.store(entry.value, forKey: key, terms: .backFill(deadline: entry.deadline, tags: entry.tags))
+        try await upper.store(
+          entry.value, forKey: key, terms: .backFill(deadline: entry.deadline, tags: entry.tags))
       } catch let error as CancellationError {
         throw error
       } catch {

@@ -23,12 +23,13 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   private let gate = WriteGate<Key>()
   private let recorder: OperatorRecorder
 
-  init(base: Base, recorder: OperatorRecorder) {
+  /// The executor is for the loads, which inherit none.
+  init(base: Base, recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
     self.base = base
     self.recorder = recorder
     name = recorder.name
-    reads = SharedLoads(recorder: recorder)
-    computations = SharedLoads(recorder: recorder)
+    reads = SharedLoads(recorder: recorder, executor: executor)
+    computations = SharedLoads(recorder: recorder, executor: executor)
   }
 
   /// Returns the value of the level below, read once for everyone who asks at the same time.

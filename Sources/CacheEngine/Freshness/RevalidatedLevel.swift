@@ -84,22 +84,16 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As the composition of the two levels.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    if case .hit(let entry)? = try await base.lookupAbove(key) {
+    try await base.read(key) { entry in
       if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
-      return .hit(entry)
-    }
-    if let entry = try await staleEntry(key, within: policy.whileRevalidate) {
-      refresh(key)
-      return .hit(entry)
-    }
-    do {
-      return try await base.lookupBelow(key)
-    } catch let error as CancellationError {
-      throw error
-    } catch {
+    } beforeBelow: {
+      let entry = try await staleEntry(key, within: policy.whileRevalidate)
+      if entry != nil { refresh(key) }
+      return entry
+    } onFailureBelow: { error in
       guard let entry = try await staleEntry(key, within: policy.ifError) else { throw error }
       recorder.record(.fellBack(error: String(describing: error)), key: key)
-      return .hit(entry)
+      return entry
     }
   }
 
@@ -137,7 +131,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
         recorder.record(.refreshBegan, key: key)
         let began = now
         var failure: String?
-        do { _ = try await base.lookupBelow(key) } catch { failure = String(describing: error) }
+        do { try await base.refresh(key) } catch { failure = String(describing: error) }
         _ = refreshing.withLock { $0.remove(key) }
         recorder.record(.refreshEnded(began.duration(to: now), error: failure), key: key)
       }

@@ -5,10 +5,17 @@ import Synchronization
 /// The decisions are ``InFlightTable``'s; this class holds the lock, runs the loads, and resumes those who wait.
 final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   private let recorder: OperatorRecorder
+  private let executor: (any TaskExecutor)?
   private let table = Mutex(InFlightTable<Key, CheckedContinuation<Answer, any Error>>())
 
   /// The recorder is told who waits for which load.
-  init(recorder: OperatorRecorder) { self.recorder = recorder }
+  ///
+  /// A load is nobody's child and inherits no executor; whoever wants one for it, as a test that decides the order of all
+  /// steps does, says so.
+  init(recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
+    self.recorder = recorder
+    self.executor = executor
+  }
 
   /// Nothing is under way.
   var isIdle: Bool { table.withLock { $0.isEmpty } }
@@ -41,7 +48,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   private func begin(_ flight: UInt64, key: Key, _ load: @escaping @Sendable () async throws -> Answer) {
     recorder.record(.flightBegan, key: key)
     let began = recorder.observer == nil ? nil : recorder.clock.now
-    let task = Self.start { [self] in
+    let task = start { [self] in
       let answer: Result<Answer, any Error>
       do { answer = .success(try await load()) } catch { answer = .failure(error) }
       let waiters = table.withLock { $0.finish(flight) }
@@ -63,11 +70,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   }
 
   // A task that starts at once, on the caller's thread, costs a third of one that is enqueued first.
-  private static func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
+  private func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      Task.immediate(operation: work)
+      Task.immediate(executorPreference: executor, operation: work)
     } else {
-      Task(operation: work)
+      Task(executorPreference: executor, operation: work)
     }
   }
 }

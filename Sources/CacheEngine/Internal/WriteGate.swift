@@ -54,6 +54,11 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
     try await body()
   }
 
+  /// Whether a write of this key is under way or came since the read began, so that its answers may not fit together.
+  func isOvertaken(_ key: Key, readVersion: UInt64) -> Bool {
+    state.withLock { $0.table.isOvertaken(key, readVersion: readVersion) }
+  }
+
   private func wait(_ request: (inout WriteGateTable<Key>, UInt64) -> Bool) async throws {
     let (isGranted, id) = state.withLock { state in
       let id = state.table.nextID()
@@ -96,14 +101,16 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
 /// Who may write which key now, as a plain value.
 struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
+  private enum Occupant { case write, backFill }
+
   private struct Line {
-    var isBusy = false
+    var occupant: Occupant?
     var readers = 0
     /// Counts the writes that a read under way must know of.
     var version: UInt64 = 0
     var queue: [UInt64] = []
 
-    var isIdle: Bool { !isBusy && readers == 0 && queue.isEmpty }
+    var isIdle: Bool { occupant == nil && readers == 0 && queue.isEmpty }
   }
 
   private var lines: [Key: Line] = [:]
@@ -139,11 +146,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     if !isBackFill { line.version += 1 }
     busyCount -= 1
     if line.queue.isEmpty {
-      line.isBusy = false
+      line.occupant = nil
       lines[key] = line.isIdle ? nil : line
       return grantClear()
     }
     let next = line.queue.removeFirst()
+    line.occupant = .write
     line.version += 1
     busyCount += 1
     lines[key] = line
@@ -175,13 +183,18 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   }
 
   mutating func beginBackFill(_ key: Key, readVersion: UInt64) -> Bool {
-    guard !isClearing, clears.isEmpty, var line = lines[key], !line.isBusy, line.version == readVersion else {
-      return false
-    }
-    line.isBusy = true
+    guard !isClearing, clears.isEmpty, var line = lines[key], line.occupant == nil,
+      line.version == readVersion
+    else { return false }
+    line.occupant = .backFill
     busyCount += 1
     lines[key] = line
     return true
+  }
+
+  func isOvertaken(_ key: Key, readVersion: UInt64) -> Bool {
+    guard !isClearing, let line = lines[key] else { return true }
+    return line.occupant == .write || line.version != readVersion
   }
 
   /// Takes a waiting request out, and says who may go on without it.
@@ -215,11 +228,11 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   private mutating func enqueue(_ id: UInt64, key: Key) -> Bool {
     var line = lines[key, default: Line()]
     defer { lines[key] = line }
-    guard !line.isBusy else {
+    guard line.occupant == nil else {
       line.queue.append(id)
       return false
     }
-    line.isBusy = true
+    line.occupant = .write
     line.version += 1
     busyCount += 1
     return true

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @Suite struct ComposedLevelTests {
@@ -255,7 +256,7 @@ import Testing
     await gate.arrivals(1)
     try await cache.set(2, forKey: "a")
     gate.open()
-    #expect(try await old == 1)
+    #expect(try await old == 2)
     #expect(upper.stored("a")?.value == 2)
   }
 
@@ -304,6 +305,67 @@ import Testing
     gate.open()
     try await write
     #expect(upper.stored("a")?.value == 2)
+  }
+
+  @Test("P1 a read that finds a new value below while others still read the old one above does not run ahead")
+  func readsInOrder() async throws {
+    let (reading, writing) = (Gate(), Gate())
+    let memory = MemoryCacheLevel<String, Int>()
+    // The first read misses, and is slow to say so.
+    let isFirst = Mutex(true)
+    let slow = Level(name: "upper") { value, key in
+      if value == 2 { try await writing.pass() }
+      try await memory.set(value, forKey: key)
+    } onGet: { key in
+      let answer = try await memory.lookup(key)
+      if isFirst.withLock({ isFirst in
+        defer { isFirst = false }; return isFirst
+      }) {
+        try await reading.pass()
+      }
+      return answer
+    }
+    let cache = slow.compose(lower)
+    try await lower.set(1, forKey: "a")
+    async let early = cache.get("a")
+    await reading.arrivals(1)
+    #expect(try await cache.get("a") == 1)
+    async let write: Void = cache.set(2, forKey: "a")
+    await writing.arrivals(1)
+    #expect(lower.stored("a")?.value == 2)
+    reading.open()
+    #expect(try await early == 1)
+    #expect(try await cache.get("a") == 1)
+    writing.open()
+    try await write
+    #expect(try await cache.get("a") == 2)
+  }
+
+  @Test("P1 a removal that is cancelled half way is not seen by one reader and then unseen by the next")
+  func cancelledRemoval() async throws {
+    let reading = Gate()
+    let memory = MemoryCacheLevel<String, Int>()
+    let isFirst = Mutex(true)
+    let slow = Level(name: "upper") { value, key in
+      try await memory.set(value, forKey: key)
+    } onGet: { key in
+      let answer = try await memory.lookup(key)
+      if isFirst.withLock({ isFirst in
+        defer { isFirst = false }; return isFirst
+      }) {
+        try await reading.pass()
+      }
+      return answer
+    }
+    let cache = Unremovable(base: slow).compose(lower)
+    try await lower.set(1, forKey: "a")
+    async let early = cache.get("a")
+    await reading.arrivals(1)
+    #expect(try await cache.get("a") == 1)
+    await #expect(throws: CancellationError.self) { try await cache.remove("a") }
+    reading.open()
+    #expect(try await early == 1)
+    #expect(try await cache.get("a") == 1)
   }
 
   @Test("two writes of one key end in the same order in every level")
@@ -363,6 +425,14 @@ import Testing
       if let value = memory.peek(key) { #expect(disk.peek(key) == value) }
     }
   }
+}
+
+/// A level whose removals are always cancelled.
+private struct Unremovable<Base: CacheLevel>: LevelDecorator {
+  let base: Base
+  func get(_ key: Base.Key) async throws -> Base.Value? { try await base.get(key) }
+  func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> { try await base.lookup(key) }
+  func remove(_ key: Base.Key) async throws { throw CancellationError() }
 }
 
 /// A fetcher that has nothing.

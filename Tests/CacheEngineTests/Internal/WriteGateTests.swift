@@ -43,6 +43,27 @@ import Testing
     #expect(table.isEmpty)
   }
 
+  @Test("a read is overtaken by a write or a clear that it met on its way, and by no back-fill")
+  mutating func overtaken() {
+    let early = table.beginRead("a")
+    #expect(!table.isOvertaken("a", readVersion: early))
+    expect(table.beginBackFill("a", readVersion: early))
+    #expect(!table.isOvertaken("a", readVersion: early))
+    _ = table.finishWrite("a", isBackFill: true)
+    expect(table.requestWrite("a", id: 1))
+    let during = table.beginRead("a")
+    #expect(table.isOvertaken("a", readVersion: early))
+    #expect(table.isOvertaken("a", readVersion: during))
+    _ = table.finishWrite("a")
+    #expect(table.isOvertaken("a", readVersion: during))
+    let late = table.beginRead("a")
+    #expect(!table.isOvertaken("a", readVersion: late))
+    expect(table.requestClear(id: 2))
+    #expect(table.isOvertaken("a", readVersion: late))
+    _ = table.finishClear()
+    #expect(table.isOvertaken("a", readVersion: late))
+  }
+
   @Test("a write that comes during a back-fill waits for its end")
   mutating func writeWaitsForBackFill() {
     let version = table.beginRead("a")
