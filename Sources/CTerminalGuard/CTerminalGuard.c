@@ -147,10 +147,9 @@ void ctg_unwatch(void) {
   if (watch_pipe[0] < 0) return;
   for (size_t i = 0; i < watched_count; i++) sigaction(watched[i].number, &watched[i].before, NULL);
   watched_count = 0;
-  int ends[2] = {watch_pipe[0], watch_pipe[1]};
+  int write_end = watch_pipe[1];
   watch_pipe[0] = watch_pipe[1] = -1;
-  close(ends[0]);
-  close(ends[1]);
+  close(write_end);
 }
 
 static sigset_t unblock_stops(void) {

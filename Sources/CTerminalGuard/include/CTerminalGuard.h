@@ -23,7 +23,7 @@ void ctg_disarm(void);
 /// A signal that was ignored stays ignored, as nohup and shells without job control want it. Only one watch at a time.
 int ctg_watch(const int *signals, size_t count);
 
-/// Puts the signals back as they were and closes the descriptor.
+/// Puts the signals back as they were. The descriptor stays open and is the caller's to close, when nothing watches it.
 void ctg_unwatch(void);
 
 /// Stops the process group as ^Z does. Returns once continued, or at once where nobody could continue it.

@@ -90,11 +90,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   /// Reads both levels, and lets a kind of composition that delivers stale values have its say.
   ///
-  /// - Parameters:
-  ///   - key: The key to look up.
-  ///   - onHitAbove: Is shown what the upper level has.
-  ///   - beforeBelow: May answer in place of the lower level, which then is not asked.
-  ///   - onFailureBelow: May answer when the lower level has failed.
+  /// `onHitAbove` is shown what the upper level has, `beforeBelow` may answer in place of the lower level, which then is
+  /// not asked, and `onFailureBelow` may answer when the lower level has failed.
   func read(
     _ key: Key, onHitAbove: (Entry<Value>) -> Void, beforeBelow: () async throws -> Entry<Value>?,
     onFailureBelow: (any Error) async throws -> Entry<Value>

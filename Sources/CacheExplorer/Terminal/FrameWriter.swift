@@ -124,5 +124,3 @@ final class FrameWriter {
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   unsafe write(descriptor, bytes, count)
 }
-
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

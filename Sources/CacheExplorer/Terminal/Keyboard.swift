@@ -79,4 +79,5 @@ final class Keyboard {
   }
 }
 
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
+/// `close`, where a method of that name stands in the way.
+func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -71,7 +71,7 @@ final class Terminal: Screen {
     do {
       curses = try Curses(term: term, isASCII: options.isASCII)
     } catch {
-      ctg_unwatch()
+      Self.unwatchSignals(signalPipe)
       throw error
     }
     colors = options.colors ?? .chosen(colors: curses.colors, environment: options.environment)
@@ -86,7 +86,7 @@ final class Terminal: Screen {
       try modes.makeRaw()
     } catch {
       ctg_disarm()
-      ctg_unwatch()
+      Self.unwatchSignals(signalPipe)
       curses.destroy()
       writer.close()
       throw error
@@ -219,8 +219,16 @@ final class Terminal: Screen {
     return unsafe numbers.withUnsafeBufferPointer { unsafe ctg_watch($0.baseAddress, $0.count) }
   }
 
+  /// For a pipe that nothing watches yet.
+  private static func unwatchSignals(_ pipe: Int32) {
+    ctg_unwatch()
+    if pipe >= 0 { _ = systemClose(pipe) }
+  }
+
   private func listen(to pipe: Int32) {
     let source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: .main)
+    // Nobody may close a descriptor that is being watched.
+    source.setCancelHandler { _ = systemClose(pipe) }
     source.setEventHandler { [weak self] in
       MainActor.assumeIsolated { self?.readSignals(pipe) }
     }
