@@ -14,8 +14,7 @@ struct CacheBenchmarks {
     for comparison in try await [
       stringHit(entries: 1_024, rounds: rounds), stringHit(entries: 100_000, rounds: rounds),
       integerHit(rounds: rounds),
-      pooledMiss(rounds: rounds),
-    ] {
+    ] + CompositionBenchmarks.comparisons(rounds: rounds) {
       let rows = try await comparison.run()
       let floor = rows.first?.median ?? .nan
       print("\n\(comparison.title)")
@@ -32,15 +31,9 @@ struct CacheBenchmarks {
     (0..<count).map { "user:profile:" + String(repeating: "0", count: 12 - String($0).count) + String($0) }
   }
 
-  /// A walk over all keys in an order that caches of the processor cannot foresee.
-  private static func order(_ count: Int) -> [Int] {
-    var generator = SplitMix64(state: 42)
-    return (0..<count).shuffled(using: &generator)
-  }
-
   private static func stringHit(entries: Int, rounds: Int) async throws -> Comparison {
     let keys = keys(entries)
-    let order = order(entries)
+    let order = Workload.order(entries)
     let floor = LockedDictionary<String, Int>()
     let memory = MemoryCacheLevel<String, Int>(capacity: entries * 2)
     for (index, key) in keys.enumerated() {
@@ -52,25 +45,29 @@ struct CacheBenchmarks {
     let erased = composed.normalize()
     var comparison = Comparison(
       title: "get, hit, String keys of 25 bytes, \(entries) entries", operations: 500_000, rounds: rounds)
-    comparison.add("Dictionary behind Mutex, sync (the floor)") { try await drive($0, keys, order) { floor.get($0) } }
-    comparison.add("Dictionary behind Mutex, async") {
-      try await drive($0, keys, order) { try await floor.getAsync($0) }
+    comparison.add("Dictionary behind Mutex, sync (the floor)") {
+      try await Workload.drive($0, keys, order) { floor.get($0) }
     }
-    comparison.add("MemoryCacheLevel.peek") { try await drive($0, keys, order) { memory.peek($0) } }
-    comparison.add("MemoryCacheLevel.get") { try await drive($0, keys, order) { try await memory.get($0) } }
-    comparison.add("memory.compose(below).get") { try await drive($0, keys, order) { try await composed.get($0) } }
+    comparison.add("Dictionary behind Mutex, async") {
+      try await Workload.drive($0, keys, order) { try await floor.getAsync($0) }
+    }
+    comparison.add("MemoryCacheLevel.peek") { try await Workload.drive($0, keys, order) { memory.peek($0) } }
+    comparison.add("MemoryCacheLevel.get") { try await Workload.drive($0, keys, order) { try await memory.get($0) } }
+    comparison.add("memory.compose(below).get") {
+      try await Workload.drive($0, keys, order) { try await composed.get($0) }
+    }
     comparison.add("memory.compose(below).pooled().get") {
-      try await drive($0, keys, order) { try await pooled.get($0) }
+      try await Workload.drive($0, keys, order) { try await pooled.get($0) }
     }
     comparison.add("memory.compose(below).normalize().get") {
-      try await drive($0, keys, order) { try await erased.get($0) }
+      try await Workload.drive($0, keys, order) { try await erased.get($0) }
     }
     return comparison
   }
 
   private static func integerHit(rounds: Int) async throws -> Comparison {
     let keys = Array(0..<1_024)
-    let order = order(1_024)
+    let order = Workload.order(1_024)
     let floor = LockedDictionary<Int, Int>()
     let memory = MemoryCacheLevel<Int, Int>(capacity: 4_096)
     for key in keys {
@@ -79,52 +76,12 @@ struct CacheBenchmarks {
     }
     let composed = memory.compose(MemoryCacheLevel<Int, Int>(name: "below"))
     var comparison = Comparison(title: "get, hit, Int keys, 1024 entries", operations: 1_000_000, rounds: rounds)
-    comparison.add("Dictionary behind Mutex, sync (the floor)") { try await drive($0, keys, order) { floor.get($0) } }
-    comparison.add("memory.compose(below).get") { try await drive($0, keys, order) { try await composed.get($0) } }
-    return comparison
-  }
-
-  private static func pooledMiss(rounds: Int) async throws -> Comparison {
-    let source = Source()
-    let pooled = source.pooled()
-    var comparison = Comparison(title: "get from a source that answers at once", operations: 50_000, rounds: rounds)
-    comparison.add("await Task { source.get }.value") {
-      for key in 0..<$0 { blackHole(try await Task { try await source.get(key) }.value) }
+    comparison.add("Dictionary behind Mutex, sync (the floor)") {
+      try await Workload.drive($0, keys, order) { floor.get($0) }
     }
-    comparison.add("source.pooled().get") { for key in 0..<$0 { blackHole(try await pooled.get(key)) } }
-    return comparison
-  }
-
-  @inline(__always)
-  private static func drive<Key>(
-    _ operations: Int, _ keys: [Key], _ order: [Int], _ get: (Key) async throws -> Int?
-  ) async throws {
-    var sum = 0
-    var position = 0
-    for _ in 0..<operations {
-      sum &+= try await get(keys[order[position]]) ?? 0
-      position = position + 1 == order.count ? 0 : position + 1
+    comparison.add("memory.compose(below).get") {
+      try await Workload.drive($0, keys, order) { try await composed.get($0) }
     }
-    blackHole(sum)
-  }
-}
-
-struct Source: Fetcher {
-  func get(_ key: Int) async throws -> Int? { key }
-}
-
-@inline(never)
-func blackHole<Value>(_ value: Value) {}
-
-/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
+    return comparison
   }
 }

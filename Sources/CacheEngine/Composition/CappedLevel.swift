@@ -11,29 +11,17 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   /// What is held.
   public typealias Value = Base.Value
 
-  private struct State: Sendable {
-    var line: WaitingLine
-    var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
-
-    /// Gives a place to someone in line.
-    mutating func admit(_ id: UInt64) -> CheckedContinuation<Void, any Error>? {
-      if let continuation = waiting.removeValue(forKey: id) { return continuation }
-      line.keep(id)
-      return nil
-    }
-  }
-
   /// The level inside.
   public let base: Base
 
   private let recorder: OperatorRecorder
-  private let state: Mutex<State>
+  private let state: Mutex<CapState>
 
   init(base: Base, limit: Int, recorder: OperatorRecorder) {
     precondition(limit > 0, "a cap of \(limit) would let nobody through")
     self.base = base
     self.recorder = recorder
-    state = Mutex(State(line: WaitingLine(places: limit)))
+    state = Mutex(CapState(line: WaitingLine(places: limit)))
   }
 
   /// Reads the level inside when there is a place.
@@ -106,6 +94,19 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
     guard recorder.observer != nil else { return }
     let load = load
     recorder.record(event(load.running, load.waiting), key: key)
+  }
+}
+
+/// The line of a cap, with those who stand in it.
+private struct CapState: Sendable {
+  var line: WaitingLine
+  var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+
+  /// Gives a place to someone in line.
+  mutating func admit(_ id: UInt64) -> CheckedContinuation<Void, any Error>? {
+    if let continuation = waiting.removeValue(forKey: id) { return continuation }
+    line.keep(id)
+    return nil
   }
 }
 

@@ -30,7 +30,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public let lower: Lower
 
   private let observer: (any CacheObserver)?
-  private let gate = WriteGate<Key>()
+  @usableFromInline let gate = WriteGate<Key>()
 
   init(upper: Upper, lower: Lower, observer: (any CacheObserver)?) {
     self.upper = upper
@@ -64,8 +64,25 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry with the name of the level that answered.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try await read(key, onHitAbove: { _ in }, beforeBelow: { nil }, onFailureBelow: { throw $0 })
+    let epoch = gate.currentEpoch
+    let above: Result<Lookup<Value>, any Error>
+    do {
+      let answer = try await upper.lookup(key)
+      if case .hit = answer { return answer }
+      above = .success(answer)
+    } catch {
+      above = .failure(error)
+    }
+    return try await lookupBelow(key, above: above, since: epoch)
+  }
+
+  @usableFromInline
+  func lookupBelow(
+    _ key: Key, above: Result<Lookup<Value>, any Error>, since epoch: UInt64
+  ) async throws -> Lookup<Value> {
+    try await readBelow(key, above: above, since: epoch, instead: { nil }, onFailure: { throw $0 })
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
@@ -88,37 +105,37 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await lower.lookupIncludingExpired(key)
   }
 
-  /// Reads both levels, and lets a kind of composition that delivers stale values have its say.
+  /// Goes on with a read that the upper level did not answer.
   ///
-  /// `onHitAbove` is shown what the upper level has, `beforeBelow` may answer in place of the lower level, which then is
-  /// not asked, and `onFailureBelow` may answer when the lower level has failed.
-  func read(
-    _ key: Key, onHitAbove: (Entry<Value>) -> Void, beforeBelow: () async throws -> Entry<Value>?,
-    onFailureBelow: (any Error) async throws -> Entry<Value>
+  /// A kind of composition that delivers stale values has its say: `instead` may answer in place of the lower level, which
+  /// then is not asked, and `onFailure` may answer when the lower level has failed.
+  func readBelow(
+    _ key: Key, above: Result<Lookup<Value>, any Error>, since epoch: UInt64,
+    instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
-    let version = gate.beginRead(key)
+    let ticket = gate.beginRead(key, since: epoch)
     defer { gate.endRead(key) }
-    let above = try await askAbove(key)
-    if case .success(.hit(let entry)) = above {
-      onHitAbove(entry)
-      return .hit(entry)
-    }
-    if let entry = try await beforeBelow() { return .hit(entry) }
+    try reportFailure(of: above, key)
+    if let entry = try await instead() { return .hit(entry) }
     let below: Lookup<Value>
     do {
-      below = try await askBelow(key, readVersion: version)
+      below = try await askBelow(key, readVersion: ticket.version)
     } catch let error as CancellationError {
       throw error
     } catch {
-      return .hit(try await onFailureBelow(error))
+      return .hit(try await onFailure(error))
     }
     if below.missReason == .nothingToAsk { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
-    guard gate.isOvertaken(key, readVersion: version), case .success(.hit(let entry)) = try await askAbove(key) else {
+    guard gate.isOvertaken(key, ticket: ticket) else { return below }
+    do {
+      let again = try await upper.lookup(key)
+      return again.entry == nil ? below : again
+    } catch {
+      try reportFailure(of: .failure(error), key)
       return below
     }
-    return .hit(entry)
   }
 
   /// Reads the lower level alone, and copies what it has to the upper one.
@@ -128,15 +145,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     _ = try await askBelow(key, readVersion: version)
   }
 
-  private func askAbove(_ key: Key) async throws -> Result<Lookup<Value>, any Error> {
-    do {
-      return .success(try await upper.lookup(key))
-    } catch let error as CancellationError {
-      throw error
-    } catch {
-      report(.get, of: upper.name, key: key, error)
-      return .failure(error)
-    }
+  /// A level that fails is passed over and reported; a cancellation ends the read.
+  private func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key) throws {
+    guard case .failure(let error) = above else { return }
+    if error is CancellationError { throw error }
+    report(.get, of: upper.name, key: key, error)
   }
 
   private func askBelow(_ key: Key, readVersion: UInt64) async throws -> Lookup<Value> {

@@ -16,8 +16,8 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
   /// The level behind the condition.
   public let base: Base
 
-  private let condition: @Sendable (Key) async throws -> Bool
-  private let recorder: OperatorRecorder
+  @usableFromInline let condition: @Sendable (Key) async throws -> Bool
+  @usableFromInline let recorder: OperatorRecorder
 
   init(base: Base, recorder: OperatorRecorder, condition: @escaping @Sendable (Key) async throws -> Bool) {
     self.base = base
@@ -32,6 +32,7 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
   ///   - ask: Asks the level inside.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: The condition's error, or that of the level behind it.
+  @inlinable
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {

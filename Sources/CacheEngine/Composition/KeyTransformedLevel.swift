@@ -12,7 +12,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// The level inside.
   public let base: Base
 
-  private let transformer: Transformer
+  @usableFromInline let transformer: Transformer
 
   init(base: Base, transformer: Transformer) {
     self.base = base
@@ -27,6 +27,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// - Parameter key: The key to transform and look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The transformer's error, or that of the level inside.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? { try await base.get(try await transformer.transform(key)) }
 
   /// Returns the entry for the transformed key.
@@ -34,6 +35,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// - Parameter key: The key to transform and look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(try await transformer.transform(key))
   }
@@ -43,6 +45,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// - Parameter key: The key to transform and look up.
   /// - Returns: The entry, fresh or stale, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(try await transformer.transform(key))
   }
@@ -53,6 +56,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   ///   - value: The value to store.
   ///   - key: The key to transform and store it under.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await base.set(value, forKey: try await transformer.transform(key))
   }
@@ -64,6 +68,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   ///   - key: The key to transform and store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await base.store(value, forKey: try await transformer.transform(key), terms: terms)
   }
@@ -72,6 +77,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   ///
   /// - Parameter key: The key to transform and remove.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func remove(_ key: Key) async throws { try await base.remove(try await transformer.transform(key)) }
 
   /// Removes everything from the level inside.

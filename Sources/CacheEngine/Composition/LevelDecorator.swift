@@ -72,14 +72,17 @@ public protocol ReadDecorator<Base>: LevelDecorator {
 
 extension ReadDecorator {
   /// Returns the value of ``lookup(_:)``.
+  @inlinable
   public func get(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
 
   /// Reads the level inside in this decorator's way.
+  @inlinable
   public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     try await read(key) { [base] in try await base.lookup(key) }
   }
 
   /// Reads the level inside in this decorator's way, expired entries included.
+  @inlinable
   public func lookupIncludingExpired(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     try await read(key) { [base] in try await base.lookupIncludingExpired(key) }
   }

@@ -18,7 +18,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// The level that is asked once.
   public let base: Base
 
-  private let reads: SharedLoads<Key, Lookup<Value>>
+  @usableFromInline let reads: SharedLoads<Key, Lookup<Value>>
   private let computations: SharedLoads<Key, Value>
   private let gate = WriteGate<Key>()
   private let recorder: OperatorRecorder
@@ -55,6 +55,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await reads.answer(for: key) { [base] in try await base.lookup(key) }
   }

@@ -16,7 +16,7 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
   /// The level inside.
   public let base: Base
 
-  private let process: @Sendable (Key, Value) async throws -> Value
+  @usableFromInline let process: @Sendable (Key, Value) async throws -> Value
 
   init(base: Base, process: @escaping @Sendable (Key, Value) async throws -> Value) {
     self.base = base
@@ -30,6 +30,7 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
   ///   - ask: Asks the level inside.
   /// - Returns: The entry with its value processed, or the reason for the miss.
   /// - Throws: The processor's error, or that of the level inside.
+  @inlinable
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {

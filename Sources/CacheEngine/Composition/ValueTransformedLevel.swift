@@ -12,7 +12,7 @@ where Transformer.Input == Base.Value {
   /// The level inside.
   public let base: Base
 
-  private let transformer: Transformer
+  @usableFromInline let transformer: Transformer
 
   init(base: Base, transformer: Transformer) {
     self.base = base
@@ -27,6 +27,7 @@ where Transformer.Input == Base.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The transformer's error, or that of the level inside.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? {
     guard let value = try await base.get(key) else { return nil }
     return try await transformer.transform(value)
@@ -37,6 +38,7 @@ where Transformer.Input == Base.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(key).transformed(by: transformer)
   }
@@ -46,6 +48,7 @@ where Transformer.Input == Base.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, fresh or stale, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key).transformed(by: transformer)
   }
@@ -56,6 +59,7 @@ where Transformer.Input == Base.Value {
   ///   - value: The value to turn back and store.
   ///   - key: The key to store it under.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await base.set(try await transformer.inverseTransform(value), forKey: key)
   }
@@ -67,6 +71,7 @@ where Transformer.Input == Base.Value {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and who stores it. A cost is not passed on: it is that of the value outside.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await base.store(try await transformer.inverseTransform(value), forKey: key, terms: terms.withoutCost)
   }
@@ -75,6 +80,7 @@ where Transformer.Input == Base.Value {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func remove(_ key: Key) async throws { try await base.remove(key) }
 
   /// Removes everything from the level inside.
@@ -99,7 +105,7 @@ where Transformer.Input == Base.Value {
   /// The fetcher inside.
   public let base: Base
 
-  private let transformer: Transformer
+  @usableFromInline let transformer: Transformer
 
   init(base: Base, transformer: Transformer) {
     self.base = base
@@ -114,6 +120,7 @@ where Transformer.Input == Base.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The transformer's error, or that of the fetcher inside.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry fetched for a key, with its value transformed.
@@ -121,6 +128,7 @@ where Transformer.Input == Base.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(key).transformed(by: transformer)
   }
@@ -130,6 +138,7 @@ extension Lookup {
   /// The same answer with another value.
   ///
   /// A cost stays behind: it was that of the other value.
+  @inlinable
   func transformed<Transformer: OneWayTransformer>(
     by transformer: Transformer
   ) async throws -> Lookup<Transformer.Output> where Transformer.Input == Value {

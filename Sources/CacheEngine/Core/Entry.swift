@@ -35,6 +35,7 @@ public struct Entry<Value: Sendable>: Sendable {
   }
 
   /// The same entry with another value; its cost, which was that of the first one, stays behind.
+  @inlinable
   func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
     var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
     entry.isStale = isStale
@@ -142,6 +143,7 @@ public struct StoreTerms: Sendable {
   }
 
   /// The same terms for another form of the value, which weighs something else.
+  @inlinable
   var withoutCost: StoreTerms {
     var terms = self
     terms.cost = nil

@@ -84,13 +84,22 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As the composition of the two levels.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try await base.read(key) { entry in
+    let epoch = base.gate.currentEpoch
+    let above: Result<Lookup<Value>, any Error>
+    do {
+      above = .success(try await base.upper.lookup(key))
+    } catch {
+      above = .failure(error)
+    }
+    if case .success(.hit(let entry)) = above {
       if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
-    } beforeBelow: {
+      return .hit(entry)
+    }
+    return try await base.readBelow(key, above: above, since: epoch) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
       return entry
-    } onFailureBelow: { error in
+    } onFailure: { error in
       guard let entry = try await staleEntry(key, within: policy.ifError) else { throw error }
       recorder.record(.fellBack(error: String(describing: error)), key: key)
       return entry

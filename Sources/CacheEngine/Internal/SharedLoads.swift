@@ -1,12 +1,15 @@
-import Synchronization
+#if !CACHEENGINE_TSAN
+  public import Synchronization
+#endif
 
 /// Lets callers that ask for one key at a time share one load of it.
 ///
 /// The decisions are ``InFlightTable``'s; this class holds the lock, runs the loads, and resumes those who wait.
+@usableFromInline
 final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
-  private let recorder: OperatorRecorder
-  private let executor: (any TaskExecutor)?
-  private let table = Mutex(InFlightTable<Key, CheckedContinuation<Answer, any Error>>())
+  @usableFromInline let recorder: OperatorRecorder
+  @usableFromInline let executor: (any TaskExecutor)?
+  @usableFromInline let table = Mutex(InFlightTable<Key, CheckedContinuation<Answer, any Error>>())
 
   /// The recorder is told who waits for which load.
   ///
@@ -21,6 +24,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   var isIdle: Bool { table.withLock { $0.isEmpty } }
 
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
+  @inlinable
   func answer(
     for key: Key, load: @escaping @Sendable () async throws -> Answer
   ) async throws -> Answer {
@@ -41,11 +45,14 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   }
 
   /// Lets later callers of a key begin a load of their own: what is under way may be out of date.
+  @inlinable
   func detach(_ key: Key) { table.withLock { $0.detach(key) } }
 
+  @inlinable
   func detachAll() { table.withLock { $0.detachAll() } }
 
-  private func begin(_ flight: UInt64, key: Key, _ load: @escaping @Sendable () async throws -> Answer) {
+  @inlinable
+  func begin(_ flight: UInt64, key: Key, _ load: @escaping @Sendable () async throws -> Answer) {
     recorder.record(.flightBegan, key: key)
     let began = recorder.observer == nil ? nil : recorder.clock.now
     let task = start { [self] in
@@ -61,7 +68,8 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     if !table.withLock({ $0.attach(task, to: flight) }) { task.cancel() }
   }
 
-  private func leave(_ id: UInt64, key: Key) {
+  @inlinable
+  func leave(_ id: UInt64, key: Key) {
     guard let departure = table.withLock({ $0.leave(id, key: key) }) else { return }
     departure.abandoned?.cancel()
     departure.waiter.resume(throwing: CancellationError())
@@ -70,7 +78,8 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   }
 
   // A task that starts at once, on the caller's thread, costs a third of one that is enqueued first.
-  private func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
+  @inlinable
+  func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
       Task.immediate(executorPreference: executor, operation: work)
     } else {

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// Lets one write at a time through for each key, and back-fills only while no write came between.
 ///
@@ -22,9 +22,13 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Counts the writes that began, so that a read that finds its value above need not be noted.
+  @usableFromInline let epoch = Atomic<UInt64>(0)
 
   @usableFromInline
   init() {}
+
+  @inlinable var currentEpoch: UInt64 { epoch.load(ordering: .relaxed) }
 
   /// Runs a write of one key when it is its turn.
   func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
@@ -40,7 +44,14 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
     return try await body()
   }
 
-  /// Notes that a read travels to the lower level.
+  /// Notes that a read travels to the lower level, having asked the upper one since the epoch.
+  func beginRead(_ key: Key, since epoch: UInt64) -> ReadTicket {
+    state.withLock { state in
+      ReadTicket(
+        version: state.table.beginRead(key), isLate: self.epoch.load(ordering: .relaxed) != epoch)
+    }
+  }
+
   func beginRead(_ key: Key) -> UInt64 { state.withLock { $0.table.beginRead(key) } }
 
   func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
@@ -55,12 +66,13 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Whether a write of this key is under way or came since the read began, so that its answers may not fit together.
-  func isOvertaken(_ key: Key, readVersion: UInt64) -> Bool {
-    state.withLock { $0.table.isOvertaken(key, readVersion: readVersion) }
+  func isOvertaken(_ key: Key, ticket: ReadTicket) -> Bool {
+    ticket.isLate || state.withLock { $0.table.isOvertaken(key, readVersion: ticket.version) }
   }
 
   private func wait(_ request: (inout WriteGateTable<Key>, UInt64) -> Bool) async throws {
     let (isGranted, id) = state.withLock { state in
+      epoch.wrappingAdd(1, ordering: .relaxed)
       let id = state.table.nextID()
       return (request(&state.table, id), id)
     }
@@ -97,6 +109,14 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
     let granted = state.withLock { state in state.grant(finish(&state.table)) }
     for continuation in granted { continuation.resume() }
   }
+}
+
+/// What a read that travels to the lower level has to know in the end.
+struct ReadTicket: Sendable {
+  /// The key's version when the read was noted.
+  var version: UInt64
+  /// A write, of whatever key, began between the read's first step and its being noted.
+  var isLate: Bool
 }
 
 /// Who may write which key now, as a plain value.

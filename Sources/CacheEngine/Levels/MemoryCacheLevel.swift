@@ -110,6 +110,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or ``MissReason/absent`` or ``MissReason/expired``.
   /// - Throws: Nothing: memory always answers.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> { find(key, includingExpired: false) }
 
   /// Returns the entry for a key even if it has expired, for as long as ``keepsExpired`` says.
@@ -117,9 +118,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, fresh or stale, or ``MissReason/absent`` or ``MissReason/expired``.
   /// - Throws: Nothing: memory always answers.
+  @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { find(key, includingExpired: true) }
 
-  private func find(_ key: Key, includingExpired: Bool) -> Lookup<Value> {
+  @inlinable
+  func find(_ key: Key, includingExpired: Bool) -> Lookup<Value> {
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
     let (read, tags) = state.withLock { ($0.read(key, hash: hash), $0.tags.tags(of: key)) }
     guard let found = read else { return .miss(.absent) }
@@ -131,10 +134,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
       entry.isStale = true
       return includingExpired ? .hit(entry) : .miss(.expired)
     }
-    // Only the entry that was seen: a newer one may have come since.
-    let dropped = state.withLock { $0.remove(key, hash: hash) { $0.deadline == deadline } }
-    report(dropped, cause: .expired)
+    dropExpired(key, deadline: deadline)
     return .miss(.expired)
+  }
+
+  /// Drops only the entry that was seen: a newer one may have come since.
+  @usableFromInline
+  func dropExpired(_ key: Key, deadline: CacheInstant) {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    report(state.withLock { $0.remove(key, hash: hash) { $0.deadline == deadline } }, cause: .expired)
   }
 
   /// Stores a value for as long as the level's default lifetime says.

@@ -24,7 +24,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline var table = Table()
   @usableFromInline var policy = LeastRecentlyUsed()
   private var cost = 0
-  private(set) var tags = TagIndex<Key>()
+  @usableFromInline var tags = TagIndex<Key>()
   private let capacity: Int
   private let countLimit: Int?
 

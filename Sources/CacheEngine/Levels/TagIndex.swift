@@ -1,12 +1,14 @@
 /// Which keys have which tags: a plain value.
 ///
 /// Keys without tags cost nothing.
+@usableFromInline
 struct TagIndex<Key: Hashable & Sendable>: Sendable {
   private var keysByTag: [String: Set<Key>] = [:]
-  private var tagsByKey: [Key: Set<String>] = [:]
+  @usableFromInline var tagsByKey: [Key: Set<String>] = [:]
 
   var isEmpty: Bool { tagsByKey.isEmpty && keysByTag.isEmpty }
 
+  @inlinable
   func tags(of key: Key) -> Set<String> { tagsByKey.isEmpty ? [] : tagsByKey[key] ?? [] }
 
   func keys(with tag: String) -> Set<Key> { keysByTag[tag] ?? [] }

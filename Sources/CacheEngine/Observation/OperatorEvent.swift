@@ -74,15 +74,24 @@ extension OperatorEvent {
 }
 
 /// Tells an observer, if there is one, what an operator does.
+@usableFromInline
 struct OperatorRecorder: Sendable {
-  let name: String
-  let observer: (any CacheObserver)?
-  let clock: any CacheClock
+  @usableFromInline let name: String
+  @usableFromInline let observer: (any CacheObserver)?
+  @usableFromInline let clock: any CacheClock
 
+  init(name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
+    self.name = name
+    self.observer = observer
+    self.clock = clock
+  }
+
+  @inlinable
   func record<Key>(_ event: @autoclosure () -> OperatorEvent, key: Key) {
     record(.operated(event()), key: key)
   }
 
+  @inlinable
   func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
     guard let observer else { return }
     observer.record(

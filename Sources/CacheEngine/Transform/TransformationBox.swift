@@ -1,6 +1,6 @@
 /// A one-way transformer made of a closure.
 public struct OneWayTransformationBox<Input: Sendable, Output: Sendable>: OneWayTransformer {
-  private let transformClosure: @Sendable (Input) async throws -> Output
+  @usableFromInline let transformClosure: @Sendable (Input) async throws -> Output
 
   /// Creates a transformer.
   ///
@@ -12,13 +12,14 @@ public struct OneWayTransformationBox<Input: Sendable, Output: Sendable>: OneWay
   /// - Parameter input: What is turned.
   /// - Returns: What it becomes.
   /// - Throws: What the closure throws.
+  @inlinable
   public func transform(_ input: Input) async throws -> Output { try await transformClosure(input) }
 }
 
 /// A two-way transformer made of two closures.
 public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWayTransformer {
-  private let transformClosure: @Sendable (Input) async throws -> Output
-  private let inverseClosure: @Sendable (Output) async throws -> Input
+  @usableFromInline let transformClosure: @Sendable (Input) async throws -> Output
+  @usableFromInline let inverseClosure: @Sendable (Output) async throws -> Input
 
   /// Creates a transformer.
   ///
@@ -38,6 +39,7 @@ public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWay
   /// - Parameter input: What is turned.
   /// - Returns: What it becomes.
   /// - Throws: What the closure throws.
+  @inlinable
   public func transform(_ input: Input) async throws -> Output { try await transformClosure(input) }
 
   /// Calls the second closure.
@@ -45,5 +47,6 @@ public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWay
   /// - Parameter output: What is turned back.
   /// - Returns: What it was made from.
   /// - Throws: What the closure throws.
+  @inlinable
   public func inverseTransform(_ output: Output) async throws -> Input { try await inverseClosure(output) }
 }
