@@ -31,12 +31,13 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CStore"),
     .target(name: "CTerminalGuard"),
     .target(
       name: "CacheEngine",
       dependencies: [
-        "CStore",
+        "CStore", "CZlib",
         .target(name: "CCurl", condition: .when(platforms: [.linux])),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -1,0 +1,55 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Turns property lists into values, and values into property lists.
+///
+/// Both formats are read, whichever is written. A property list holds an array or a dictionary: lone numbers and texts
+/// fail.
+public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransformer {
+  /// How values are written.
+  public enum Format: Hashable, Sendable {
+    /// Compact.
+    case binary
+    /// Readable.
+    case xml
+  }
+
+  /// How values are written.
+  public let format: Format
+
+  /// Creates a transformer.
+  ///
+  /// - Parameter format: How values are written.
+  public init(format: Format = .binary) { self.format = format }
+
+  /// Parses a property list.
+  ///
+  /// - Parameter input: The bytes, in either format.
+  /// - Returns: The value.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the bytes are not a property list or not
+  ///   a value of this type.
+  @concurrent
+  public func transform(_ input: Data) async throws -> Value {
+    do { return try PropertyListDecoder().decode(Value.self, from: input) } catch {
+      throw CacheError(
+        .invalidCachedData, "the property list is not a \(Value.self): \(Excerpt.of(input))", underlying: error)
+    }
+  }
+
+  /// Writes a property list.
+  ///
+  /// - Parameter output: The value.
+  /// - Returns: The bytes.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/encodingFailed`` if the value cannot be written.
+  @concurrent
+  public func inverseTransform(_ output: Value) async throws -> Data {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = format == .xml ? .xml : .binary
+    do { return try encoder.encode(output) } catch {
+      throw CacheError(.encodingFailed, "a \(Value.self) cannot be written as a property list", underlying: error)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@Suite struct JSONTransformerTests {
+  struct User: Codable, Equatable {
+    var userName: String
+    var born = Date(timeIntervalSince1970: 1_750_000_000.25)
+    var score = 1.5
+  }
+
+  @Test("C115 C116 values become JSON and the same values again, whatever the options")
+  func roundTrips() async throws {
+    let user = User(userName: "Ada \u{1F4BE}/")
+    for dates in [JSONOptions.Dates.secondsSince2001, .secondsSince1970, .millisecondsSince1970] {
+      for names in [JSONOptions.Names.asDeclared, .snakeCase] {
+        for isPretty in [false, true] {
+          let transformer = JSONTransformer<User>(options: JSONOptions(dates: dates, names: names, isPretty: isPretty))
+          #expect(try await transformer.transform(try await transformer.inverseTransform(user)) == user)
+        }
+      }
+    }
+  }
+
+  @Test("C116 the options say what is written, and names come in order")
+  func options() async throws {
+    let user = User(userName: "a/b", born: Date(timeIntervalSince1970: 0), score: .infinity)
+    let options = JSONOptions(dates: .iso8601, names: .snakeCase, nonFiniteNumbers: .text)
+    let data = try await JSONTransformer<User>(options: options).inverseTransform(user)
+    #expect(
+      String(decoding: data, as: UTF8.self) == #"{"born":"1970-01-01T00:00:00Z","score":"inf","user_name":"a/b"}"#)
+    #expect(try await JSONTransformer<User>(options: options).transform(data) == user)
+  }
+
+  @Test(
+    "C115 bytes that are not JSON, or not such a value, fail with a short message", arguments: ["", "{", "[1] x", "[]"])
+  func refuses(_ text: String) async throws {
+    let error = await #expect(throws: CacheError.self) { try await JSONTransformer<User>().transform(Data(text.utf8)) }
+    #expect(error?.code == .invalidCachedData)
+    #expect(error?.message.hasPrefix("the JSON is not a User") == true)
+    #expect(error?.underlying != nil)
+  }
+
+  @Test("C115 the message tells the beginning of long bytes only")
+  func excerpt() async throws {
+    let long = Data(("[" + String(repeating: "\u{1F4BE}", count: 100_000)).utf8)
+    let error = await #expect(throws: CacheError.self) { try await JSONTransformer<[Int]>().transform(long) }
+    let message = try #require(error?.message)
+    #expect(message.unicodeScalars.count < 200)
+    #expect(message.contains("400001 bytes beginning with \"[\u{1F4BE}"))
+  }
+
+  @Test("C117 a number that JSON cannot hold fails", arguments: [Double.nan, .infinity, -.infinity])
+  func notFinite(_ number: Double) async {
+    let error = await #expect(throws: CacheError.self) {
+      try await JSONTransformer<[Double]>().inverseTransform([number])
+    }
+    #expect(error?.code == .encodingFailed)
+    let untyped = await #expect(throws: CacheError.self) {
+      try await JSONValueTransformer().inverseTransform(["a": .number(number)])
+    }
+    #expect(untyped?.code == .encodingFailed)
+  }
+}
