@@ -6,19 +6,20 @@ FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sour
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests
 
-.PHONY: run test test-tsan lint format bench install dependencies help
+.PHONY: run test test-tsan lint format bench install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
 	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
 
-test: dependencies ## Run every test
+test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
-# Two processes: the program's tests start processes and terminals, whose descriptors the engine's need not share.
+# Processes of their own: the program's tests start processes and terminals, whose descriptors the engine's need not share.
 	@$(SWIFT) test --skip-build --filter CacheEngineTests
+	@$(SWIFT) test --skip-build --filter CacheEngineImagesTests
 	@$(SWIFT) test --skip-build --filter CacheExplorerTests
 
-test-tsan: dependencies ## Run the concurrency tests under Thread Sanitizer
+test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN --filter '$(CONCURRENT)'
 
 lint: ## Check the layout and the documentation of every source file
@@ -39,6 +40,10 @@ install: dependencies ## Install a release build below PREFIX (default /usr/loca
 
 dependencies:
 	@./Scripts/install-dependencies
+
+# Building every test builds the images library, which needs two codecs more than the explorer.
+test-dependencies:
+	@./Scripts/install-dependencies images
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14

@@ -18,6 +18,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CacheEngine", targets: ["CacheEngine"]),
+    .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
@@ -32,6 +33,8 @@ let package = Package(
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .target(name: "CStore"),
     .target(name: "CTerminalGuard"),
     .target(
@@ -40,6 +43,15 @@ let package = Package(
         "CStore", "CZlib",
         .target(name: "CCurl", condition: .when(platforms: [.linux])),
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict),
+    // A library of its own, so that only who wants images needs the codecs.
+    .target(
+      name: "CacheEngineImages",
+      dependencies: [
+        "CacheEngine",
+        .target(name: "CPNG", condition: .when(platforms: [.linux])),
+        .target(name: "CTurboJPEG", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
@@ -56,6 +68,8 @@ let package = Package(
     .testTarget(
       name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineImagesTests", dependencies: ["CacheEngineImages", "CacheEngine"], swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
     .target(name: "CPseudoTerminal", path: "Tests/PseudoTerminal/C"),
     .target(

@@ -24,7 +24,7 @@ public enum JSONValue: Sendable {
   case object([String: JSONValue])
 
   /// How deep values may be nested, counted from the outermost; deeper ones fail when they are read or written.
-  public static let maximumDepth = 256
+  public static let maximumDepth = 64
 
   /// The value of a name; `nil` if there is none, or if this is not an object.
   public subscript(name: String) -> JSONValue? {
