@@ -6,8 +6,8 @@
 
 /// Turns property lists into values, and values into property lists.
 ///
-/// Both formats are read, whichever is written. A property list holds an array or a dictionary: lone numbers and texts
-/// fail.
+/// Both formats are read, whichever is written; XML in UTF-8 only. A property list holds an array or a dictionary: lone
+/// numbers and texts fail. So does one that is nested more than 64 deep, read or written.
 public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransformer {
   /// How values are written.
   public enum Format: Hashable, Sendable {
@@ -33,7 +33,10 @@ public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransfor
   ///   a value of this type.
   @concurrent
   public func transform(_ input: Data) async throws -> Value {
-    do { return try PropertyListDecoder().decode(Value.self, from: input) } catch {
+    do {
+      try PropertyListNesting.check(input)
+      return try PropertyListDecoder().decode(Value.self, from: input)
+    } catch {
       throw CacheError(
         .invalidCachedData, "the property list is not a \(Value.self): \(Excerpt.of(input))", underlying: error)
     }
@@ -48,7 +51,11 @@ public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransfor
   public func inverseTransform(_ output: Value) async throws -> Data {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = format == .xml ? .xml : .binary
-    do { return try encoder.encode(output) } catch {
+    do {
+      let data = try encoder.encode(output)
+      try PropertyListNesting.check(data)
+      return data
+    } catch {
       throw CacheError(.encodingFailed, "a \(Value.self) cannot be written as a property list", underlying: error)
     }
   }
