@@ -35,6 +35,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let closed = Code(rawValue: "closed")
     /// The directory or its format cannot be used by this version; it was left untouched.
     public static let unusableStore = Code(rawValue: "unusableStore")
+    /// A settings domain has a name that cannot be that of a file.
+    public static let invalidDomain = Code(rawValue: "invalidDomain")
     /// Some levels of a composition failed to write, the others did write: see ``CacheError/failures``.
     public static let partialFailure = Code(rawValue: "partialFailure")
     /// Every level of a composition failed to write: see ``CacheError/failures``.

@@ -19,7 +19,7 @@ final class StoreDirectory: Sendable {
   let path: String
   let identity: Identity
   let calls: FileCalls
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// Opens a directory, making it and its parents where they are missing.
   ///

@@ -1,0 +1,168 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A settings domain in a property list of its own.
+///
+/// A change writes the whole list beside the old one, waits until its bytes are on the disk, and puts it in the old
+/// one's place: after a crash, a full disk or a power cut there is the old list or the new one, whole. Programs that
+/// change domains of one directory wait for each other, and see each other's changes before they add their own.
+struct SettingsFile: SettingsStorage {
+  private struct List: Codable {
+    var version = 1
+    var entries: [String: SettingsEntry]
+  }
+
+  let directory: String
+  let name: String
+  let calls: FileCalls
+
+  init(directory: String, domain: String, calls: FileCalls) {
+    self.directory = directory
+    name = "\(domain).plist"
+    self.calls = calls
+  }
+
+  var place: String { "\(directory)/\(name)" }
+
+  func read() throws -> SettingsContents {
+    try failing(with: .diskReadFailed) { try read(in: try open()) }
+  }
+
+  func change(
+    from known: SettingsContents?, durability: Durability,
+    _ change: (_ current: () throws -> [String: SettingsEntry]) throws -> [String: SettingsEntry]?
+  ) throws -> SettingsContents? {
+    try failing(with: .diskWriteFailed) {
+      // Opened anew each time, so that a directory that was removed comes back.
+      let folder = try open()
+      try folder.lock()
+      defer { folder.unlock() }
+      var current: SettingsContents?
+      let changed = try change {
+        if let contents = current { return contents.entries }
+        let isCurrent = try known != nil && known?.stamp == stamp(in: folder)
+        let contents = try isCurrent ? known ?? read(in: folder) : read(in: folder)
+        current = contents
+        return contents.entries
+      }
+      guard let changed else { return current }
+      try write(changed, to: folder, durability)
+      return SettingsContents(entries: changed, stamp: try stamp(in: folder))
+    }
+  }
+
+  private func open() throws -> StoreDirectory {
+    try StoreDirectory(directory, access: .readWrite, calls: calls)
+  }
+
+  private func stamp(in folder: StoreDirectory) throws -> SettingsContents.Stamp? {
+    do { return try folder.open(name, forWriting: false).stamp } catch let failure as SystemFailure {
+      if failure.number == ENOENT { return nil }
+      throw failure
+    }
+  }
+
+  private func read(in folder: StoreDirectory) throws -> SettingsContents {
+    let file: StoreFile
+    do { file = try folder.open(name, forWriting: false) } catch let failure as SystemFailure {
+      if failure.number == ENOENT { return SettingsContents(entries: [:], stamp: nil) }
+      throw failure
+    }
+    let bytes = Data(try file.read(file.size, at: 0))
+    do {
+      let list = try PropertyListDecoder().decode(List.self, from: bytes)
+      guard list.version == 1 else { throw unusable("was written by a newer version; update this program") }
+      guard list.entries.allSatisfy({ $1.isWhole(key: $0) }) else { throw damaged(nil) }
+      return SettingsContents(entries: list.entries, stamp: try file.stamp)
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw damaged(error)
+    }
+  }
+
+  private func write(_ entries: [String: SettingsEntry], to folder: StoreDirectory, _ durability: Durability) throws {
+    if entries.isEmpty {
+      try folder.remove(name)
+    } else {
+      let encoder = PropertyListEncoder()
+      encoder.outputFormat = .binary
+      let bytes = Array(try encoder.encode(List(entries: entries)))
+      let new = "\(name).new"
+      do {
+        // What a crash may have left; nobody else writes while we hold the lock.
+        try folder.remove(new)
+        let file = try folder.create(new)
+        try file.write(bytes, at: 0)
+        try file.sync()
+        try folder.rename(new, to: name)
+      } catch {
+        do { try folder.remove(new) } catch { /* the first failure is the one to tell */  }
+        throw error
+      }
+    }
+    if durability == .synced { try folder.sync() }
+  }
+
+  private func damaged(_ underlying: (any Error)?) -> CacheError {
+    var error = unusable("is damaged and was left as it is; put a good copy in its place, or clear the level")
+    error.underlying = underlying
+    return error
+  }
+
+  private func unusable(_ reason: String) -> CacheError {
+    CacheError(.unusableStore, "the settings file \(place) \(reason)")
+  }
+
+  private func failing<Answer>(with code: CacheError.Code, _ body: () throws -> Answer) throws -> Answer {
+    do { return try body() } catch let failure as SystemFailure {
+      throw CacheError(code, "\(failure.text), for the settings in \(place)", underlying: failure)
+    }
+  }
+}
+
+extension StoreDirectory {
+  /// Makes a file that is not there yet.
+  fileprivate func create(_ name: String) throws -> StoreFile {
+    let number = calls.open(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else { throw SystemFailure("open") }
+    return StoreFile(descriptor: number, size: 0, calls: calls)
+  }
+
+  /// Waits until no other program holds the directory.
+  fileprivate func lock() throws {
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw SystemFailure("flock") }
+    }
+  }
+
+  fileprivate func unlock() { flock(descriptor, LOCK_UN) }
+}
+
+extension StoreFile {
+  fileprivate var stamp: SettingsContents.Stamp {
+    get throws {
+      var status = stat()
+      guard unsafe fstat(descriptor, &status) == 0 else { throw SystemFailure("fstat") }
+      #if canImport(Darwin)
+        let changed = status.st_mtimespec
+      #else
+        let changed = status.st_mtim
+      #endif
+      return SettingsContents.Stamp(
+        inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: Int64(changed.tv_sec),
+        nanoseconds: Int64(changed.tv_nsec))
+    }
+  }
+}

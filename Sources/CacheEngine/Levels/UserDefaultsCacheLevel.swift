@@ -1,0 +1,312 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Holds a few small values in a settings domain.
+///
+/// ```swift
+/// let settings = try UserDefaultsCacheLevel<String, Theme>(domain: "org.example.themes")
+/// try await settings.set(.dark, forKey: "editor")
+/// ```
+///
+/// On Apple platforms the domain is one of the system's settings store. On Linux, and wherever a directory is given, it
+/// is a property list of its own: for the owner only, and replaced as a whole with every change, so that neither a
+/// crash nor a full disk nor a power cut can tear it. That makes a write take as long as the domain is large: for
+/// thousands of values, or large ones, use ``DiskCacheLevel``.
+///
+/// The domain is held in memory too; a memory warning drops that copy only, and the next read fetches it anew. All
+/// levels on one domain in a process share one store. Another program may write to the same domain: neither loses the
+/// other's values, but what it wrote is seen here only after the next write or memory warning.
+///
+/// A file that is damaged is never overwritten: every call fails with ``CacheError/Code/unusableStore`` until a good
+/// copy is put in its place or the level is cleared.
+public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel {
+  /// What the level is called in errors, events and logs.
+  public let name: String
+  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  public let expiry: Expiry
+  /// What an acknowledged write survives.
+  ///
+  /// No write can tear what was there before, whatever this is.
+  public let durability: Durability
+
+  private let domain: SettingsDomain
+  private let keyCoding: ByteCoding<Key>
+  private let valueCoding: ByteCoding<Value>
+  private let clock: any CacheClock
+
+  /// Opens a domain; the call blocks while the domain is read.
+  ///
+  /// - Parameters:
+  ///   - domain: The name of the domain: 1 to 200 letters, digits, dots, dashes and underscores of ASCII, and no dot
+  ///     at the beginning.
+  ///   - directory: The path of the directory for the property list. `nil` for the system's settings store, or on
+  ///     Linux for ``standardDirectory``.
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - durability: What an acknowledged write survives.
+  ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
+  ///   - valueCoding: How values become bytes.
+  ///   - clock: The clock that lifetimes are measured by.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidDomain``, ``CacheError/Code/diskWriteFailed`` or
+  ///   ``CacheError/Code/unusableStore`` if the directory cannot be made or belongs to somebody else.
+  public convenience init(
+    domain: String, directory: String? = nil, name: String = "settings", expiry: Expiry = .never,
+    durability: Durability = .buffered, keyCoding: ByteCoding<Key>, valueCoding: ByteCoding<Value>,
+    clock: any CacheClock = SystemClock()
+  ) throws {
+    try self.init(
+      domain: domain, directory: directory, name: name, expiry: expiry, durability: durability, keyCoding: keyCoding,
+      valueCoding: valueCoding, clock: clock, calls: FileCalls())
+  }
+
+  init(
+    domain: String, directory: String?, name: String, expiry: Expiry, durability: Durability,
+    keyCoding: ByteCoding<Key>,
+    valueCoding: ByteCoding<Value>, clock: any CacheClock, calls: FileCalls
+  ) throws {
+    self.name = name
+    self.expiry = expiry
+    self.durability = durability
+    self.keyCoding = keyCoding
+    self.valueCoding = valueCoding
+    self.clock = clock
+    do {
+      self.domain = try Self.open(domain, in: directory, calls: calls)
+    } catch var error as CacheError {
+      error.level = name
+      throw error
+    }
+  }
+
+  /// Where property lists are kept if nothing else is said: the program's folder among the user's application data.
+  ///
+  /// On Linux that is `$XDG_DATA_HOME/<program>`, or `~/.local/share/<program>`.
+  public static var standardDirectory: String {
+    StandardDirectory.path(.applicationSupportDirectory)
+  }
+
+  private static func open(_ domain: String, in directory: String?, calls: FileCalls) throws -> SettingsDomain {
+    let letters = domain.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    guard letters, (1...200).contains(domain.utf8.count), !domain.hasPrefix(".") else {
+      throw CacheError(
+        .invalidDomain,
+        "a settings domain is named by 1 to 200 ASCII letters, digits, dots, dashes and underscores, and does not "
+          + "begin with a dot")
+    }
+    #if canImport(Darwin)
+      guard let path = directory else {
+        return SettingsRegistry.domain(at: .init(directory: nil, domain: domain)) { SettingsDefaults(domain: domain) }
+      }
+    #else
+      let path = directory ?? standardDirectory
+    #endif
+    do {
+      let identity = try StoreDirectory(path, access: .readWrite, calls: calls).identity
+      return SettingsRegistry.domain(at: .init(directory: identity, domain: domain)) {
+        SettingsFile(directory: path, domain: domain, calls: calls)
+      }
+    } catch let failure as SystemFailure {
+      throw CacheError(
+        .diskWriteFailed, "\(failure.text), for the settings directory \(path); name one that can be written",
+        underlying: failure)
+    }
+  }
+
+  /// Returns the value held for a key, or `nil` if there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
+  /// - Throws: As ``lookup(_:)``.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry for a key, or why there is none.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or ``MissReason/absent`` or ``MissReason/expired``.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` for bytes that cannot be decoded or were
+  ///   stored as another type, ``CacheError/Code/unusableStore`` for a damaged file, or
+  ///   ``CacheError/Code/diskReadFailed``.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    try await named {
+      guard let entry = try await domain.entries()[try text(of: key)] else { return .miss(.absent) }
+      let deadline = entry.deadline(by: clock)
+      if let deadline, deadline <= clock.now { return .miss(.expired) }
+      return .hit(Entry(try decode(entry), deadline: deadline, cost: entry.value.count, level: name))
+    }
+  }
+
+  /// Stores a value for as long as the level's default lifetime says.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value on terms of its own; its cost is the length of its bytes.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/unusableStore``, or the
+  ///   coding's error.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await named {
+      let key = try text(of: key)
+      let entry = SettingsEntry(
+        try valueCoding.encode(value), coding: valueCoding.name, key: key,
+        deadline: terms.deadline(levelDefault: expiry, clock: clock), clock: clock)
+      _ = try await domain.edit(durability: durability) { entries in
+        entries[key] = entry
+        return 1
+      }
+    }
+  }
+
+  /// Removes the value for a key, from this domain and from nothing else.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func remove(_ key: Key) async throws {
+    try await named {
+      let key = try text(of: key)
+      _ = try await domain.edit(durability: durability) { $0.removeValue(forKey: key) == nil ? 0 : 1 }
+    }
+  }
+
+  /// Removes the whole domain, whatever is in it, and nothing else.
+  ///
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
+  public func clear() async throws { try await named { try await domain.clear(durability: durability) } }
+
+  /// Drops the copy in memory; the domain itself loses nothing.
+  public func onMemoryWarning() async { domain.dropCopy() }
+
+  /// How many values the domain holds, and how many bytes they have.
+  public var usage: LevelUsage { domain.usage }
+
+  /// Every entry held, in no particular order.
+  ///
+  /// - Returns: One summary for each entry whose key is one of this level's.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` or ``CacheError/Code/diskReadFailed``.
+  public func contents() async throws -> [EntrySummary<Key>] {
+    try await named {
+      try await domain.entries().compactMap { text, entry in
+        guard let bytes = SettingsKey.bytes(text), let key = try? keyCoding.decode(Data(bytes)) else { return nil }
+        return EntrySummary(
+          key: key, cost: entry.value.count, created: entry.created(by: clock), deadline: entry.deadline(by: clock))
+      }
+    }
+  }
+
+  /// Ends the lifetime of an entry now.
+  ///
+  /// - Parameter key: The key of the entry.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func expire(_ key: Key) async throws {
+    try await named {
+      let key = try text(of: key)
+      _ = try await domain.edit(durability: durability) { entries in
+        guard var entry = entries[key] else { return 0 }
+        entry.expire(key: key)
+        entries[key] = entry
+        return 1
+      }
+    }
+  }
+
+  /// Drops the entries whose deadline has passed.
+  ///
+  /// - Returns: How many were dropped.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  @discardableResult
+  public func removeExpired() async throws -> Int {
+    try await named {
+      try await domain.edit(durability: durability) { [clock] entries in
+        let before = entries.count
+        entries = entries.filter { !$0.value.isExpired(by: clock) }
+        return before - entries.count
+      }
+    }
+  }
+
+  private func text(of key: Key) throws -> String { SettingsKey.text(Array(try keyCoding.encode(key))) }
+
+  private func decode(_ entry: SettingsEntry) throws -> Value {
+    guard entry.coding == valueCoding.name else {
+      throw CacheError(
+        .invalidCachedData, "the entry was stored as \(entry.coding) and is read as \(valueCoding.name)")
+    }
+    do { return try valueCoding.decode(entry.value) } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self)", underlying: error)
+    }
+  }
+
+  private func named<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    do { return try await body() } catch var error as CacheError {
+      error.level = error.level ?? name
+      throw error
+    }
+  }
+}
+
+extension UserDefaultsCacheLevel where Key == String, Value: Codable {
+  /// Opens a domain for values in JSON under text keys.
+  ///
+  /// Keys that are equal strings are one key.
+  ///
+  /// - Parameters:
+  ///   - domain: The name of the domain, as of a file.
+  ///   - directory: The path of the directory for the property list; `nil` for the platform's own place.
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - durability: What an acknowledged write survives.
+  ///   - clock: The clock that lifetimes are measured by.
+  /// - Throws: As the initialiser with codings.
+  public convenience init(
+    domain: String = "CacheEngine", directory: String? = nil, name: String = "settings", expiry: Expiry = .never,
+    durability: Durability = .buffered, clock: any CacheClock = SystemClock()
+  ) throws {
+    try self.init(
+      domain: domain, directory: directory, name: name, expiry: expiry, durability: durability,
+      keyCoding: .canonicalText, valueCoding: .json, clock: clock)
+  }
+}
+
+extension UserDefaultsCacheLevel where Key == String, Value == Data {
+  /// Opens a domain for bytes under text keys.
+  ///
+  /// Keys that are equal strings are one key.
+  ///
+  /// - Parameters:
+  ///   - domain: The name of the domain, as of a file.
+  ///   - directory: The path of the directory for the property list; `nil` for the platform's own place.
+  ///   - name: What the level is called in errors, events and logs.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - durability: What an acknowledged write survives.
+  ///   - clock: The clock that lifetimes are measured by.
+  /// - Throws: As the initialiser with codings.
+  public convenience init(
+    domain: String = "CacheEngine", directory: String? = nil, name: String = "settings", expiry: Expiry = .never,
+    durability: Durability = .buffered, clock: any CacheClock = SystemClock()
+  ) throws {
+    try self.init(
+      domain: domain, directory: directory, name: name, expiry: expiry, durability: durability,
+      keyCoding: .canonicalText, valueCoding: .data, clock: clock)
+  }
+}
