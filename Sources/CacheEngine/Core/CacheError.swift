@@ -37,6 +37,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let unusableStore = Code(rawValue: "unusableStore")
     /// A settings domain has a name that cannot be that of a file.
     public static let invalidDomain = Code(rawValue: "invalidDomain")
+    /// The shared caches were configured after one of them had been used.
+    public static let tooLate = Code(rawValue: "tooLate")
     /// Some levels of a composition failed to write, the others did write: see ``CacheError/failures``.
     public static let partialFailure = Code(rawValue: "partialFailure")
     /// Every level of a composition failed to write: see ``CacheError/failures``.

@@ -22,7 +22,9 @@
 ///
 /// A file that is damaged is never overwritten: every call fails with ``CacheError/Code/unusableStore`` until a good
 /// copy is put in its place or the level is cleared.
-public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel {
+public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel,
+  ConditionalLevel
+{
   /// What the level is called in errors, events and logs.
   public let name: String
   /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
@@ -141,7 +143,10 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
       guard let entry = try await domain.entries()[try text(of: key)] else { return .miss(.absent) }
       let deadline = entry.deadline(by: clock)
       if let deadline, deadline <= clock.now { return .miss(.expired) }
-      return .hit(Entry(try decode(entry), deadline: deadline, cost: entry.value.count, level: name))
+      return .hit(
+        Entry(
+          try decode(entry), deadline: deadline, cost: entry.value.count, level: name,
+          created: entry.created(by: clock)))
     }
   }
 
@@ -164,15 +169,38 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/unusableStore``, or the
   ///   coding's error.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    _ = try await store(value, forKey: key, terms: terms, unless: nil)
+  }
+
+  /// Stores a value if a condition holds; no other level on the domain, in whatever program, comes between.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await store(value, forKey: key, terms: terms, unless: condition == .absent ? .present : .absent)
+  }
+
+  private func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, unless obstacle: StoreCondition?
+  ) async throws -> Bool {
     try await named {
       let key = try text(of: key)
       let entry = SettingsEntry(
         try valueCoding.encode(value), coding: valueCoding.name, key: key,
         deadline: terms.deadline(levelDefault: expiry, clock: clock), clock: clock)
-      _ = try await domain.edit(durability: durability) { entries in
+      return try await domain.edit(durability: durability) { [clock] entries in
+        let isHeld = entries[key].map { !$0.isExpired(by: clock) } ?? false
+        if let obstacle, obstacle.holds(isHeld: isHeld) { return 0 }
         entries[key] = entry
         return 1
-      }
+      } > 0
     }
   }
 
@@ -184,6 +212,23 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
     try await named {
       let key = try text(of: key)
       _ = try await domain.edit(durability: durability) { $0.removeValue(forKey: key) == nil ? 0 : 1 }
+    }
+  }
+
+  /// Removes the entries whose keys meet a condition, all at once.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  /// - Complexity: O(n).
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await named {
+      try await domain.edit(durability: durability) { [keyCoding] entries in
+        let before = entries.count
+        entries = entries.filter { text, _ in !(Self.key(text, by: keyCoding).map(condition) ?? false) }
+        return before - entries.count
+      }
     }
   }
 
@@ -205,7 +250,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   public func contents() async throws -> [EntrySummary<Key>] {
     try await named {
       try await domain.entries().compactMap { text, entry in
-        guard let bytes = SettingsKey.bytes(text), let key = try? keyCoding.decode(Data(bytes)) else { return nil }
+        guard let key = Self.key(text, by: keyCoding) else { return nil }
         return EntrySummary(
           key: key, cost: entry.value.count, created: entry.created(by: clock), deadline: entry.deadline(by: clock))
       }
@@ -244,6 +289,11 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   }
 
   private func text(of key: Key) throws -> String { SettingsKey.text(Array(try keyCoding.encode(key))) }
+
+  /// The key of an entry, unless it was stored by a level with keys of another kind.
+  private static func key(_ text: String, by coding: ByteCoding<Key>) -> Key? {
+    SettingsKey.bytes(text).flatMap { try? coding.decode(Data($0)) }
+  }
 
   private func decode(_ entry: SettingsEntry) throws -> Value {
     guard entry.coding == valueCoding.name else {

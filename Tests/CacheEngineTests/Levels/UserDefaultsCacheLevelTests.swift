@@ -212,6 +212,39 @@ import Testing
     #expect(try await level.lookup("a").missReason == .expired)
   }
 
+  @Test("A value is stored on condition, and an expired one counts as absent")
+  func conditions() async throws {
+    let level = try open()
+    #expect(try await level.replace(dark, forKey: "a") == false)
+    #expect(try await level.setIfAbsent(dark, forKey: "a", expiry: .after(.seconds(1))))
+    #expect(try await level.setIfAbsent(light, forKey: "a") == false)
+    #expect(try await level.get("a") == dark)
+    clock.advance(by: .seconds(1))
+    #expect(try await level.replace(light, forKey: "a") == false)
+    #expect(try await level.setIfAbsent(light, forKey: "a"))
+    #expect(try await level.get("a") == light)
+  }
+
+  @Test("Of many who set a value unless there is one, one does")
+  func onlyOne() async throws {
+    let level = try open()
+    let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for number in 0..<20 {
+        group.addTask { try await level.setIfAbsent(Theme(name: "\(number)"), forKey: "a") }
+      }
+      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    #expect(stored == 1)
+  }
+
+  @Test("Entries are removed by what their keys look like, and others stay")
+  func removesMany() async throws {
+    let level = try open()
+    for key in ["photo/1", "photo/2", "text/1"] { try await level.set(dark, forKey: key) }
+    #expect(try await level.removeAll(withPrefix: "photo/") == 2)
+    #expect(try await level.contents().map(\.key) == ["text/1"])
+  }
+
   @Test("Sets, reads, removals and warnings from many tasks at once lose nothing")
   func concurrent() async throws {
     let (level, same) = (try open(), try open())

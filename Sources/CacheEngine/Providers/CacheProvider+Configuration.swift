@@ -1,0 +1,85 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension CacheProvider {
+  /// Where a ready-made cache keeps what, and how much.
+  public struct Configuration: Sendable {
+    /// Below which directory the disk levels have their folders.
+    public var directory: String
+    /// How many bytes of values are held in memory, where their size is known.
+    public var memoryCapacity: Int
+    /// How many values are held in memory, where their size is not known.
+    public var memoryCount: Int
+    /// How many bytes a folder on the disk may take.
+    public var diskCapacity: Int
+    /// How long what was fetched is used.
+    public var expiry: Expiry
+    /// What asks the servers.
+    public var network: NetworkFetcher<URL>
+    /// The clock that lifetimes are measured by.
+    public var clock: any CacheClock
+
+    /// Creates a configuration.
+    ///
+    /// - Parameters:
+    ///   - directory: Below which directory the disk levels have their folders; by default ``standardDirectory``.
+    ///   - memoryCapacity: How many bytes of values are held in memory, where their size is known.
+    ///   - memoryCount: How many values are held in memory, where their size is not known.
+    ///   - diskCapacity: How many bytes a folder on the disk may take. At least 1 MiB.
+    ///   - expiry: How long what was fetched is used: by default for ever, since a server's caching headers are not
+    ///     interpreted.
+    ///   - network: What asks the servers: time-outs, limits, header fields and transport are its own.
+    ///   - clock: The clock that lifetimes are measured by.
+    public init(
+      directory: String = standardDirectory, memoryCapacity: Int = 50 << 20, memoryCount: Int = 1_000,
+      diskCapacity: Int = 256 << 20, expiry: Expiry = .never, network: NetworkFetcher<URL> = NetworkFetcher(),
+      clock: any CacheClock = SystemClock()
+    ) {
+      self.directory = directory
+      self.memoryCapacity = memoryCapacity
+      self.memoryCount = memoryCount
+      self.diskCapacity = diskCapacity
+      self.expiry = expiry
+      self.network = network
+      self.clock = clock
+    }
+
+    /// The program's folder among the user's caches.
+    ///
+    /// On Linux that is `$XDG_CACHE_HOME/<program>`, or `~/.cache/<program>`.
+    public static var standardDirectory: String { StandardDirectory.path(.cachesDirectory) }
+
+    func disk(_ folder: String) throws -> DiskCacheLevel<URL, Data> {
+      precondition(
+        !folder.isEmpty && folder != "." && folder != ".." && !folder.contains { $0 == "/" || $0 == "\0" },
+        "the name of a cache is that of a folder, a single path component")
+      return try DiskCacheLevel(
+        directory: "\(directory)/\(folder)", capacity: diskCapacity, expiry: expiry, keyCoding: .address,
+        valueCoding: .data, clock: clock)
+    }
+
+    func memory<Key, Value>(cost: (@Sendable (Value) -> Int)?) -> MemoryCacheLevel<Key, Value> {
+      guard let cost else {
+        return MemoryCacheLevel(capacity: memoryCount, expiry: expiry, clock: clock, cost: { _, _ in 1 })
+      }
+      return MemoryCacheLevel(capacity: memoryCapacity, expiry: expiry, clock: clock, cost: { cost($1) })
+    }
+  }
+}
+
+extension ByteCoding where Value == URL {
+  /// The whole address as text.
+  static var address: ByteCoding {
+    ByteCoding(
+      name: "address", encode: { Data(CanonicalText.bytes(of: $0.absoluteString)) },
+      decode: { bytes in
+        guard let url = URL(string: try ByteCoding<String>.utf8.decode(bytes)) else {
+          throw CacheError(.invalidCachedData, "the stored key is not an address")
+        }
+        return url
+      })
+  }
+}
