@@ -69,7 +69,8 @@ let package = Package(
       name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineImagesTests", dependencies: ["CacheEngineImages", "CacheEngine"], swiftSettings: strict),
+      name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
+      swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
     .target(name: "CPseudoTerminal", path: "Tests/PseudoTerminal/C"),
     .target(

@@ -57,7 +57,7 @@ public enum CacheProvider {
   public static func JSONCache<Value: Codable & Sendable>(
     of type: Value.Type = Value.self, _ configuration: Configuration = Configuration()
   ) throws -> BasicCache<URL, Value> {
-    try cache(named: "json", transforming: jsonTransformer(), configuration)
+    try cache(named: "json", transforming: JSONTransformer<Value>(), configuration)
   }
 
   /// Makes a cache of values that come as JSON, by keys that are a part of their addresses.
@@ -73,7 +73,8 @@ public enum CacheProvider {
   ) throws -> BasicCache<String, Value> {
     let template = try NetworkTemplate(template)
     return try cache(
-      named: "json", transforming: jsonTransformer(), configuration, cost: nil, url: { try template.url(for: $0) })
+      named: "json", transforming: JSONTransformer<Value>(), configuration, cost: nil,
+      url: { try template.url(for: $0) })
   }
 
   /// Makes a cache of values that a transformer makes from bytes, by address.
@@ -160,10 +161,5 @@ public enum CacheProvider {
       TwoWayTransformationBox<Pair, Transformer.Output>(
         transform: { $0.value }, inverseTransform: { (try await transformer.inverseTransform($0), $0) }))
     return configuration.memory(cost: cost).compose(below.transformKeys(url)).pooled().normalize()
-  }
-
-  private static func jsonTransformer<Value: Codable & Sendable>() -> TwoWayTransformationBox<Data, Value> {
-    let json = ByteCoding<Value>.json
-    return TwoWayTransformationBox(transform: { try json.decode($0) }, inverseTransform: { try json.encode($0) })
   }
 }

@@ -1,0 +1,24 @@
+public import CacheEngine
+public import Foundation
+
+extension CacheProvider {
+  /// Makes a cache of images by address: pixels in memory, the bytes as they came on the disk.
+  ///
+  /// - Parameters:
+  ///   - transformer: Makes pixels of bytes.
+  ///   - configuration: Where it keeps what, and how much.
+  /// - Returns: A new cache.
+  /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``.
+  public static func imageCache(
+    _ transformer: ImageTransformer = ImageTransformer(), _ configuration: Configuration = Configuration()
+  ) throws -> BasicCache<URL, PixelBuffer> {
+    try cache(named: "images", transforming: transformer, configuration) { $0.cost }
+  }
+
+  /// The cache of images by address that everyone shares.
+  ///
+  /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``, when it is made. The next call tries again.
+  public static var sharedImageCache: BasicCache<URL, PixelBuffer> {
+    get throws { try shared(named: "images") { try imageCache(ImageTransformer(), $0) } }
+  }
+}
