@@ -44,6 +44,31 @@ import Testing
     #expect(name == "ADA")
   }
 
+  private struct User: Codable, Sendable, Equatable {
+    var name: String
+  }
+
+  @Test("a stack that withstands a bad day reads JSON, and goes on with old values when its source fails")
+  func resilientStack() async throws {
+    let api = ScriptedLevel<String, Data> { key in .hit(Entry(Data("{\"name\":\"\(key)\"}".utf8))) }
+    // README
+    let source = api
+      .timeout(after: .seconds(2))
+      .retry(RetryPolicy(attempts: 3, initialDelay: .milliseconds(100)))
+      .circuitBreaker(failures: 5, reset: .seconds(30))
+      .negativeCaching(for: .seconds(5)) { ($0 as? CacheError)?.status == 404 }
+      .capRequests(4)
+      .pooled()
+    let users = MemoryCacheLevel<String, Data>(expiry: .after(.seconds(60)), keepsExpired: .seconds(3_600))
+      .compose(source, revalidating: RevalidationPolicy(whileRevalidate: .seconds(60), ifError: .seconds(3_600)))
+      .transformValues(JSONTransformer<User>())
+    let user = try await users.get("ada")
+    // end
+    #expect(user == User(name: "ada"))
+    #expect(try await users.get("ada") == user)
+    #expect(api.calls.count == 1)
+  }
+
   @Test("an observed stack counts its hits")
   func observed() async throws {
     let source = ScriptedLevel<String, Int> { key in .hit(Entry(key.count)) }
