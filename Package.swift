@@ -13,18 +13,24 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// Where publishers are OpenCombine's. Apple platforms have Combine.
+let withoutCombine: [Platform] = [.linux, .android, .windows]
+
 let package = Package(
   name: "CacheEngine",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CacheEngine", targets: ["CacheEngine"]),
     .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
+    .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    // CacheEngineCombine only, and only where there is no Combine.
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -54,6 +60,12 @@ let package = Package(
         .target(name: "CTurboJPEG", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: strict),
+    .target(
+      name: "CacheEngineCombine",
+      dependencies: [
+        "CacheEngine", .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+      ],
+      swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
@@ -70,6 +82,14 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineCombineTests",
+      dependencies: [
+        "CacheEngineCombine", "CacheEngine", "CacheEngineTesting",
+        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+        .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+      ],
       swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
     .target(name: "CPseudoTerminal", path: "Tests/PseudoTerminal/C"),
