@@ -4,7 +4,7 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
-CONCURRENT = CacheEngineTests
+CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 .PHONY: run test test-tsan lint format bench install dependencies test-dependencies help
 
@@ -15,8 +15,7 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
 # Processes of their own: the program's tests start processes and terminals, whose descriptors the engine's need not share.
-	@$(SWIFT) test --skip-build --filter CacheEngineTests
-	@$(SWIFT) test --skip-build --filter CacheEngineImagesTests
+	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests'
 	@$(SWIFT) test --skip-build --filter CacheExplorerTests
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer

@@ -63,7 +63,8 @@ let package = Package(
     .target(
       name: "CacheEngineCombine",
       dependencies: [
-        "CacheEngine", .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+        "CacheEngine",
+        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
       ],
       swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),

@@ -8,8 +8,8 @@
 ///
 /// Built by ``CacheEngine/CacheLevel/publisher(for:on:)`` and its siblings. It is cold: the level is asked when a
 /// subscriber demands a value, and again for every subscription, so that `retry` asks again. There is one outcome, a
-/// value and the end, or a failure. Cancelling a subscription cancels what the level does for it; no call of the
-/// subscriber begins afterwards.
+/// value and the end, or a failure. Cancelling a subscription cancels what the level does for it and delivers nothing
+/// afterwards, except what another thread was about to deliver at that moment; on an actor not even that.
 ///
 /// The answer never comes inside `sink`, but later. It comes on the actor that the publisher was made on, so that
 /// closures written in `@MainActor` code run where they claim to:

@@ -36,7 +36,8 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
   private let stage: Mutex<Stage>
 
   init(
-    subscriber: AnySubscriber<Output, any Error>, actor: (any Actor)?, ask: @escaping @Sendable () async throws -> Output
+    subscriber: AnySubscriber<Output, any Error>, actor: (any Actor)?,
+    ask: @escaping @Sendable () async throws -> Output
   ) {
     self.actor = actor
     self.ask = ask

@@ -19,6 +19,8 @@ public import CacheEngine
 /// | finishes without one | a miss |
 /// | fails | its error |
 ///
+/// | does none of these | nothing: the read waits until its task is cancelled |
+///
 /// Cancelling the task that reads cancels the subscription. Each read makes a publisher and subscribes to it on the
 /// thread of the caller.
 public struct PublisherFetcher<Key: Hashable & Sendable, Source: Publisher>: Fetcher where Source.Output: Sendable {
