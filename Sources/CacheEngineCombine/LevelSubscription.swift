@@ -25,9 +25,9 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
     case idle(Receiver)
     /// The level is being asked. There is no task in the moment before it is known.
     case asking(Receiver, Task<Void, Never>?)
-    /// The value is being handed over.
+    /// The outcome is being handed over, or was a failure.
     case delivering
-    /// Delivered or cancelled.
+    /// Finished or cancelled.
     case over
   }
 
@@ -99,7 +99,6 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
       // The subscriber may have cancelled while it received the value.
       if case .delivering = exchangeStage(for: .over) { receiver.subscriber.receive(completion: .finished) }
     case .failure(let error):
-      _ = exchangeStage(for: .over)
       receiver.subscriber.receive(completion: .failure(error))
     }
   }

@@ -125,12 +125,9 @@ import Testing
 
   @Test("retry asks again after a failure, and no more once there is a value")
   func retries() async throws {
-    let attempts = Mutex(0)
+    let attempts = Counter()
     let flaky = ScriptedLevel<String, Int>(onGet: { _ in
-      let attempt = attempts.withLock { count in
-        count += 1
-        return count
-      }
+      let attempt = attempts.add()
       guard attempt == 3 else { throw CacheError(.simulated, "down") }
       return .hit(Entry(attempt))
     })

@@ -12,12 +12,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LevelSubscriptionTests {
   let lifetime = Lifetime()
   let gate = Gate()
+  let asked = Counter()
 
   /// A level that answers when the gate is open, and is gone when nobody needs it for an answer.
   private func held(failing: Bool = false) -> some CacheLevel<String, Int> {
     let token = lifetime.token()
-    return ScriptedLevel<String, Int>(onGet: { [gate] _ in
+    return ScriptedLevel<String, Int>(onGet: { [gate, asked] _ in
       defer { withExtendedLifetime(token) {} }
+      asked.add()
       try await gate.pass()
       if failing { throw CacheError(.simulated, "down") }
       return .hit(Entry(1))
@@ -46,10 +48,9 @@ import Testing
 
   @Test("nothing is asked before a value is demanded, and then it is asked once")
   func respectsDemand() async throws {
+    let subscriber = RecordingSubscriber<Int>(onSubscription: { _ in })
     let level = ScriptedLevel<String, Int>(onGet: { _ in .hit(Entry(1)) })
-    let subscriber = RecordingSubscriber<Int>(onSubscription: { $0.request(0) })
     level.publisher(for: "a").subscribe(subscriber)
-    subscriber.request(0)
     #expect(level.calls.isEmpty)
     subscriber.request(1)
     subscriber.request(5)
@@ -57,11 +58,22 @@ import Testing
     #expect(level.calls == [.get("a")])
   }
 
-  @Test("the level is asked only after the subscriber knows its subscription")
+  @Test("a demand of nothing asks nothing")
+  func demandsNothing() async throws {
+    let subscriber = RecordingSubscriber<Int>(onSubscription: { $0.request(0) })
+    held().publisher(for: "a").subscribe(subscriber)
+    subscriber.request(0)
+    subscriber.cancel()
+    // Had a task been started, it would have come to the gate before it let go of the level.
+    try await lifetime.end()
+    #expect(asked.value == 0)
+  }
+
+  @Test("no value comes before the subscriber knows its subscription")
   func opensAfterSubscription() async throws {
     let level = ScriptedLevel<String, Int>(onGet: { _ in .hit(Entry(1)) })
     for _ in 0..<100 {
-      let subscriber = RecordingSubscriber<Int>(onSubscription: { $0.request(1) })
+      let subscriber = RecordingSubscriber<Int>()
       level.publisher(for: "a").subscribe(subscriber)
       #expect(try await subscriber.outcome() == ["value 1", "finished"])
       #expect(!subscriber.overlapped)
@@ -112,27 +124,17 @@ import Testing
     #expect(subscriber.calls.isEmpty)
   }
 
-  @Test("a subscriber that cancels before it demands is told nothing, and nothing is asked")
-  func cancelsAtOnce() async throws {
-    let level = ScriptedLevel<String, Int>()
+  @Test("a subscriber that cancels before it demands, or in the same breath, asks nothing", arguments: [false, true])
+  func cancelsAtOnce(demandsFirst: Bool) async throws {
     let subscriber = RecordingSubscriber<Int>(onSubscription: { handle in
+      if demandsFirst { handle.request(1) }
       handle.cancel()
       handle.request(1)
     })
-    level.publisher(for: "a").subscribe(subscriber)
-    #expect(level.calls.isEmpty)
-    #expect(subscriber.calls.isEmpty)
-  }
-
-  @Test("a subscriber that demands and cancels in one breath is told nothing, and nothing is asked")
-  func demandsAndCancels() async throws {
-    let level = ScriptedLevel<String, Int>()
-    let subscriber = RecordingSubscriber<Int>(onSubscription: { handle in
-      handle.request(1)
-      handle.cancel()
-    })
-    level.publisher(for: "a").subscribe(subscriber)
-    #expect(level.calls.isEmpty)
+    held().publisher(for: "a").subscribe(subscriber)
+    subscriber.cancel()
+    try await lifetime.end()
+    #expect(asked.value == 0)
     #expect(subscriber.calls.isEmpty)
   }
 
@@ -204,12 +206,25 @@ import Testing
       async let demand: Void = subscriber.request(1)
       async let cancel: Void = cancel(subscriber, afterYields: round % 8)
       _ = await (demand, cancel)
-      // What the demand found cancelled already never ends, so the subscription is let go of here as well.
-      subscriber.cancel()
       try await lifetime.end()
       let possible = failing ? [[], ["failed down"]] : [[], ["value 1"], ["value 1", "finished"]]
       #expect(possible.contains(subscriber.calls))
       #expect(!subscriber.overlapped)
+    }
+  }
+
+  @Test("C4 when a cancel races with the start of the work, the work is cancelled all the same")
+  func racesWithStart() async throws {
+    for round in 0..<1_000 {
+      // Each has a gate of its own, which stays shut.
+      let test = LevelSubscriptionTests()
+      let subscriber = RecordingSubscriber<Int>(onSubscription: { _ in })
+      test.held().publisher(for: "a").subscribe(subscriber)
+      async let demand: Void = subscriber.request(1)
+      async let cancel: Void = cancel(subscriber, afterYields: round % 2)
+      _ = await (demand, cancel)
+      try await test.lifetime.end()
+      #expect(subscriber.calls.isEmpty)
     }
   }
 

@@ -66,9 +66,9 @@ import Testing
 
   @Test("C4 in a task that is cancelled already no publisher is made")
   func cancelledBefore() async {
-    let made = Mutex(0)
+    let made = Counter()
     let source = PublisherFetcher { (_: String) in
-      made.withLock { $0 += 1 }
+      made.add()
       return Just(1)
     }
     let reading = Task {
@@ -76,7 +76,7 @@ import Testing
       return try await source.get("a")
     }
     await #expect(throws: CancellationError.self) { try await reading.value }
-    #expect(made.withLock { $0 } == 0)
+    #expect(made.value == 0)
   }
 
   @Test("C4 a task that is cancelled while the publisher is made does not wait for it")
@@ -117,16 +117,16 @@ import Testing
 
   @Test("C10 C11 storing and removing succeed and reach nobody")
   func writes() async throws {
-    let made = Mutex(0)
+    let made = Counter()
     let source = PublisherFetcher { (_: String) in
-      made.withLock { $0 += 1 }
+      made.add()
       return Just(1)
     }
     try await source.set(2, forKey: "a")
     try await source.remove("a")
     try await source.clear()
     await source.onMemoryWarning()
-    #expect(made.withLock { $0 } == 0)
+    #expect(made.value == 0)
     #expect(try await source.get("a") == 1)
   }
 
