@@ -12,12 +12,22 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "CacheEngine", path: "..")],
+  dependencies: [
+    .package(name: "CacheEngine", path: ".."),
+    // What the bridge is measured with where there is no Combine.
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+  ],
   targets: [
     // What a cache is measured against: the least that could be done, in a module of its own as the engine is.
     .target(name: "Floor", swiftSettings: settings),
     .executableTarget(
-      name: "CacheBenchmarks", dependencies: ["Floor", .product(name: "CacheEngine", package: "CacheEngine")],
+      name: "CacheBenchmarks",
+      dependencies: [
+        "Floor", .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineCombine", package: "CacheEngine"),
+        .product(
+          name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .android, .windows])),
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -14,6 +14,7 @@ struct CacheBenchmarks {
     for comparison in try await [
       stringHit(entries: 1_024, rounds: rounds), stringHit(entries: 100_000, rounds: rounds),
       integerHit(rounds: rounds),
+      publishedHit(rounds: rounds),
     ] + CompositionBenchmarks.comparisons(rounds: rounds) {
       let rows = try await comparison.run()
       let floor = rows.first?.median ?? .nan
