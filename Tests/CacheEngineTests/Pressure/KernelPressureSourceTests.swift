@@ -7,7 +7,7 @@
 
   @testable import CacheEngine
 
-  @Suite(.timeLimit(.minutes(1)))
+  @Suite(.timeLimit(.minutes(5)))
   final class KernelPressureSourceTests {
     private let kernel = FakeKernel()
     private let clock = ManualClock()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MemoryWarningSubscriptionTests {
   private let pressure = ManualPressureSource()
   private let clock = ManualClock()
