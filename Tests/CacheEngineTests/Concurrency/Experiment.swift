@@ -1,0 +1,126 @@
+import CacheEngine
+import Synchronization
+
+/// A few tasks that use a level at random, with everything they asked and were told.
+///
+/// All of it follows from the seed: run the same seed again and get the same history, where the pace is scheduled.
+struct Experiment {
+  /// What all experiments of a kind have in common.
+  struct Plan: Sendable {
+    var tasks = 3
+    var operations = 5
+    /// One key or two, as the seed decides: one makes tasks meet, two let a clear fall between.
+    var keys = 1..<3
+    /// Of a hundred operations so many are cancelled at some time.
+    var cancelled = 15
+  }
+
+  let plan: Plan
+  let pace: Pace
+
+  init(_ plan: Plan = Plan(), pace: Pace) {
+    self.plan = plan
+    self.pace = pace
+  }
+
+  /// Runs the tasks on a level.
+  ///
+  /// - Returns: The history; `nil` if a task waits for ever.
+  func run<Level: CacheLevel>(on level: Level) async -> History? where Level.Key == Int, Level.Value == Int {
+    let recorder = Recorder()
+    let keys = pace.random(plan.keys)
+    let scripts = (0..<plan.tasks).map { task in
+      (0..<plan.operations).map { call(task * 100 + $0 + 1, keys: keys) }
+    }
+    let tasks = scripts.enumerated().map { task, script in
+      Task(executorPreference: pace.executor) {
+        for call in script {
+          for _ in 0..<pace.random(0..<3) { await pace.pause() }
+          await perform(call, by: task, on: level, recorder)
+        }
+        recorder.endTask()
+      }
+    }
+    if case .scheduled(let scheduler) = pace {
+      await scheduler.run()
+      guard recorder.endedTasks == tasks.count else { return nil }
+    }
+    for task in tasks { await task.value }
+    return recorder.history
+  }
+
+  private func call(_ value: Int, keys: Int) -> History.Call {
+    let key = pace.random(0..<keys)
+    return switch pace.random(0..<100) {
+    case 0..<50: .get(key)
+    case 50..<80: .set(key, value)
+    case 80..<90: .remove(key)
+    default: .clear
+    }
+  }
+
+  private func perform<Level: CacheLevel>(
+    _ call: History.Call, by task: Int, on level: Level, _ recorder: Recorder
+  ) async where Level.Key == Int, Level.Value == Int {
+    // A task of its own, so that it can be cancelled by itself.
+    let work = Task(executorPreference: pace.executor) {
+      let operation = recorder.begin(call, by: task)
+      var outcome = History.Outcome.written
+      do {
+        switch call {
+        case .get(let key): outcome = .read(try await level.get(key))
+        case .set(let key, let value): try await level.set(value, forKey: key)
+        case .remove(let key): try await level.remove(key)
+        case .clear: try await level.clear()
+        }
+      } catch { outcome = .failed }
+      recorder.end(operation, outcome)
+    }
+    if pace.random(0..<100) < plan.cancelled {
+      switch pace {
+      case .scheduled(let scheduler): scheduler.sometime { work.cancel() }
+      case .free:
+        await pace.pause()
+        work.cancel()
+      }
+    }
+    await work.value
+  }
+}
+
+/// Writes a history down while it happens.
+final class Recorder: Sendable {
+  private struct State: Sendable {
+    var history = History()
+    var time = 0
+    var endedTasks = 0
+
+    mutating func tick() -> Int {
+      time += 1
+      return time
+    }
+  }
+
+  private let state = Mutex(State())
+
+  var history: History { state.withLock { $0.history } }
+
+  var endedTasks: Int { state.withLock { $0.endedTasks } }
+
+  func endTask() { state.withLock { $0.endedTasks += 1 } }
+
+  func begin(_ call: History.Call, by task: Int) -> Int {
+    state.withLock { state in
+      state.history.operations.append(History.Operation(task: task, call: call, began: state.tick()))
+      return state.history.operations.count - 1
+    }
+  }
+
+  func end(_ operation: Int, _ outcome: History.Outcome) {
+    state.withLock { state in
+      state.history.operations[operation].outcome = outcome
+      // What failed may take effect later still.
+      if outcome != .failed { state.history.operations[operation].ended = state.tick() }
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+@testable import CacheEngine
+
+/// What each operator promises to tasks that use it at once, tested with random histories.
+///
+/// - `MemoryCacheLevel` is linearizable as a whole.
+/// - `compose` is linearizable key by key, over levels that are, as long as the upper one answers reads and the lower
+///   one carries out writes. A write that is cancelled, or fails in the upper level, may take effect later or never.
+///   After one that failed in the lower level, reads may give its value or the one before, until a write succeeds.
+/// - `pooled` is linearizable in its writes. A read answers as of some moment after every write that had ended when it
+///   began; while a write of its key is under way, a later read may share a load that began before an earlier one ended.
+@Suite(.timeLimit(.minutes(2))) struct LinearizabilityTests {
+  private typealias Memory = MemoryCacheLevel<Int, Int>
+
+  private static func perKey(_ history: History) -> Bool {
+    LinearizabilityChecker.isLinearizable(history, keys: 0..<2)
+  }
+
+  private static func perKeyPooled(_ history: History) -> Bool { perKey(history.withPooledReads) }
+
+  @Test("one seed gives one history, again and again, where a seed decides every step")
+  func reproducible() async {
+    for seed in UInt64(0)..<50 {
+      var histories: Set<String> = []
+      for _ in 0..<2 {
+        let pace = Pace.scheduled(SeededScheduler(seed: seed))
+        let lower = SteppingLevel(base: ScriptedLevel<Int, Int>(), pace: pace, faults: .readsAndWrites)
+        let pool = PooledLevel(scheduled: Memory().compose(lower, observer: nil), by: pace)
+        if let history = await Experiment(pace: pace).run(on: pool) { histories.insert(history.description) }
+      }
+      #expect(histories.count == 1)
+    }
+  }
+
+  @Test("P1 memory is linearizable as a whole, on all threads of the machine")
+  func memory() async {
+    let failure = await Trials(2_000, plan: .init(tasks: 4), isFree: true).failure { _ in
+      Memory()
+    } keeping: {
+      LinearizabilityChecker.isLinearizable($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("P1 memory above memory is linearizable key by key, whatever is cancelled", arguments: [false, true])
+  func composedMemory(isFree: Bool) async {
+    let failure = await Trials(1_500, isFree: isFree).failure { pace in
+      let lower = SteppingLevel(base: Memory(), pace: pace, faults: .reads)
+      return SteppingLevel(base: Memory(), pace: pace, faults: .writes).compose(lower, observer: nil)
+    } keeping: {
+      Self.perKey($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("P1 where the lower level fails writes, a write that succeeds still leaves its own value and no other")
+  func composedFailing() async {
+    let failure = await Trials(1_500).failure { pace in
+      let lower = SteppingLevel(base: Memory(), pace: pace, faults: .readsAndWrites)
+      return SteppingLevel(base: Memory(countLimit: 1), pace: pace, faults: .writes).compose(lower, observer: nil)
+    } keeping: {
+      LinearizabilityChecker.isLinearizable($0, keys: 0..<2, failure: .leavesBoth)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("P1 memory above a slow level is linearizable key by key, though memory keeps one entry only")
+  func composedSlow() async {
+    let failure = await Trials(1_500).failure { pace in
+      let slow = SteppingLevel(base: ScriptedLevel<Int, Int>(), pace: pace)
+      return Memory(countLimit: 1).compose(slow, observer: nil)
+    } keeping: {
+      Self.perKey($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test(
+    "C28 P1 three levels are linearizable key by key, whichever way the brackets are put", arguments: [false, true])
+  func threeLevels(fromBelow: Bool) async {
+    let failure = await Trials(1_000).failure { pace in
+      let (top, middle) = (Memory(countLimit: 1), SteppingLevel(base: Memory(), pace: pace))
+      let bottom = SteppingLevel(base: ScriptedLevel<Int, Int>(), pace: pace)
+      return fromBelow
+        ? top.compose(middle.compose(bottom, observer: nil), observer: nil).normalize()
+        : top.compose(middle, observer: nil).compose(bottom, observer: nil).normalize()
+    } keeping: {
+      Self.perKey($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("C80 P1 a pooled read answers as of a moment after every write that had ended when it began")
+  func pooled() async {
+    let failure = await Trials(1_500).failure { pace in
+      PooledLevel(scheduled: SteppingLevel(base: Memory(), pace: pace, faults: .readsAndWrites), by: pace)
+    } keeping: {
+      Self.perKeyPooled($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("C80 P1 a pool over a composition answers so too", arguments: [false, true])
+  func pooledComposition(isFree: Bool) async {
+    let failure = await Trials(1_000, isFree: isFree).failure { pace in
+      let lower = SteppingLevel(base: ScriptedLevel<Int, Int>(), pace: pace, faults: .reads)
+      let upper = SteppingLevel(base: Memory(), pace: pace, faults: .writes)
+      return PooledLevel(scheduled: upper.compose(lower, observer: nil), by: pace)
+    } keeping: {
+      Self.perKeyPooled($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("a pool promises no more: while a write is under way, a later read may share a load that began earlier")
+  func pooledIsWeaker() async throws {
+    let (early, shared, writing) = (Gate(), Gate(), Gate())
+    let memory = Memory()
+    let reads = Mutex(0)
+    let level = ScriptedLevel<Int, Int> { value, key in
+      try await memory.set(value, forKey: key)
+      if value == 2 { try await writing.pass() }
+    } onGet: { key in
+      let number = reads.withLock { number in
+        number += 1
+        return number
+      }
+      // The first load waits before it looks, the second one after.
+      if number == 1 { try await early.pass() }
+      let answer = try await memory.lookup(key)
+      if number == 2 { try await shared.pass() }
+      return answer
+    }
+    let observer = RecordingObserver()
+    let pool = level.pooled(observer: observer)
+    async let first = pool.get(0)
+    await early.arrivals(1)
+    try await pool.set(1, forKey: 0)
+    async let second = pool.get(0)
+    await shared.arrivals(1)
+    async let write: Void = pool.set(2, forKey: 0)
+    await writing.arrivals(1)
+    early.open()
+    #expect(try await first == 2)
+    async let third = pool.get(0)
+    await observer.event { $0.kind.isJoin }
+    shared.open()
+    #expect(try await second == 1)
+    #expect(try await third == 1)
+    writing.open()
+    try await write
+    #expect(try await pool.get(0) == 2)
+  }
+}
+
+extension CacheEvent.Kind {
+  fileprivate var isJoin: Bool {
+    if case .flightJoined = self { return true }
+    return false
+  }
+}
+
+extension PooledLevel {
+  /// A pool whose loads run at the pace of a test.
+  convenience init(scheduled base: Base, by pace: Pace) {
+    self.init(base: base, name: "pool", observer: nil, clock: SystemClock(), executor: pace.executor)
+  }
+}
