@@ -25,18 +25,17 @@ final class PoolRoundLevel: CacheLevel {
   ///
   /// - Parameters:
   ///   - seed: Decides everything.
-  ///   - callers: How many come.
   ///   - makePool: Makes the pool.
   ///   - isIdle: Whether the pool's table is empty.
   /// - Returns: What happened.
   static func run<Pool: CacheLevel>(
-    seed: UInt64, callers: Int = 9, pool makePool: (PoolRoundLevel, Pace) -> Pool, isIdle: (Pool) -> Bool
+    seed: UInt64, pool makePool: (PoolRoundLevel, Pace) -> Pool, isIdle: (Pool) -> Bool
   ) async -> PoolRound where Pool.Key == Int, Pool.Value == Int {
     let scheduler = SeededScheduler(seed: seed)
     let pace = Pace.scheduled(scheduler)
     let level = PoolRoundLevel(pace: pace)
     let pool = makePool(level, pace)
-    for number in 0..<callers {
+    for number in 0..<pace.random(2..<16) {
       let (key, isSet) = (pace.random(0..<4) / 3, pace.random(0..<8) == 0)
       level.state.withLock { $0.round.callers.append(PoolRound.Caller(key: key, isSet: isSet)) }
       let task = Task(executorPreference: scheduler) {
