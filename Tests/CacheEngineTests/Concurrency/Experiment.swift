@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 import Synchronization
 
 /// A few tasks that use a level at random, with everything they asked and were told.
@@ -27,12 +28,12 @@ struct Experiment {
   ///
   /// - Returns: The history; `nil` if a task waits for ever.
   func run<Level: CacheLevel>(on level: Level) async -> History? where Level.Key == Int, Level.Value == Int {
-    let recorder = Recorder()
+    let recorder = Recorder(tasks: plan.tasks)
     let keys = pace.random(plan.keys)
     let scripts = (0..<plan.tasks).map { task in
       (0..<plan.operations).map { call(task * 100 + $0 + 1, keys: keys) }
     }
-    let tasks = scripts.enumerated().map { task, script in
+    for (task, script) in scripts.enumerated() {
       Task(executorPreference: pace.executor) {
         for call in script {
           for _ in 0..<pace.random(0..<3) { await pace.pause() }
@@ -41,12 +42,15 @@ struct Experiment {
         recorder.endTask()
       }
     }
-    if case .scheduled(let scheduler) = pace {
+    switch pace {
+    case .scheduled(let scheduler):
       await scheduler.run()
-      guard recorder.endedTasks == tasks.count else { return nil }
+      return recorder.isOver ? recorder.history : nil
+    case .free:
+      // Where a task never ends, the time limit of the test does.
+      do { try await recorder.over.pass() } catch { return nil }
+      return recorder.history
     }
-    for task in tasks { await task.value }
-    return recorder.history
   }
 
   private func call(_ value: Int, keys: Int) -> History.Call {
@@ -93,7 +97,7 @@ final class Recorder: Sendable {
   private struct State: Sendable {
     var history = History()
     var time = 0
-    var endedTasks = 0
+    var tasks: Int
 
     mutating func tick() -> Int {
       time += 1
@@ -101,13 +105,24 @@ final class Recorder: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  /// Opens when all tasks have ended.
+  let over = Gate()
+
+  private let state: Mutex<State>
+
+  init(tasks: Int) { state = Mutex(State(tasks: tasks)) }
 
   var history: History { state.withLock { $0.history } }
 
-  var endedTasks: Int { state.withLock { $0.endedTasks } }
+  var isOver: Bool { state.withLock { $0.tasks == 0 } }
 
-  func endTask() { state.withLock { $0.endedTasks += 1 } }
+  func endTask() {
+    let isLast = state.withLock { state in
+      state.tasks -= 1
+      return state.tasks == 0
+    }
+    if isLast { over.open() }
+  }
 
   func begin(_ call: History.Call, by task: Int) -> Int {
     state.withLock { state in
