@@ -52,7 +52,8 @@ import Testing
   func resilientStack() async throws {
     let api = ScriptedLevel<String, Data> { key in .hit(Entry(Data("{\"name\":\"\(key)\"}".utf8))) }
     // README
-    let source = api
+    let source =
+      api
       .timeout(after: .seconds(2))
       .retry(RetryPolicy(attempts: 3, initialDelay: .milliseconds(100)))
       .circuitBreaker(failures: 5, reset: .seconds(30))

@@ -6,6 +6,15 @@ extension LevelDecorator where Base: SelectiveRemoval {
   }
 }
 
+// A decorator that is a storage level as well would have two ways.
+extension LevelDecorator where Self: StorageLevel, Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Base.Key) -> Bool) async throws -> Int {
+    try await base.removeAll(where: condition)
+  }
+}
+
 extension LevelDecorator where Base: TaggedLevel {
   /// Removes every entry that was stored with a tag from the level inside.
   @discardableResult

@@ -30,7 +30,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   func get(_ key: Upper.Key) async throws -> Upper.Value? {
-    let version = gate.beginRead(key)
+    let ticket = gate.beginRead(key, since: gate.currentEpoch)
     defer { gate.endRead(key) }
     if let value = try await upper.get(key) { return value }
     let found = try await lower.get(key)
@@ -38,10 +38,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if flaw == .fillsOverNewerWrites {
         try await upper.set(found, forKey: key)
       } else {
-        try await gate.backFill(key, readVersion: version) { try await upper.set(found, forKey: key) }
+        try await gate.backFill(key, readVersion: ticket.version) { try await upper.set(found, forKey: key) }
       }
     }
-    guard flaw != .runsAhead, gate.isOvertaken(key, readVersion: version) else { return found }
+    guard flaw != .runsAhead, gate.isOvertaken(key, ticket: ticket) else { return found }
     return try await upper.get(key) ?? found
   }
 

@@ -166,6 +166,8 @@ extension CacheEvent.Kind {
 extension PooledLevel {
   /// A pool whose loads run at the pace of a test.
   convenience init(scheduled base: Base, by pace: Pace) {
-    self.init(base: base, name: "pool", observer: nil, clock: SystemClock(), executor: pace.executor)
+    self.init(
+      base: base, recorder: OperatorRecorder(name: "pool", observer: nil, clock: SystemClock()), executor: pace.executor
+    )
   }
 }
