@@ -107,14 +107,16 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
     }
     #if canImport(Darwin)
       guard let path = directory else {
-        return SettingsRegistry.domain(at: .init(directory: nil, domain: domain)) { SettingsDefaults(domain: domain) }
+        return SettingsRegistry.domain(at: .init(directory: nil, domain: domain), path: nil) {
+          SettingsDefaults(domain: domain)
+        }
       }
     #else
       let path = directory ?? standardDirectory
     #endif
     do {
       let identity = try StoreDirectory(path, access: .readWrite, calls: calls).identity
-      return SettingsRegistry.domain(at: .init(directory: identity, domain: domain)) {
+      return SettingsRegistry.domain(at: .init(directory: identity, domain: domain), path: path) {
         SettingsFile(directory: path, domain: domain, calls: calls)
       }
     } catch let failure as SystemFailure {

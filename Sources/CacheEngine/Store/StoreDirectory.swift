@@ -14,6 +14,18 @@ final class StoreDirectory: Sendable {
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+
+    init(_ status: stat) {
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+    }
+
+    /// That of whatever stands at a path now; `nil` if nothing does.
+    init?(of path: String) {
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      self.init(status)
+    }
   }
 
   let path: String
@@ -43,7 +55,7 @@ final class StoreDirectory: Sendable {
         .unusableStore,
         "the directory \(path) belongs to somebody else or can be written by others; give the cache one of its own")
     }
-    identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    identity = Identity(status)
   }
 
   deinit { close(descriptor) }
@@ -100,11 +112,7 @@ final class StoreDirectory: Sendable {
   }
 
   /// Whether the directory still stands where it was opened.
-  var isInPlace: Bool {
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else { return false }
-    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)) == identity
-  }
+  var isInPlace: Bool { Identity(of: path) == identity }
 }
 
 /// An open file of a store.

@@ -132,6 +132,21 @@ import Testing
     #expect(try await data.get("a") == Data("raw".utf8))
   }
 
+  @Test("A directory that is given the inode of one that was removed does not get its settings")
+  func inodesAreReused() async throws {
+    // A file system gives inodes again when it likes; moving the directory does so at once.
+    let (first, second) = (DiskFolder(), DiskFolder())
+    let old = try UserDefaultsCacheLevel<String, Data>(domain: "d", directory: first.path)
+    try await old.set(Data("old".utf8), forKey: "a")
+    try FileManager.default.moveItem(atPath: first.path, toPath: second.path)
+    try second.remove("d.plist")
+    let new = try UserDefaultsCacheLevel<String, Data>(domain: "d", directory: second.path)
+    #expect(try await new.get("a") == nil)
+    try await new.set(Data("new".utf8), forKey: "a")
+    #expect(second.names == ["d.plist"])
+    #expect(try await old.get("a") == Data("old".utf8))
+  }
+
   @Test("Levels of one domain share one store, whatever path leads to it")
   func shares() async throws {
     let first = try open()

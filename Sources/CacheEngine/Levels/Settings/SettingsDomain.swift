@@ -136,17 +136,27 @@ enum SettingsRegistry {
     var domain: String
   }
 
-  private struct Shared { weak var domain: SettingsDomain? }
+  private struct Shared {
+    weak var domain: SettingsDomain?
+    let path: String?
+
+    /// The domain's files are at the place still.
+    ///
+    /// Nothing keeps the directory open: when it is removed, another one may be given its inode.
+    func isAt(_ place: Place) -> Bool {
+      path.map { StoreDirectory.Identity(of: $0) == place.directory } ?? true
+    }
+  }
 
   private static let open = Mutex<[Place: Shared]>([:])
 
   /// Joins a domain, or opens it; reading it blocks.
-  static func domain(at place: Place, _ storage: () -> any SettingsStorage) -> SettingsDomain {
+  static func domain(at place: Place, path: String?, _ storage: () -> any SettingsStorage) -> SettingsDomain {
     open.withLock { open in
-      if let domain = open[place]?.domain { return domain }
+      if let shared = open[place], shared.isAt(place), let domain = shared.domain { return domain }
       let domain = SettingsDomain(storage())
       open = open.filter { $0.value.domain != nil }
-      open[place] = Shared(domain: domain)
+      open[place] = Shared(domain: domain, path: path)
       return domain
     }
   }
