@@ -19,10 +19,15 @@ struct LevelSpecification: Equatable, Sendable {
   indirect enum Kind: Equatable, Sendable {
     case memory(MemorySpecification)
     case disk(DiskSpecification)
+    case defaults(DefaultsSpecification)
     case network(NetworkSpecification)
     case origin(OriginSpecification)
-    /// Simultaneous readers share one load of what is inside.
-    case pooled([LevelSpecification])
+    /// An operator around levels.
+    case around(OperatorSpecification, [LevelSpecification])
+    /// Keys that meet the condition take one way, all others the other.
+    case lanes(KeyCondition, then: [LevelSpecification], otherwise: [LevelSpecification])
+    /// What holds, and the source that it is refreshed from.
+    case stale(StaleSpecification, level: [LevelSpecification], from: [LevelSpecification])
   }
 
   /// What commands, the screen and the JSON call it; unique in the configuration.
@@ -35,16 +40,23 @@ struct LevelSpecification: Equatable, Sendable {
     switch kind {
     case .memory: "memory"
     case .disk: "disk"
+    case .defaults: "defaults"
     case .network: "network"
     case .origin: "origin"
-    case .pooled: "pooled"
+    case .around(let operation, _): operation.word
+    case .lanes: "lanes"
+    case .stale: "stale"
     }
   }
 
   /// The levels that an operator holds.
   var inner: [LevelSpecification] {
-    if case .pooled(let levels) = kind { return levels }
-    return []
+    switch kind {
+    case .around(_, let levels): levels
+    case .lanes(_, let then, let otherwise): then + otherwise
+    case .stale(_, let level, let from): level + from
+    case .memory, .disk, .defaults, .network, .origin: []
+    }
   }
 
   var withInner: [LevelSpecification] { [self] + inner.flatMap(\.withInner) }
@@ -54,26 +66,48 @@ struct LevelSpecification: Equatable, Sendable {
     switch kind {
     case .memory(let memory): .some(memory.lifetime)
     case .disk(let disk): .some(disk.lifetime)
+    case .defaults: .some(nil)
+    default: nil
+    }
+  }
+
+  /// How long expired entries stay readable; `nil` where nothing is stored.
+  var keepsExpired: Duration? {
+    switch kind {
+    case .memory(let memory): memory.keepsExpired
+    case .disk(let disk): disk.keepsExpired
+    case .defaults: .zero
     default: nil
     }
   }
 }
 
-/// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s }`.
+/// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s, keepExpired: 10m }`.
 struct MemorySpecification: Equatable, Sendable {
   /// In bytes.
   var capacity = 50 << 20
   var countLimit: Int?
   var lifetime: Duration?
+  /// How long an expired entry stays readable for stale answers.
+  var keepsExpired = Duration.zero
 }
 
-/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m }`.
+/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h }`.
 struct DiskSpecification: Equatable, Sendable {
   /// Absolute.
   var directory: String
   /// In bytes.
   var capacity = 256 << 20
   var lifetime: Duration?
+  /// How long an expired entry stays readable for stale answers.
+  var keepsExpired = Duration.zero
+}
+
+/// `defaults: { domain: name, directory: ./settings }`.
+struct DefaultsSpecification: Equatable, Sendable {
+  var domain: String
+  /// Absolute; `nil` for where the system keeps settings.
+  var directory: String?
 }
 
 /// `network: { url: "http://host/{key}", timeout: 5s }`.

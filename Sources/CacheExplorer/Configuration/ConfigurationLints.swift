@@ -4,55 +4,13 @@ enum ConfigurationLints {
   static func warnings(
     for configuration: CacheConfiguration, file: String, memory: Int? = nil
   ) -> [ConfigurationProblem] {
-    lifetimes(configuration, file) + unpooled(configuration.levels, isPooled: false, file)
-      + unreachable(configuration, file)
-      + memoryBudget(configuration, file, memory)
-  }
-
-  /// An upper level that keeps values longer than the one below: the lower one only costs.
-  private static func lifetimes(_ configuration: CacheConfiguration, _ file: String) -> [ConfigurationProblem] {
-    var found: [ConfigurationProblem] = []
-    let storing = configuration.allLevels.filter { $0.lifetime != nil }
-    for (upper, lower) in zip(storing, storing.dropFirst()) {
-      guard let below = lower.lifetime ?? nil else { continue }
-      if let above = upper.lifetime ?? nil, above <= below { continue }
-      found.append(
-        warning(
-          "\(upper.name) keeps values longer than \(lower.name) below it",
-          "give \(upper.name) the shorter lifetime", upper, file))
-    }
-    return found
-  }
-
-  /// A slow level that every caller asks for itself.
-  private static func unpooled(
-    _ levels: [LevelSpecification], isPooled: Bool, _ file: String
-  ) -> [ConfigurationProblem] {
-    levels.flatMap { level -> [ConfigurationProblem] in
-      switch level.kind {
-      case .pooled(let inner): unpooled(inner, isPooled: true, file)
-      case .network, .origin:
-        isPooled
-          ? []
-          : [
-            warning(
-              "\(level.name) is slow and not pooled: simultaneous readers of one key each ask it",
-              "write pooled: { \(level.word): { … } }", level, file)
-          ]
-      default: []
-      }
-    }
-  }
-
-  /// What stands below a level that always has a value or an error.
-  private static func unreachable(_ configuration: CacheConfiguration, _ file: String) -> [ConfigurationProblem] {
-    let leaves = configuration.allLevels.filter { $0.inner.isEmpty }
-    guard let last = leaves.firstIndex(where: { $0.isSource }), last + 1 < leaves.count else { return [] }
-    return leaves[(last + 1)...].map { level in
-      warning(
-        "\(level.name) stands below \(leaves[last].name) and is asked only when that fails",
-        "put it above \(leaves[last].name)", level, file)
-    }
+    var lints = Lints(file: file)
+    lints.lifetimes(configuration.levels, above: [], shortened: nil)
+    lints.unpooled(configuration.levels, isPooled: false)
+    lints.unreachable(configuration.levels, below: nil)
+    lints.conditions(configuration.levels, known: [])
+    for level in configuration.allLevels { lints.operators(level) }
+    return lints.found + memoryBudget(configuration, file, memory)
   }
 
   private static func memoryBudget(
@@ -61,15 +19,106 @@ enum ConfigurationLints {
     guard let memory else { return [] }
     return configuration.allLevels.compactMap { level in
       guard case .memory(let specification) = level.kind, specification.capacity > memory / 2 else { return nil }
-      return warning(
+      return Lints.warning(
         "\(level.name) may take more than half of this machine's memory", "give it a smaller capacity", level, file)
     }
   }
+}
 
-  private static func warning(
+/// Goes through the levels and notes what it finds.
+struct Lints {
+  let file: String
+  private(set) var found: [ConfigurationProblem] = []
+
+  init(file: String) { self.file = file }
+
+  mutating func warn(_ message: String, _ remedy: String, _ level: LevelSpecification) {
+    found.append(Self.warning(message, remedy, level, file))
+  }
+
+  static func warning(
     _ message: String, _ remedy: String, _ level: LevelSpecification, _ file: String
   ) -> ConfigurationProblem {
     ConfigurationProblem(severity: .warning, file: file, place: level.place, message: message, remedy: remedy)
+  }
+
+  /// An upper level that keeps values longer than the one below: the lower one only costs.
+  ///
+  /// `above`: The nearest levels above that store, one for each lane.
+  /// `shortened`: The lifetime that an operator around allows.
+  @discardableResult
+  mutating func lifetimes(
+    _ levels: [LevelSpecification], above: [(LevelSpecification, Duration?)], shortened: Duration?
+  ) -> [(LevelSpecification, Duration?)] {
+    var above = above
+    for level in levels {
+      switch level.kind {
+      case .around(.expiry(let lifetime), let inner), .around(.maximumAge(let lifetime), let inner):
+        above = lifetimes(inner, above: above, shortened: shortest(lifetime, shortened))
+      case .lanes(_, let then, let otherwise):
+        let ends = [then, otherwise].map { lifetimes($0, above: above, shortened: shortened) }
+        above = ends[0] + ends[1].filter { end in !ends[0].contains { $0.0.name == end.0.name } }
+      case _ where !level.inner.isEmpty: above = lifetimes(level.inner, above: above, shortened: shortened)
+      default:
+        guard let lifetime = level.lifetime else { continue }
+        let below = shortest(lifetime, shortened)
+        for (upper, kept) in above {
+          guard let below, kept ?? .seconds(Int64.max) > below else { continue }
+          warn(
+            "\(upper.name) keeps values longer than \(level.name) below it",
+            "give \(upper.name) the shorter lifetime", upper)
+        }
+        above = [(level, below)]
+      }
+    }
+    return above
+  }
+
+  private func shortest(_ left: Duration?, _ right: Duration?) -> Duration? {
+    [left, right].compactMap(\.self).min()
+  }
+
+  /// A slow level that every caller asks for itself.
+  mutating func unpooled(_ levels: [LevelSpecification], isPooled: Bool) {
+    for level in levels {
+      switch level.kind {
+      case .around(.pooled, let inner): unpooled(inner, isPooled: true)
+      case .network, .origin:
+        guard !isPooled else { continue }
+        warn(
+          "\(level.name) is slow and not pooled: simultaneous readers of one key each ask it",
+          "write pooled: { \(level.word): { … } }", level)
+      default: unpooled(level.inner, isPooled: isPooled)
+      }
+    }
+  }
+
+  /// What stands below a level that always has a value or an error.
+  ///
+  /// Returns that level.
+  @discardableResult
+  mutating func unreachable(_ levels: [LevelSpecification], below source: LevelSpecification?) -> LevelSpecification? {
+    var source = source
+    for level in levels {
+      switch level.kind {
+      case .lanes(_, let then, let otherwise):
+        let ends = [then, otherwise].map { unreachable($0, below: source) }
+        source = ends[0] == nil || ends[1] == nil ? source : ends[0]
+      case .around(.conditioned, let inner):
+        // The keys that are refused go on.
+        unreachable(inner, below: source)
+      case _ where !level.inner.isEmpty: source = unreachable(level.inner, below: source)
+      default:
+        if let source {
+          warn(
+            "\(level.name) stands below \(source.name) and is asked only when that fails",
+            "put it above \(source.name)", level)
+        } else if level.isSource {
+          source = level
+        }
+      }
+    }
+    return source
   }
 }
 

@@ -3,23 +3,20 @@ import Yams
 /// Turns the text of a configuration into a ``CacheConfiguration``, or into everything that is wrong with it.
 struct ConfigurationReader {
   /// Operators may hold one another this deep.
-  private static let mostNested = 16
+  static let mostNested = 16
   /// Aliases may repeat parts of the file, but not make a small file endless.
   private static let (mostNodes, mostDeep) = (100_000, 100)
-  private static let kinds = ["memory", "disk", "network", "origin", "pooled"]
-  /// What the format has words for and this version has not built.
-  private static let later = [
-    "defaults", "redis", "capped", "conditioned", "lanes", "transformKeys", "transformValues",
-    "postProcess", "stale",
-  ]
-  private static let policies = ["lru"]
+  static let kinds =
+    ["memory", "disk", "defaults", "network", "origin"] + OperatorSpecification.words + ["lanes", "stale"]
+  /// What the format has a word for and this version has not built.
+  private static let later = ["redis"]
 
   /// The file's name, for messages.
   let file: String
   /// What relative paths are relative to.
   let folder: String
 
-  private var problems: [ConfigurationProblem] = []
+  var problems: [ConfigurationProblem] = []
   private var names = NameTable()
 
   init(file: String, folder: String) {
@@ -134,7 +131,7 @@ struct ConfigurationReader {
   }
 
   /// Reads `kind: { … }`.
-  private mutating func level(_ node: Node, depth: Int) -> LevelSpecification? {
+  mutating func level(_ node: Node, depth: Int) -> LevelSpecification? {
     let place = node.place ?? Place(line: 1, column: 1)
     if let word = node.scalar?.string, !node.isEmpty {
       return level(word, at: place, Node("", .implicit, .plain), depth: depth)
@@ -148,7 +145,7 @@ struct ConfigurationReader {
     return level(key.string ?? "", at: key.place ?? place, value, depth: depth)
   }
 
-  private mutating func level(_ word: String, at place: Place, _ value: Node, depth: Int) -> LevelSpecification? {
+  mutating func level(_ word: String, at place: Place, _ value: Node, depth: Int) -> LevelSpecification? {
     guard depth < Self.mostNested else {
       report("operators are nested too deeply", "nest at most \(Self.mostNested)", at: place)
       return nil
@@ -164,22 +161,13 @@ struct ConfigurationReader {
     }
     // `pooled: [ … ]` and `pooled: network` hold levels directly.
     if word == "pooled", value.mapping == nil, !value.isEmpty {
-      let inner = value.sequence.map(Array.init) ?? [value]
-      if inner.isEmpty { reportEmptyPool(at: place) }
-      return LevelSpecification(
-        name: names.take(nil, kind: "pool"), kind: .pooled(inner.compactMap { level($0, depth: depth + 1) }),
-        place: place)
+      let inner = levels(in: value, depth: depth + 1)
+      if value.sequence?.isEmpty == true { reportEmpty(word, at: place) }
+      return LevelSpecification(name: names.take(nil, kind: "pool"), kind: .around(.pooled, inner), place: place)
     }
     var fields = FieldReader(value, owner: word, file: file, place: place)
     let name = fields.text("name")
-    let kind: LevelSpecification.Kind? =
-      switch word {
-      case "memory": .memory(memory(&fields))
-      case "disk": disk(&fields).map { .disk($0) }
-      case "network": network(&fields).map { .network($0) }
-      case "origin": .origin(origin(&fields))
-      default: pooled(&fields, depth: depth).map { .pooled($0) }
-      }
+    let kind = kind(word, &fields, depth: depth)
     problems += fields.finish()
     if let name, !names.isFree(name) {
       report("the name “\(name)” is taken", "give every level a name of its own", at: place)
@@ -188,116 +176,22 @@ struct ConfigurationReader {
     return LevelSpecification(name: names.take(name, kind: word == "pooled" ? "pool" : word), kind: kind, place: place)
   }
 
-  private func memory(_ fields: inout FieldReader) -> MemorySpecification {
-    var memory = MemorySpecification()
-    if let capacity = fields.quantity("capacity", Quantity.bytes) { memory.capacity = capacity }
-    memory.countLimit = fields.number("count", in: 1...Int(Int32.max))
-    memory.lifetime = fields.quantity("expiry", Quantity.duration)
-    _ = fields.quantity("policy") { (text) throws(QuantityError) in
-      guard Self.policies.contains(text) else {
-        throw QuantityError(
-          "this version does not know the policy “\(text)”", "use \(Self.policies.joined(separator: ", "))")
-      }
+  private mutating func kind(_ word: String, _ fields: inout FieldReader, depth: Int) -> LevelSpecification.Kind? {
+    switch word {
+    case "memory": .memory(memory(&fields))
+    case "disk": disk(&fields).map { .disk($0) }
+    case "defaults": defaults(&fields).map { .defaults($0) }
+    case "network": network(&fields).map { .network($0) }
+    case "origin": .origin(origin(&fields))
+    case "lanes": lanes(&fields, depth: depth)
+    case "stale": stale(&fields, depth: depth)
+    default: around(word, &fields, depth: depth)
     }
-    return memory
   }
 
-  private func disk(_ fields: inout FieldReader) -> DiskSpecification? {
-    let directory = fields.require(
-      "directory", "write directory: ./cache",
-      fields.quantity("directory") { (text) throws(QuantityError) in
-        guard !text.isEmpty, !text.contains("\0") else {
-          throw QuantityError("that is no path", "write directory: ./cache")
-        }
-        return text
-      })
-    let capacity = fields.quantity("capacity") { (text) throws(QuantityError) in
-      let bytes = try Quantity.bytes(text)
-      guard bytes >= 1 << 20 else { throw QuantityError("\(text) is too little for a disk", "give at least 1 MiB") }
-      return bytes
-    }
-    let lifetime = fields.quantity("expiry", Quantity.duration)
-    guard let directory else { return nil }
-    var disk = DiskSpecification(directory: directory.hasPrefix("/") ? directory : "\(folder)/\(directory)")
-    if let capacity { disk.capacity = capacity }
-    disk.lifetime = lifetime
-    return disk
-  }
-
-  private func network(_ fields: inout FieldReader) -> NetworkSpecification? {
-    let template = fields.require(
-      "url", "write url: \"http://127.0.0.1:8089/{key}\"",
-      fields.quantity("url") { (text) throws(QuantityError) in
-        guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
-          throw QuantityError("“\(text)” is not a web address", "begin it with http:// or https://")
-        }
-        guard text.contains("{key}") || text.contains("{+key}") else {
-          throw QuantityError("the address does not say where the key goes", "put {key} or {+key} into it")
-        }
-        return text
-      })
-    let timeout = fields.quantity("timeout") { (text) throws(QuantityError) in
-      let timeout = try Quantity.duration(text)
-      guard timeout > .zero else { throw QuantityError("a time limit of nothing", "give more than 0") }
-      return timeout
-    }
-    guard let template else { return nil }
-    var network = NetworkSpecification(template: template)
-    if let timeout { network.timeout = timeout }
-    return network
-  }
-
-  private func origin(_ fields: inout FieldReader) -> OriginSpecification {
-    var origin = OriginSpecification()
-    if let latency = fields.quantity(
-      "latency",
-      { (text) throws(QuantityError) in
-        try Quantity.range(text, of: Quantity.duration)
-      })
-    {
-      origin.latency = latency
-    }
-    if let failures = fields.quantity("failures", Quantity.probability) { origin.failures = failures }
-    if let missing = fields.quantity("missing", Quantity.probability) { origin.missing = missing }
-    if let size = fields.quantity(
-      "size",
-      { (text) throws(QuantityError) in
-        let size = try Quantity.range(text, of: Quantity.bytes)
-        guard size.upperBound <= 64 << 20 else { throw QuantityError("\(text) is too large", "give at most 64 MiB") }
-        return size
-      })
-    {
-      origin.size = size
-    }
-    if let seed = fields.number("seed", in: 0...Int.max) { origin.seed = UInt64(seed) }
-    return origin
-  }
-
-  /// `pooled: { network: { … } }`, `pooled: { level: { … } }` or `pooled: { levels: [ … ] }`.
-  private mutating func pooled(_ fields: inout FieldReader, depth: Int) -> [LevelSpecification]? {
-    var inner: [LevelSpecification] = []
-    var isGiven = false
-    if let list = fields.node("levels") {
-      let nodes = list.sequence.map(Array.init) ?? [list]
-      isGiven = !nodes.isEmpty
-      inner += nodes.compactMap { level($0, depth: depth + 1) }
-    }
-    if let one = fields.node("level") {
-      isGiven = true
-      if let level = level(one, depth: depth + 1) { inner.append(level) }
-    }
-    for field in fields.takeRest() {
-      isGiven = true
-      if let level = level(field.name, at: field.key.place ?? fields.place, field.value, depth: depth + 1) {
-        inner.append(level)
-      }
-    }
-    if !isGiven { reportEmptyPool(at: fields.place) }
-    return inner.isEmpty ? nil : inner
-  }
-
-  private mutating func reportEmptyPool(at place: Place) {
-    report("pooled needs a level inside", "write pooled: { network: { … } }", at: place)
+  /// One level, or a list of them.
+  mutating func levels(in node: Node, depth: Int) -> [LevelSpecification] {
+    (node.sequence.map(Array.init) ?? [node]).compactMap { level($0, depth: depth) }
   }
 
   private func explicitNames(_ node: Node, depth: Int) -> Set<String> {
@@ -319,29 +213,8 @@ struct ConfigurationReader {
       ? String(last[..<(last.lastIndex(of: ".") ?? last.endIndex)]) : last
   }
 
-  private mutating func report(_ message: String, _ remedy: String, at place: Place?) {
+  mutating func report(_ message: String, _ remedy: String, at place: Place?) {
     problems.append(ConfigurationProblem(file: file, place: place, message: message, remedy: remedy))
-  }
-}
-
-/// Gives every level a name of its own: the one it asks for, else its kind, numbered when that repeats.
-private struct NameTable {
-  private var reserved: Set<String> = []
-  private var taken: Set<String> = []
-
-  init(reserved: Set<String> = []) { self.reserved = reserved }
-
-  func isFree(_ name: String) -> Bool { !taken.contains(name) }
-
-  mutating func take(_ name: String?, kind: String) -> String {
-    if let name {
-      taken.insert(name)
-      return name
-    }
-    let numbered = (1...).lazy.map { $0 == 1 ? kind : "\(kind)-\($0)" }
-    let free = numbered.first { [taken, reserved] in !taken.contains($0) && !reserved.contains($0) } ?? kind
-    taken.insert(free)
-    return free
   }
 }
 

@@ -81,8 +81,10 @@ struct FieldReader {
   }
 
   /// Fields that nobody asked for, for operators whose level stands among their own fields.
-  mutating func takeRest() -> [(name: String, key: Node, value: Node)] {
-    let rest = fields.filter { !known.contains($0.name) }
+  ///
+  /// `names`: Only these; `nil` for all.
+  mutating func takeRest(among names: [String]? = nil) -> [(name: String, key: Node, value: Node)] {
+    let rest = fields.filter { !known.contains($0.name) && names?.contains($0.name) ?? true }
     known += rest.map(\.name)
     return rest
   }

@@ -26,6 +26,21 @@ enum Quantity {
     return .nanoseconds(Int64((total * 1e9).rounded()))
   }
 
+  /// A duration of more than nothing.
+  static func timeLimit(_ text: String) throws(QuantityError) -> Duration {
+    let limit = try duration(text)
+    guard limit > .zero else { throw QuantityError("a time limit of nothing", "give more than 0") }
+    return limit
+  }
+
+  /// A whole number that is not negative.
+  static func count(_ text: String) throws(QuantityError) -> Int {
+    guard let number = Int(text), number >= 0 else {
+      throw QuantityError("“\(text)” is not a whole number", "write a number such as 1000")
+    }
+    return number
+  }
+
   /// A probability from 0 to 1: `1%`, `0.01`.
   static func probability(_ text: String) throws(QuantityError) -> Double {
     let (number, unit) = try split(text, expected: "a share such as 1% or 0.01")
@@ -33,6 +48,19 @@ enum Quantity {
     let share = unit == "%" ? number / 100 : number
     guard share <= 1 else { throw QuantityError("\(text) is more than everything", "give at most 100%") }
     return share
+  }
+
+  /// A duration as ``duration(_:)`` reads it, in the largest unit that is exact.
+  static func text(_ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    let microseconds = attoseconds / 1_000_000_000_000
+    if microseconds % 1_000 != 0 { return "\(seconds * 1_000_000 + microseconds)us" }
+    if microseconds != 0 { return "\(seconds * 1_000 + microseconds / 1_000)ms" }
+    for (length, unit) in [(86_400, "d"), (3_600, "h"), (60, "m")] as [(Int64, String)]
+    where seconds >= length && seconds % length == 0 {
+      return "\(seconds / length)\(unit)"
+    }
+    return "\(seconds)s"
   }
 
   /// Two quantities with `..` between them, or one that stands for both.

@@ -9,9 +9,9 @@ import CacheEngineTesting
 
 /// Builds a running cache from its description.
 struct CacheBuilder {
-  private let clock: any CacheClock
+  let clock: any CacheClock
   private let statistics = CacheStatistics()
-  private let observer: CacheObservers
+  let observer: CacheObservers
   private var levels: [LiveCache.Level] = []
 
   /// `observers`: Told of everything that happens, beside the statistics.
@@ -75,12 +75,12 @@ struct CacheBuilder {
     case .memory(let memory):
       let level = MemoryCacheLevel<String, Data>(
         name: name, capacity: memory.capacity, countLimit: memory.countLimit, expiry: Self.expiry(memory.lifetime),
-        clock: clock, removalListener: observer.removals(from: name, clock: clock))
+        keepsExpired: memory.keepsExpired, clock: clock, removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) {}
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Data>(
         directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
-        clock: clock,
+        keepsExpired: disk.keepsExpired, clock: clock,
         removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) { try await level.close() }
     case .network(let network):
@@ -91,8 +91,16 @@ struct CacheBuilder {
         name: name, latency: origin.latency, failures: origin.failures, missing: origin.missing, size: origin.size,
         seed: origin.seed, clock: clock)
       return add(level, specification, storage: nil) {}
-    case .pooled(let inner):
-      return try compose(inner, file: file).pooled(name: name, observer: observer, clock: clock).normalize()
+    case .defaults:
+      throw CacheError(.invalidAddress, "this version has no settings store yet", level: name)
+    case .around(let operation, let inner):
+      return operate(operation, on: try compose(inner, file: file), as: name)
+    case .lanes(let condition, let then, let otherwise):
+      let first = try compose(then, file: file)
+      return lanes(condition, first, try compose(otherwise, file: file))
+    case .stale(let stale, let holding, let source):
+      let upper = try compose(holding, file: file)
+      return revalidate(stale, upper, from: try compose(source, file: file), as: name)
     }
   }
 

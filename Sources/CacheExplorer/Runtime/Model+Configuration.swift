@@ -16,7 +16,9 @@ extension Model {
 
   private static func rows(_ level: LevelSpecification, isPooled: Bool) -> [LevelRow] {
     switch level.kind {
-    case .pooled(let inner): inner.flatMap { rows($0, isPooled: true) }
+    case .around(.pooled, let inner): inner.flatMap { rows($0, isPooled: true) }
+    case .around, .lanes, .stale: level.inner.flatMap { rows($0, isPooled: isPooled) }
+    case .defaults: [row(level, "settings", isPooled)]
     case .memory(let memory):
       [row(level, "LRU \(Format.bytes(memory.capacity))", isPooled)]
     case .disk(let disk): [row(level, Format.bytes(disk.capacity), isPooled)]

@@ -29,6 +29,102 @@ struct ConfigurationLintsTests {
         ["3:5 memory stands below origin and is asked only when that fails"]
       ),
       ("levels:\n  - memory: {}\n  - pooled: origin", []),
+      (
+        "levels:\n  - lanes:\n      when: { prefix: a }\n      then: { memory: { expiry: 9m } }\n"
+          + "      else: { memory: { expiry: 1m } }\n  - disk: { directory: d, expiry: 5m }",
+        ["4:15 memory keeps values longer than disk below it"]
+      ),
+      (
+        "levels:\n  - expiry: { after: 1m, level: memory }\n  - disk: { directory: d, expiry: 5m }", []
+      ),
+      (
+        "levels:\n  - lanes: { when: { prefix: a }, then: { pooled: origin }, else: memory }\n  - disk: { directory: d }",
+        []
+      ),
+      (
+        "levels:\n  - lanes: { when: { prefix: a }, then: { pooled: origin }, else: { pooled: origin } }\n  - memory",
+        ["3:5 memory stands below origin and is asked only when that fails"]
+      ),
+      (
+        "levels:\n  - lanes:\n      when: { prefix: \"img:\" }\n"
+          + "      then: { conditioned: { when: { prefix: \"usr:\" }, level: memory } }\n      else: memory",
+        [
+          "4:15 no key that meets “prefix img:” above meets “prefix usr:”: what conditioned holds is never asked"
+        ]
+      ),
+      (
+        "levels:\n  - conditioned:\n      when: { prefix: \"img:\" }\n"
+          + "      level: { transformKeys: { with: { prefix: x }, level: { conditioned: { when: { prefix: x }, "
+          + "level: memory } } } }",
+        []
+      ),
+      (
+        "levels:\n  - conditioned:\n      when: { prefix: \"img:\" }\n"
+          + "      level: { lanes: { when: { prefix: i }, then: memory, else: memory } }",
+        ["4:16 every key that comes to lanes meets “prefix i”: its else is never asked"]
+      ),
+      (
+        "levels:\n  - conditioned: { when: { prefix: a, equals: b }, level: memory }",
+        ["2:5 no key meets “prefix a and equals b”"]
+      ),
+      (
+        "levels:\n  - pooled: { capped: { limit: 20000, level: origin } }",
+        ["2:15 capped allows 20000 at once, which is no limit"]
+      ),
+      ("levels:\n  - retry: { level: memory }", ["2:5 retry is around levels that fail alike each time"]),
+      (
+        "levels:\n  - retry: { level: { fallback: { value: x, level: { pooled: origin } } } }",
+        ["2:5 retry is around fallback, which never fails: nothing is tried again"]
+      ),
+      ("levels:\n  - breaker: { level: memory }", ["2:5 breaker is around levels that are not slow to fail"]),
+      (
+        "levels:\n  - timeout: { after: 20ms, level: { pooled: { origin: { latency: 20ms..1s } } } }",
+        ["2:5 timeout ends after 20ms, before origin can answer: every read of it fails"]
+      ),
+      ("levels:\n  - timeout: { after: 21ms, level: { pooled: { origin: { latency: 20ms..1s } } } }", []),
+      (
+        "levels:\n  - timeout: { after: 1s, level: { retry: { delay: 2s, level: { pooled: origin } } } }",
+        ["2:5 timeout ends after 1s, before retry tries again"]
+      ),
+      (
+        "levels:\n  - transformValues: { with: [base64, gzip], level: memory }",
+        ["2:5 transformValues compresses what base64 has just made longer"]
+      ),
+      ("levels:\n  - transformValues: { with: [gzip, base64], level: memory }", []),
+      (
+        "levels:\n  - transformKeys: { with: lowercase, level: memory }",
+        ["2:5 transformKeys makes one key of keys that differ: with lowercase they share a value"]
+      ),
+      ("levels:\n  - transformKeys: { with: lowercase, level: { pooled: origin } }", []),
+      (
+        "levels:\n  - stale:\n      ifError: 10m\n      level: { memory: { expiry: 5s } }\n      from: { pooled: origin }",
+        ["4:16 memory drops what has expired, so that stale has nothing stale to serve"]
+      ),
+      (
+        "levels:\n  - stale:\n      ifError: 10m\n      level: { memory: { expiry: 5s, keepExpired: 1m } }\n"
+          + "      from: { pooled: origin }",
+        ["4:16 memory keeps expired entries for 1m, less than stale serves them"]
+      ),
+      (
+        "levels:\n  - stale:\n      ifError: 10m\n      level: { memory: { expiry: 5s, keepExpired: 10m } }\n"
+          + "      from: { pooled: origin }",
+        []
+      ),
+      (
+        "levels:\n  - stale: { refreshAhead: 5s, level: { memory: { expiry: 5s } }, from: { pooled: origin } }",
+        ["2:5 stale refreshes 5s ahead, and memory keeps values for 5s: every read refreshes"]
+      ),
+      (
+        "levels:\n  - stale: { ifError: 5s, level: { pooled: origin }, from: { pooled: origin } }",
+        [
+          "2:70 origin-2 stands below origin and is asked only when that fails",
+          "2:5 stale has nothing that holds values",
+        ]
+      ),
+      (
+        "levels:\n  - stale: { ifError: 5s, level: { memory: { keepExpired: 5s } }, from: memory }",
+        ["2:5 stale has no source to refresh from"]
+      ),
     ] as [(String, [String])])
   func warnings(text: String, expected: [String]) throws {
     let warnings = try ConfigurationReader.read(text, file: "c.yaml", folder: "/").warnings

@@ -59,8 +59,8 @@ struct ConfigurationReaderTests {
           kind: .disk(
             DiskSpecification(directory: "/home/me/./cache", capacity: 20 << 20, lifetime: .seconds(600))),
           place: Place(line: 5, column: 5)),
-        LevelSpecification(name: "shared", kind: .pooled([network]), place: Place(line: 9, column: 5)),
-        LevelSpecification(name: "pool", kind: .pooled([origin]), place: Place(line: 12, column: 5)),
+        LevelSpecification(name: "shared", kind: .around(.pooled, [network]), place: Place(line: 9, column: 5)),
+        LevelSpecification(name: "pool", kind: .around(.pooled, [origin]), place: Place(line: 12, column: 5)),
       ])
   }
 
@@ -188,7 +188,9 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
 
 private let empty =
   ": error: the file is empty; write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`"
-private let kinds = "use one of memory, disk, network, origin, pooled"
+private let kinds =
+  "use one of memory, disk, defaults, network, origin, pooled, capped, conditioned, transformKeys, transformValues, "
+  + "postProcess, expiry, negative, timeout, retry, breaker, fallback, lanes, stale"
 
 private let badConfigurations = [
   BadConfiguration("", empty),
@@ -209,13 +211,12 @@ private let badConfigurations = [
   BadConfiguration("levels: [memroy]", ":1:10: error: there is no level “memroy”; did you mean “memory”?"),
   BadConfiguration("levels:\n  - elephant: {}", ":2:5: error: there is no level “elephant”; \(kinds)"),
   BadConfiguration("levels: [redis]", ":1:10: error: this version does not know “redis” yet; \(kinds)"),
-  BadConfiguration("levels:\n  - stale: {}", ":2:5: error: this version does not know “stale” yet; \(kinds)"),
   BadConfiguration(
     "levels:\n  - memory: { capcity: 1 MiB }",
     ":2:15: error: memory has no field “capcity”; did you mean “capacity”?"),
   BadConfiguration(
     "levels:\n  - memory: { elephants: 3 }",
-    ":2:15: error: memory has no field “elephants”; use one of name, capacity, count, expiry, policy"),
+    ":2:15: error: memory has no field “elephants”; use one of name, capacity, count, expiry, keepExpired, policy"),
   BadConfiguration(
     "levels:\n  - memory: { capacity: 30s }",
     ":2:25: error: “capacity” of memory: “s” is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, GB or TB"),

@@ -1,0 +1,103 @@
+private let policies = ["lru"]
+
+/// The levels that hold values or fetch them.
+extension ConfigurationReader {
+  func memory(_ fields: inout FieldReader) -> MemorySpecification {
+    var memory = MemorySpecification()
+    if let capacity = fields.quantity("capacity", Quantity.bytes) { memory.capacity = capacity }
+    memory.countLimit = fields.number("count", in: 1...Int(Int32.max))
+    memory.lifetime = fields.quantity("expiry", Quantity.duration)
+    if let kept = fields.quantity("keepExpired", Quantity.duration) { memory.keepsExpired = kept }
+    _ = fields.quantity("policy") { (text) throws(QuantityError) in
+      guard policies.contains(text) else {
+        throw QuantityError(
+          "this version does not know the policy “\(text)”", "use \(policies.joined(separator: ", "))")
+      }
+    }
+    return memory
+  }
+
+  func disk(_ fields: inout FieldReader) -> DiskSpecification? {
+    let directory = fields.require("directory", "write directory: ./cache", fields.quantity("directory", path))
+    let capacity = fields.quantity("capacity") { (text) throws(QuantityError) in
+      let bytes = try Quantity.bytes(text)
+      guard bytes >= 1 << 20 else { throw QuantityError("\(text) is too little for a disk", "give at least 1 MiB") }
+      return bytes
+    }
+    let lifetime = fields.quantity("expiry", Quantity.duration)
+    let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
+    guard let directory else { return nil }
+    var disk = DiskSpecification(directory: absolute(directory))
+    if let capacity { disk.capacity = capacity }
+    disk.lifetime = lifetime
+    if let keepsExpired { disk.keepsExpired = keepsExpired }
+    return disk
+  }
+
+  func defaults(_ fields: inout FieldReader) -> DefaultsSpecification? {
+    let domain = fields.require(
+      "domain", "write domain: com.example.settings",
+      fields.quantity("domain") { (text) throws(QuantityError) in
+        guard !text.isEmpty, !text.contains("/"), !text.contains("\0") else {
+          throw QuantityError("“\(text)” is no name of settings", "write domain: com.example.settings")
+        }
+        return text
+      })
+    let directory = fields.quantity("directory", path)
+    return domain.map { DefaultsSpecification(domain: $0, directory: directory.map(absolute)) }
+  }
+
+  private func path(_ text: String) throws(QuantityError) -> String {
+    guard !text.isEmpty, !text.contains("\0") else {
+      throw QuantityError("that is no path", "write directory: ./cache")
+    }
+    return text
+  }
+
+  private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+
+  func network(_ fields: inout FieldReader) -> NetworkSpecification? {
+    let template = fields.require(
+      "url", "write url: \"http://127.0.0.1:8089/{key}\"",
+      fields.quantity("url") { (text) throws(QuantityError) in
+        guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
+          throw QuantityError("“\(text)” is not a web address", "begin it with http:// or https://")
+        }
+        guard text.contains("{key}") || text.contains("{+key}") else {
+          throw QuantityError("the address does not say where the key goes", "put {key} or {+key} into it")
+        }
+        return text
+      })
+    let timeout = fields.quantity("timeout", Quantity.timeLimit)
+    guard let template else { return nil }
+    var network = NetworkSpecification(template: template)
+    if let timeout { network.timeout = timeout }
+    return network
+  }
+
+  func origin(_ fields: inout FieldReader) -> OriginSpecification {
+    var origin = OriginSpecification()
+    if let latency = fields.quantity(
+      "latency",
+      { (text) throws(QuantityError) in
+        try Quantity.range(text, of: Quantity.duration)
+      })
+    {
+      origin.latency = latency
+    }
+    if let failures = fields.quantity("failures", Quantity.probability) { origin.failures = failures }
+    if let missing = fields.quantity("missing", Quantity.probability) { origin.missing = missing }
+    if let size = fields.quantity(
+      "size",
+      { (text) throws(QuantityError) in
+        let size = try Quantity.range(text, of: Quantity.bytes)
+        guard size.upperBound <= 64 << 20 else { throw QuantityError("\(text) is too large", "give at most 64 MiB") }
+        return size
+      })
+    {
+      origin.size = size
+    }
+    if let seed = fields.number("seed", in: 0...Int.max) { origin.seed = UInt64(seed) }
+    return origin
+  }
+}
