@@ -51,6 +51,8 @@ struct CommandResult: Sendable {
   var outcome: Outcome
   /// The level that answered.
   var level: String?
+  /// The value was expired, and served as better than nothing.
+  var isStale = false
   /// Why it was a miss.
   var reason: String?
   var value: Data?

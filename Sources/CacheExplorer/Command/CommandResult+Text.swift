@@ -9,6 +9,7 @@ extension CommandResult {
   var json: String {
     JSONText.object([
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
+      ("stale", isStale ? .flag(true) : nil),
       ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .number(microseconds)),
       ("error", error.map(JSONText.text)),
     ]).line
@@ -22,7 +23,7 @@ extension CommandResult {
   /// The answer as a sentence, in which nothing from outside can do harm on a terminal.
   var sentence: String {
     var parts = ["\(command): \(outcome.rawValue)"]
-    if let level { parts.append("from \(level)") }
+    if let level { parts.append("from \(level)\(isStale ? ", stale," : "")") }
     if let reason { parts.append("(\(reason))") }
     if let error { parts.append(error) }
     if let value { parts.append("\(value.count) bytes") }

@@ -2,6 +2,7 @@
 enum JSONText: Sendable {
   case text(String)
   case number(Int)
+  case flag(Bool)
   case object([(String, JSONText?)])
   case array([JSONText])
 
@@ -15,6 +16,7 @@ enum JSONText: Sendable {
     switch self {
     case .text(let text): Self.quote(text, to: &line)
     case .number(let number): line += String(number)
+    case .flag(let flag): line += flag ? "true" : "false"
     case .array(let items):
       line += "["
       for (index, item) in items.enumerated() {

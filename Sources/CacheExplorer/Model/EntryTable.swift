@@ -7,6 +7,8 @@ struct EntryTable: Sendable {
     /// `nil` if the store was not seen.
     var created: CacheInstant?
     var deadline: CacheInstant?
+    /// It was served after its deadline.
+    var isStale = false
   }
 
   struct Row: Sendable {
@@ -59,6 +61,15 @@ struct EntryTable: Sendable {
     }
   }
 
+  mutating func servedStale(_ key: String, level: Int, deadline: CacheInstant?, at time: CacheInstant) {
+    change(key, at: time) { row in
+      let created = row.presence[level]?.created
+      row.presence[level] = Presence(created: created, deadline: deadline, isStale: true)
+      row.hits += 1
+      row.lastTouch = max(row.lastTouch, time)
+    }
+  }
+
   mutating func gone(_ key: String, level: Int) {
     guard let slot = slots[key], rows[slot].presence[level] != nil else { return }
     version += 1
@@ -77,13 +88,18 @@ struct EntryTable: Sendable {
   /// What was stored since the list was asked for may be missing from it and stays.
   mutating func corrected(level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant) {
     version += 1
+    var stale: [String: CacheInstant] = [:]
     for slot in rows.indices {
-      if let created = rows[slot].presence[level]?.created, created >= asked { continue }
+      guard let presence = rows[slot].presence[level] else { continue }
+      if let created = presence.created, created >= asked { continue }
+      if presence.isStale { stale[rows[slot].key] = presence.deadline }
       rows[slot].presence[level] = nil
     }
     for entry in contents.prefix(capacity) {
       change(entry.key, at: entry.created) { row in
-        row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)
+        row.presence[level] = Presence(
+          created: entry.created, deadline: entry.deadline,
+          isStale: entry.deadline != nil && stale[entry.key] == entry.deadline)
         if row.size == nil { row.size = entry.cost }
       }
     }

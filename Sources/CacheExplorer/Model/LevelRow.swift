@@ -14,6 +14,8 @@ struct LevelRow: Sendable, Equatable {
   var isPooled = false
   /// The most requests at once, if that is capped.
   var limit: Int?
+  /// Expired entries stay for a while, for stale answers.
+  var keepsExpired = false
   var usage: LevelUsage?
 
   /// What stands for each level where a name has no room: its first letter, or its number if two begin alike.

@@ -19,6 +19,8 @@ struct LevelTraffic: Sendable {
   /// Look-ups whose answers were among lost events.
   var unanswered = 0
 
+  /// Expired entries that were served as better than nothing.
+  var stale = 0
   var sets = 0
   var fills = 0
   var writeErrors = 0

@@ -44,10 +44,14 @@ struct Model: Sendable {
   /// The filter being typed.
   var filter = LineEditor()
 
-  init(title: String, levels: [LevelRow], size: Size = Size(width: 80, height: 24), now: CacheInstant) {
+  /// `chain`: How the levels are put together; `nil` for one below the other.
+  init(
+    title: String, levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil,
+    size: Size = Size(width: 80, height: 24), now: CacheInstant
+  ) {
     self.title = title
     self.size = size
-    live = Picture(levels: levels, now: now)
+    live = Picture(levels: levels, operators: operators, chain: chain, now: now)
   }
 
   /// What is drawn.

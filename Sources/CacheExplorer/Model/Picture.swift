@@ -7,6 +7,11 @@ struct Picture: Sendable {
   var now: CacheInstant
   var levels: [LevelRow]
   var traffic: [LevelTraffic]
+  let operators: [OperatorRow]
+  /// What each operator did.
+  var operations: [OperatorTraffic]
+  /// From the top.
+  let chain: [ChainPart]
   var requests = RequestTraffic()
   var flights = FlightTable()
   var entries: EntryTable
@@ -16,6 +21,7 @@ struct Picture: Sendable {
   var lost = 0
 
   private let indices: [String: Int]
+  private let operatorIndices: [String: Int]
   /// Look-ups that were not answered yet.
   private var open: Set<OpenLookup> = []
 
@@ -24,14 +30,20 @@ struct Picture: Sendable {
     var level: Int
   }
 
-  init(levels: [LevelRow], now: CacheInstant) {
+  init(levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil, now: CacheInstant) {
     self.levels = levels
+    self.operators = operators
+    self.chain = chain ?? levels.indices.map { .level($0) }
+    operations = operators.map { _ in OperatorTraffic() }
     self.now = now
     traffic = levels.map { _ in LevelTraffic() }
     entries = EntryTable(levelCount: levels.count)
-    var indices: [String: Int] = [:]
-    for (index, level) in levels.enumerated() where indices[level.name] == nil { indices[level.name] = index }
-    self.indices = indices
+    indices = Self.table(levels.map(\.name))
+    operatorIndices = Self.table(operators.map(\.name))
+  }
+
+  private static func table(_ names: [String]) -> [String: Int] {
+    Dictionary(zip(names, names.indices)) { first, _ in first }
   }
 
   func index(ofLevel name: String) -> Int? { indices[name] }
@@ -55,6 +67,7 @@ struct Picture: Sendable {
     requests.forgetPending()
     flights.forgetAll()
     for index in traffic.indices { traffic[index].forgetPending() }
+    for index in operations.indices { operations[index].forgetPending() }
   }
 
   private mutating func fold(_ event: CacheEvent) -> Bool {
@@ -64,12 +77,27 @@ struct Picture: Sendable {
       if let id = event.request { requests.began(id, operation, key: event.key, at: time) }
     case .requestEnded(let operation, let outcome, _):
       requests.ended(event.request, operation, outcome, at: time)
-    case .flightBegan, .flightJoined, .flightLeft, .flightEnded: foldFlight(event)
+    case .flightBegan, .flightJoined, .flightLeft, .flightEnded:
+      foldFlight(event)
+      foldOperation(event)
+    case .operated(.servedStale(let deadline)): foldStale(event, deadline)
+    case .operated: foldOperation(event)
     default:
       guard let level = event.level.flatMap({ indices[$0] }) else { return false }
       return fold(event, at: level)
     }
     return false
+  }
+
+  private mutating func foldOperation(_ event: CacheEvent) {
+    guard let index = event.level.flatMap({ operatorIndices[$0] }) else { return }
+    operations[index].fold(event.kind, at: event.time)
+  }
+
+  private mutating func foldStale(_ event: CacheEvent, _ deadline: CacheInstant?) {
+    guard let level = event.level.flatMap({ indices[$0] }) else { return }
+    traffic[level].stale += 1
+    if let key = event.key { entries.servedStale(key, level: level, deadline: deadline, at: event.time) }
   }
 
   private mutating func foldFlight(_ event: CacheEvent) {
@@ -107,7 +135,8 @@ struct Picture: Sendable {
       entries.hit(key, level: level, cost: cost, deadline: deadline, at: time)
     case .miss(let reason, let latency):
       traffic[level].miss(reason, at: time, after: latency, wasNoted: close(event.request, level))
-      if reason != .refused, let key = event.key { entries.gone(key, level: level) }
+      let isKept = reason == .expired && levels[level].keepsExpired
+      if reason != .refused, !isKept, let key = event.key { entries.gone(key, level: level) }
     case .failed(.get, _, _): traffic[level].failed(at: time, wasNoted: close(event.request, level))
     case .failed: traffic[level].writeErrors += 1
     case .cancelled(.get, _): traffic[level].cancelled(at: time, wasNoted: close(event.request, level))

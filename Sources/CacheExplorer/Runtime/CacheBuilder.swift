@@ -11,13 +11,15 @@ import CacheEngineTesting
 struct CacheBuilder {
   let clock: any CacheClock
   private let statistics = CacheStatistics()
+  private let operations = OperatorStatistics()
   let observer: CacheObservers
   private var levels: [LiveCache.Level] = []
+  private var operators: [LiveCache.Operator] = []
 
   /// `observers`: Told of everything that happens, beside the statistics.
   private init(clock: any CacheClock, observers: [any CacheObserver]) {
     self.clock = clock
-    observer = CacheObservers([statistics, TranscriptObserver()] + observers)
+    observer = CacheObservers([statistics, operations, TranscriptObserver()] + observers)
   }
 
   /// Builds a cache.
@@ -32,7 +34,7 @@ struct CacheBuilder {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(
         cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
-        statistics: builder.statistics, clock: clock)
+        operators: builder.operators, statistics: builder.statistics, operations: builder.operations, clock: clock)
     } catch {
       for level in builder.levels { try? await level.close() }
       throw error
@@ -71,6 +73,9 @@ struct CacheBuilder {
 
   private mutating func build(_ specification: LevelSpecification, file: String) throws -> BasicCache<String, Data> {
     let name = specification.name
+    if !specification.inner.isEmpty {
+      operators.append(LiveCache.Operator(name: name, kind: specification.word))
+    }
     switch specification.kind {
     case .memory(let memory):
       let level = MemoryCacheLevel<String, Data>(

@@ -17,6 +17,7 @@ struct CommandExecutor: Sendable {
       case .hit(let entry):
         result.outcome = .hit
         result.level = entry.level
+        result.isStale = entry.isStale
         result.value = entry.value
       case .miss(let reason):
         result.outcome = .miss
@@ -122,6 +123,12 @@ struct CommandExecutor: Sendable {
     if case .flightJoined(let callers)? = events.last(where: { $0.isJoin })?.kind {
       parts.append("\(callers) callers shared one load")
     }
+    for event in events {
+      guard let name = event.level, case .operated(let operation) = event.kind, let words = operation.told(by: name),
+        !parts.contains(words)
+      else { continue }
+      parts.append(words)
+    }
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
@@ -170,5 +177,20 @@ extension CacheEvent {
   fileprivate var isJoin: Bool {
     if case .flightJoined = kind { return true }
     return false
+  }
+}
+
+extension OperatorEvent {
+  /// What a reader should know of it; `nil` for what is as usual.
+  fileprivate func told(by name: String) -> String? {
+    switch self {
+    case .refused: "refused by \(name)"
+    case .queued: "waited at \(name)"
+    case .retried(let attempt, _, _): "attempt \(attempt) by \(name)"
+    case .timedOut: "given up by \(name)"
+    case .fellBack: "covered by \(name)"
+    case .rememberedMiss: "remembered by \(name)"
+    case .servedStale, .refreshBegan, .refreshEnded, .admitted, .released, .circuit: nil
+    }
   }
 }

@@ -13,6 +13,7 @@ extension LiveCache {
           ("inFlight", .number(counts.pool.inFlight)),
         ])
       ),
+      ("operators", .array(operators.map { json($0, operations[$0.name]) })),
       ("served", .object(counts.served.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })),
       ("requests", .number(counts.requests)), ("missed", .number(counts.missed)), ("failed", .number(counts.failed)),
       ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
@@ -26,7 +27,8 @@ extension LiveCache {
     }
     return .object([
       ("name", .text(level.name)), ("kind", .text(level.kind)), ("lookups", .number(counts.lookups)),
-      ("hits", .number(counts.hits)), ("misses", Self.json(counts.misses.map { ($0.key.rawValue, $0.value) })),
+      ("hits", .number(counts.hits)), ("stale", .number(counts.stale)),
+      ("misses", Self.json(counts.misses.map { ($0.key.rawValue, $0.value) })),
       ("sets", .number(counts.sets)), ("backFills", .number(counts.backFills)),
       ("removals", Self.json(counts.removals.map { ($0.key.rawValue, $0.value) })),
       ("errors", .number(counts.errors + counts.writeErrors)), ("cancelled", .number(counts.cancelled)),
@@ -44,6 +46,13 @@ extension LiveCache {
     ])
   }
 
+  private func json(_ operation: Operator, _ traffic: OperatorTraffic) -> JSONText {
+    .object(
+      [("name", .text(operation.name)), ("kind", .text(operation.kind))]
+        + traffic.counters(of: operation.kind).map { ($0.name, .number($0.count)) }
+        + (operation.kind == "breaker" ? [("phase", .text((traffic.circuit ?? .closed).rawValue))] : []))
+  }
+
   private static func json(_ counts: [(String, Int)]) -> JSONText {
     .object(counts.sorted { $0.0 < $1.0 }.map { ($0.0, .number($0.1)) })
   }
@@ -57,12 +66,19 @@ extension LiveCache {
       for (reason, number) in count.misses.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         parts.append("\(number) \(reason)")
       }
+      if count.stale > 0 { parts.append("\(count.stale) served stale") }
       if count.errors > 0 { parts.append("\(count.errors) failed") }
       if let usage = level.storage?.usage { parts.append("\(usage.count) entries, \(usage.cost) bytes") }
       return parts.joined(separator: ", ")
     }
+    let work = operators.compactMap { operation -> String? in
+      let traffic = operations[operation.name]
+      var parts = traffic.counters(of: operation.kind).map { "\($0.count) \($0.words)" }
+      if operation.kind == "breaker" { parts.insert((traffic.circuit ?? .closed).rawValue, at: 0) }
+      return parts.isEmpty ? nil : "\(operation.name): \(parts.joined(separator: ", "))"
+    }
     let served = counts.served.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     let total = "\(counts.requests) requests; served by \(served.isEmpty ? "nobody yet" : served)"
-    return ([total] + lines).joined(separator: "\n")
+    return ([total] + lines + work).joined(separator: "\n")
   }
 }

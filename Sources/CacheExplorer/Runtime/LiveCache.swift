@@ -20,11 +20,20 @@ struct LiveCache: Sendable {
     let close: @Sendable () async throws -> Void
   }
 
+  /// An operator of the cache.
+  struct Operator: Sendable {
+    let name: String
+    let kind: String
+  }
+
   /// The whole composition; every call through it is traced.
   let cache: BasicCache<String, Data>
   /// From the top.
   let levels: [Level]
+  /// Outer ones before what they hold.
+  let operators: [Operator]
   let statistics: CacheStatistics
+  let operations: OperatorStatistics
   let clock: any CacheClock
 
   func level(named name: String) -> Level? { levels.first { $0.name == name } }

@@ -89,6 +89,51 @@ struct PictureTests {
     #expect(scene.model.live.traffic[0].misses == 0)
   }
 
+  @Test("What operators do is counted at the operator that its event names")
+  func countsOperations() {
+    let operators = [
+      OperatorRow(name: "capped", kind: "capped", limit: 2), OperatorRow(name: "breaker", kind: "breaker"),
+      OperatorRow(name: "pool", kind: "pooled"),
+    ]
+    var picture = Picture(levels: Scene.threeLevels, operators: operators, now: Scene.start)
+    func fold(_ kind: CacheEvent.Kind, _ name: String) {
+      _ = picture.fold([CacheEvent(time: Scene.start, level: name, key: "a", kind: kind)], lost: 0)
+    }
+    fold(.operated(.queued(running: 2, waiting: 1)), "capped")
+    fold(.operated(.circuit(.open)), "breaker")
+    fold(.operated(.circuit(.open)), "nobody")
+    fold(.flightBegan, "pool")
+    fold(.flightJoined(callers: 2), "pool")
+    #expect(picture.operations[0] == OperatorTraffic(running: 2, waiting: 1, queued: 1))
+    #expect(picture.operations[1] == OperatorTraffic(circuit: .open, circuitSince: Scene.start, timesOpened: 1))
+    #expect(picture.operations[2] == OperatorTraffic(loads: 1, joined: 1))
+    _ = picture.fold([], lost: 1)
+    #expect(picture.operations[0] == OperatorTraffic(queued: 1))
+  }
+
+  @Test("An expired entry that is kept stays in the list, and is marked once it was served as stale")
+  func keepsStale() {
+    var levels = Scene.threeLevels
+    levels[0].keepsExpired = true
+    var scene = Scene(size: small, levels: levels)
+    scene.event(.stored(.set, cost: 5, deadline: Scene.start, .zero), level: memory, key: "a")
+    scene.event(.miss(.expired, .zero), level: memory, key: "a")
+    #expect(scene.model.live.entries.row("a")?.presence[0]?.isStale == false)
+    scene.event(.operated(.servedStale(deadline: Scene.start)), level: memory, key: "a")
+    #expect(scene.model.live.entries.row("a")?.presence[0]?.isStale == true)
+    #expect(scene.model.live.traffic[0].stale == 1)
+    let summary = EntrySummary(
+      key: "a", cost: 5, created: Scene.start.advanced(by: .seconds(-9)), deadline: Scene.start)
+    scene.pass(.seconds(1))
+    scene.event(.memoryWarning(dropped: 1, cost: 0, .zero), level: "disk")
+    scene.pass(.seconds(1))
+    scene.send(.snapshot(level: memory, [summary]))
+    scene.event(.stored(.set, cost: 5, deadline: nil, .zero), level: memory, key: "a")
+    #expect(scene.model.live.entries.row("a")?.presence[0]?.isStale == false)
+    scene.event(.removed(.expired, cost: 5), level: memory, key: "a")
+    #expect(scene.model.live.entries.row("a")?.presence[0] == nil)
+  }
+
   @Test("Entries come with a store and go with a removal, an eviction, a clear and a miss")
   func followsPresence() {
     var scene = Scene(size: small)

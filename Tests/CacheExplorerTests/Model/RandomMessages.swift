@@ -6,11 +6,11 @@ import CacheEngine
 struct RandomMessages {
   private var generator: SeededGenerator
   private var now = Scene.start
-  private let levels: [LevelRow]
+  private let names: [String]
 
-  init(seed: UInt64, levels: [LevelRow]) {
+  init(seed: UInt64, levels: [LevelRow], operators: [OperatorRow] = []) {
     generator = SeededGenerator(seed: seed)
-    self.levels = levels
+    names = levels.map(\.name) + operators.map(\.name)
   }
 
   private static let texts = [
@@ -42,7 +42,19 @@ struct RandomMessages {
     }
   }
 
-  private mutating func level() -> String { levels.randomElement(using: &generator)?.name ?? "nowhere" }
+  private mutating func level() -> String { names.randomElement(using: &generator) ?? "nowhere" }
+
+  private mutating func operatorEvent() -> OperatorEvent {
+    let operations: [OperatorEvent] = [
+      .refused, .servedStale(deadline: instant()), .servedStale(deadline: nil), .refreshBegan,
+      .refreshEnded(duration(), error: text()), .refreshEnded(duration(), error: nil),
+      .queued(running: number(), waiting: number()), .admitted(running: number(), waiting: number()),
+      .released(running: number(), waiting: number()), .retried(attempt: number(), after: duration(), error: text()),
+      .circuit(.open), .circuit(.halfOpen), .circuit(.closed), .timedOut(duration()), .fellBack(error: text()),
+      .fellBack(error: nil), .rememberedMiss,
+    ]
+    return operations.randomElement(using: &generator) ?? .refused
+  }
 
   mutating func event() -> CacheEvent {
     let request =
@@ -63,6 +75,7 @@ struct RandomMessages {
       .done(operation, duration()), .failed(operation, text(), duration()), .cancelled(operation, duration()),
       .memoryWarning(dropped: number(), cost: number(), duration()), .flightBegan, .flightJoined(callers: number()),
       .flightLeft(callers: number()), .flightEnded(callers: number(), duration()),
+      .operated(operatorEvent()), .operated(operatorEvent()),
     ]
     return CacheEvent(
       time: instant(), request: request, level: Int.random(in: 0...9, using: &generator) == 0 ? text() : level(),
