@@ -27,4 +27,10 @@ struct LevelRow: Sendable, Equatable {
     let isUnique = Set(letters.map { $0.uppercased() }).count == levels.count
     return isUnique ? letters : levels.indices.map { "\($0 + 1)" }
   }
+
+  /// The number before a level's name, and a space; an origin has one only where numbers stand for names.
+  static func number(_ index: Int, of levels: [LevelRow]) -> String {
+    let isNumbered = signs(levels).first == "1"
+    return levels[index].isOrigin && !isNumbered ? "" : "\(index + 1) "
+  }
 }

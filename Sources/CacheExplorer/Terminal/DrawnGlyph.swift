@@ -64,6 +64,7 @@ enum ASCIIGlyphs {
     case "▲", "↑", "△": "^"
     case "▼", "↓", "▽": "v"
     case "⟳", "↻": "@"
+    case "◇", "◆": "?"
     case "↵", "⏎": "<"
     case "≥": ">"
     case "≤": "<"

@@ -74,16 +74,20 @@ extension Canvas {
   }
 
   /// Draws a frame with a title in its upper edge, and a second one at the right if both have room.
-  mutating func box(_ rect: Rect, title: DisplayText = "", right: DisplayText = "", isFocused: Bool = false) {
+  ///
+  /// `isRound`: With round corners, as for what is passed through.
+  mutating func box(
+    _ rect: Rect, title: DisplayText = "", right: DisplayText = "", isFocused: Bool = false, isRound: Bool = false
+  ) {
     guard rect.width >= 2, rect.height >= 2 else { return }
     let style = isFocused ? Style.accent : Style.border
     let rule = DisplayText(repeating: "─", count: rect.width - 2)
-    write("┌" + rule + "┐", x: rect.x, y: rect.y, style: style)
+    write((isRound ? "╭" : "┌") + rule + (isRound ? "╮" : "┐"), x: rect.x, y: rect.y, style: style)
     for y in rect.y + 1..<rect.bottom - 1 {
       write("│", x: rect.x, y: y, style: style)
       write("│", x: rect.right - 1, y: y, style: style)
     }
-    write("└" + rule + "┘", x: rect.x, y: rect.bottom - 1, style: style)
+    write((isRound ? "╰" : "└") + rule + (isRound ? "╯" : "┘"), x: rect.x, y: rect.bottom - 1, style: style)
     let room = rect.width - 4
     guard room > 0 else { return }
     var end = rect.x + 1

@@ -40,7 +40,8 @@ enum EntriesPanel {
     }
     if !list.search.isEmpty { title += " · /" + DisplayText(list.search.text).clipped(to: 20) }
     let sort: DisplayText = "sort \(list.sort.rawValue)\(list.isReversed ? "▲" : "▼")"
-    let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired"
+    let hasStale = picture.levels.contains(where: \.keepsExpired)
+    let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired" + (hasStale ? " ≈ stale" : "")
     canvas.box(
       rect, title: title, right: rect.width >= 100 || rect.width - title.width > 50 ? sort + legend : sort,
       isFocused: frame.isFocused)
@@ -120,7 +121,7 @@ enum EntriesPanel {
   private static func sign(_ presence: EntryTable.Presence?, _ now: CacheInstant) -> (DisplayText, Style) {
     guard let presence else { return ("·", .faint) }
     guard let deadline = presence.deadline else { return ("●", .hit) }
-    if deadline <= now { return ("✕", .error) }
+    if deadline <= now { return presence.isStale ? ("≈", .warning) : ("✕", .error) }
     guard let share = shareLeft(presence, now) else { return ("●", .hit) }
     return share < 0.1 ? ("◐", .warning) : ("●", .hit)
   }
@@ -141,8 +142,9 @@ enum EntriesPanel {
     }
     let left = now.duration(to: deadline)
     guard left > .zero else {
-      let text: DisplayText = "expired \(Format.span(seconds: wholeSeconds(deadline.duration(to: now))))"
-      return _ = canvas.write(text, x: x, y: y, style: .error, limit: width + 6)
+      let passed = Format.span(seconds: wholeSeconds(deadline.duration(to: now)))
+      let text: DisplayText = presence.isStale ? "≈ stale \(passed)" : "expired \(passed)"
+      return _ = canvas.write(text, x: x, y: y, style: presence.isStale ? .warning : .error, limit: width + 6)
     }
     if let share = shareLeft(presence, now) {
       canvas.bar(x: x, y: y, width: width, fraction: share, style: share < 0.1 ? .warning : .hit)

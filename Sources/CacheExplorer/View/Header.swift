@@ -39,7 +39,8 @@ enum Header {
   /// Joined ones are neither.
   private static func hitRate(_ picture: Picture, isWide: Bool) -> DisplayText {
     let reads = picture.requests.reads
-    let origins = picture.levels.filter(\.isOrigin).reduce(0) { $0 + (picture.requests.servedBy[$1.name] ?? 0) }
+    let sources = picture.levels.filter(\.isOrigin).map(\.name) + picture.operators.map(\.name)
+    let origins = sources.reduce(0) { $0 + (picture.requests.servedBy[$1] ?? 0) }
     let ended = reads.served + reads.missed + reads.failed
     let rate = Format.percent(max(0, reads.served - origins), of: ended)
     guard ended > 0 else { return "hit —" }

@@ -8,6 +8,9 @@ enum HelpOverlay {
     }
     result.append(("", "Signs"))
     result.append(("● ◐ ✕ ·", "fresh, less than 10 % of its time left, expired but not dropped yet, not there"))
+    result.append(("≈", "stale: served after its time was over, as better than nothing"))
+    result.append(("◇", "where keys take one of two lanes"))
+    result.append(("a › b", "operators, as a read meets them"))
     result.append(("⟳ ×n", "being fetched; n callers wait for it"))
     result.append(("═▶ ◀─", "look-ups passed on, values copied back, each in a second"))
     result.append(("hit, miss", "of the look-ups of this level; served by: of all reads"))

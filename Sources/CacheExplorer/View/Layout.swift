@@ -8,7 +8,10 @@ struct Layout: Equatable, Sendable {
   static let levelBox = 29
   static let originBox = 13
   static let arrow = 5
-  private static let boxHeight = 7
+  static let gateBox = 30
+  static let boxHeight = 7
+  /// With lanes above one another.
+  static let smallBoxHeight = 5
   private static let rightColumn = 44
 
   enum Levels: Equatable, Sendable {
@@ -39,11 +42,11 @@ struct Layout: Equatable, Sendable {
       return
     }
     let shown = model.shown
-    arrange(size, shown.levels, hasWarning: shown.warning != nil, focus: model.focus, isZoomed: model.isZoomed)
+    arrange(size, shown, hasWarning: shown.warning != nil, focus: model.focus, isZoomed: model.isZoomed)
   }
 
   private mutating func arrange(
-    _ size: Size, _ levels: [LevelRow], hasWarning: Bool, focus: Panel, isZoomed: Bool
+    _ size: Size, _ picture: Picture, hasWarning: Bool, focus: Panel, isZoomed: Bool
   ) {
     let (width, height) = (size.width, size.height)
     func row(_ y: Int, height: Int = 1) -> Rect { Rect(x: 0, y: y, width: width, height: height) }
@@ -64,11 +67,11 @@ struct Layout: Equatable, Sendable {
     var top = 1
     middle = row(1, height: bottom - 1)
     if !isZoomed {
-      if height >= 30, width >= Self.boxesWidth(levels) {
-        self.levels = .boxes(row(top, height: Self.boxHeight))
-        top += Self.boxHeight
+      if let boxes = Self.boxesHeight(picture, in: size) {
+        self.levels = .boxes(row(top, height: boxes))
+        top += boxes
       } else {
-        let rows = min(levels.count + 1, max(2, bottom - 1))
+        let rows = Self.tableHeight(picture.chain, height: height, room: bottom - top)
         self.levels = .table(row(top, height: rows))
         top += rows
       }
@@ -87,9 +90,20 @@ struct Layout: Equatable, Sendable {
     }
   }
 
-  /// The width that the boxes of the levels and the arrows between them need.
-  static func boxesWidth(_ levels: [LevelRow]) -> Int {
-    levels.reduce(0) { $0 + ($1.isOrigin ? originBox : levelBox) } + max(0, levels.count - 1) * arrow
+  /// How high the boxes are, if they have room beside each other and leave the panels theirs.
+  private static func boxesHeight(_ picture: Picture, in size: Size) -> Int? {
+    guard size.height >= 30 else { return nil }
+    let boxes = BoxRow(picture)
+    guard boxes.width(picture) <= size.width else { return nil }
+    return [boxHeight, smallBoxHeight].map { boxes.height(box: $0) }.first { $0 == boxHeight || size.height - $0 >= 28 }
+  }
+
+  /// Every operator in a row of its own if the panels keep enough, else in as few as can be.
+  private static func tableHeight(_ chain: [ChainPart], height: Int, room: Int) -> Int {
+    let reserve = height >= 30 ? 19 : height >= 20 ? 7 : 1
+    let full = LevelTable.height(chain, isCompact: false)
+    if full <= room - reserve { return full }
+    return min(LevelTable.height(chain, isCompact: true), max(2, height >= 20 ? room - reserve : room))
   }
 
   private mutating func arrangeWide(_ rest: Rect) {

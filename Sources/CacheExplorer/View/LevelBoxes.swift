@@ -2,45 +2,22 @@ import CacheEngine
 
 /// The levels as boxes from left to right, joined by arrows: what is passed on, and what is copied back.
 enum LevelBoxes {
-  /// How wide boxes grow, in turns: a level's numbers first, then an origin's, then longer histories.
-  private static let growth = [(isOrigin: false, widest: 44), (true, 22), (false, 64), (true, 64)]
-
   static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
-    let widths = widths(picture.levels, in: rect.width)
-    var x = rect.x
-    for (index, level) in picture.levels.enumerated() {
-      let box = Rect(x: x, y: rect.y, width: widths[index], height: rect.height)
-      draw(level, number: index + 1, picture, at: index, in: box, on: &canvas)
-      x = box.right
-      guard index + 1 < picture.levels.count else { break }
-      drawArrow(picture, after: index, x: x, y: rect.y, on: &canvas)
-      x += Layout.arrow
-    }
+    let row = BoxRow(picture)
+    let box = row.height(box: Layout.boxHeight) <= rect.height ? Layout.boxHeight : Layout.smallBoxHeight
+    row.draw(picture, in: rect, box: box, on: &canvas)
   }
 
-  private static func widths(_ levels: [LevelRow], in width: Int) -> [Int] {
-    var widths = levels.map { $0.isOrigin ? Layout.originBox : Layout.levelBox }
-    var left = width - Layout.boxesWidth(levels)
-    for (isOrigin, widest) in growth {
-      while left > 0 {
-        let growing = levels.indices.filter { levels[$0].isOrigin == isOrigin && widths[$0] < widest }
-        guard !growing.isEmpty else { break }
-        for index in growing where left > 0 {
-          widths[index] += 1
-          left -= 1
-        }
-      }
-    }
-    return widths
-  }
-
-  private static func draw(
-    _ level: LevelRow, number: Int, _ picture: Picture, at index: Int, in box: Rect, on canvas: inout Canvas
+  /// `pool`: The operator that does no more than to pool the level, which its edge then tells.
+  static func drawBox(
+    _ picture: Picture, _ index: Int, pool: Int?, in box: Rect, on canvas: inout Canvas
   ) {
+    let level = picture.levels[index]
     let traffic = picture.traffic[index]
     let name = DisplayText(level.name.uppercased())
-    canvas.box(box, title: "\(level.isOrigin ? "" : "\(number) ")" + name, right: DisplayText(level.capacity))
-    drawNotes(level, traffic, in: box, on: &canvas)
+    canvas.box(
+      box, title: "\(LevelRow.number(index, of: picture.levels))" + name, right: DisplayText(level.capacity))
+    drawNotes(level, traffic, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) }, in: box, on: &canvas)
     if level.isOrigin {
       drawOrigin(traffic, picture.now, in: box, on: &canvas)
     } else {
@@ -53,8 +30,12 @@ enum LevelBoxes {
     }
   }
 
-  private static func drawNotes(_ level: LevelRow, _ traffic: LevelTraffic, in box: Rect, on canvas: inout Canvas) {
+  private static func drawNotes(
+    _ level: LevelRow, _ traffic: LevelTraffic, _ pool: OperatorText?, in box: Rect, on canvas: inout Canvas
+  ) {
     var notes: [String] = []
+    if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
+    if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
     if !level.isOrigin, !traffic.missReasons.isEmpty { notes.append("misses: " + reasons(traffic)) }
     if level.isPooled { notes.append("pooled") }
     if let limit = level.limit { notes.append("cap \(limit)") }
@@ -82,6 +63,12 @@ enum LevelBoxes {
     drawShare("hit ", traffic.hits, traffic, now, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas)
     drawShare(
       "miss", traffic.misses, traffic, now, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room, on: &canvas)
+    guard box.height >= Layout.boxHeight else {
+      var items = latencies(traffic).prefix(2).map(\.self)
+      if let usage = level.usage { items = ["used \(usage.percent)", "\(Format.count(usage.count)) keys"] + items }
+      canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
+      return
+    }
     canvas.write(fitting(latencies(traffic), in: room - 1), x: x, y: box.y + 3)
     drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
     var items: [String] = []
@@ -154,6 +141,14 @@ enum LevelBoxes {
     }
     let room = box.width - 3
     let words = latencies(traffic)
+    guard box.height >= Layout.boxHeight else {
+      let errors = Format.percent(traffic.errors, of: traffic.answered)
+      canvas.write(
+        fitting(["\(Format.count(traffic.lookups)) loads", "err \(errors)"], in: room), x: x, y: box.y + 2,
+        style: traffic.errors > 0 ? .error : .plain)
+      canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
+      return
+    }
     canvas.write(DisplayText("\(Format.count(traffic.lookups)) loads").clipped(to: room), x: x, y: box.y + 2)
     if room >= 26 {
       canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
@@ -167,14 +162,21 @@ enum LevelBoxes {
       style: traffic.errors > 0 ? .error : .faint)
   }
 
-  private static func drawArrow(_ picture: Picture, after index: Int, x: Int, y: Int, on canvas: inout Canvas) {
-    let now = picture.now
-    let passed = picture.traffic[index + 1].seconds.rate(at: now) { $0.asked }
-    let filled = picture.traffic[index].seconds.rate(at: now) { $0.fills }
+  /// What is passed on to the levels after, and what is copied back to those before.
+  static func drawArrow(
+    _ picture: Picture, from: [Int], to: [Int], x: Int, y: Int, box: Int, on canvas: inout Canvas
+  ) {
+    func rate(_ levels: [Int], _ field: (SecondRing.Second) -> UInt32) -> Double? {
+      let rates = levels.compactMap { picture.traffic[$0].seconds.rate(at: picture.now, field) }
+      return rates.isEmpty ? nil : rates.reduce(0, +)
+    }
+    let passed = rate(to) { $0.asked }
+    let filled = rate(from) { $0.fills }
     canvas.write(
       arrow(passed, rule: "═", head: "▶", isLeft: false), x: x, y: y + 1, style: passed == nil ? .faint : .miss)
     canvas.write(
-      arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + 4, style: filled == nil ? .faint : .fill)
+      arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + (box >= Layout.boxHeight ? 4 : 3),
+      style: filled == nil ? .faint : .fill)
   }
 
   /// `═37═▶`: five cells.

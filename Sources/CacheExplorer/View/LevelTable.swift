@@ -34,26 +34,77 @@ enum LevelTable {
 
   private static let nameWidth = 9
 
-  static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
-    var columns = Column.allCases
-    func needed() -> Int { 3 + nameWidth + columns.reduce(0) { $0 + $1.width + 1 } }
-    for column in Column.dropped where needed() > rect.width { columns.removeAll { $0 == column } }
-
-    drawTitles(columns, in: rect, on: &canvas)
-    let room = rect.height - 1
-    let shown = picture.levels.count > room ? max(0, room - 1) : picture.levels.count
-    for index in 0..<shown {
-      drawLevel(picture, index, columns, in: rect, y: rect.y + 1 + index, on: &canvas)
-    }
-    if shown < picture.levels.count {
-      canvas.write(
-        "   … \(picture.levels.count - shown) more levels: enlarge the window", x: rect.x, y: rect.bottom - 1,
-        style: .faint, limit: rect.width)
-    }
+  /// How many rows the table has for every level and operator, or with operators in as few rows as can be.
+  static func height(_ chain: [ChainPart], isCompact: Bool) -> Int {
+    1 + ChainTree.rows(chain, isCompact: isCompact).count
   }
 
-  private static func drawTitles(_ columns: [Column], in rect: Rect, on canvas: inout Canvas) {
-    var x = canvas.write("   " + DisplayText("LEVEL").padded(to: nameWidth), x: rect.x, y: rect.y, style: .faint)
+  static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
+    let full = ChainTree.rows(picture.chain, isCompact: false)
+    let rows = full.count < rect.height ? full : ChainTree.rows(picture.chain, isCompact: true)
+    let name = nameWidth(rows, picture, in: rect.width)
+    var columns = Column.allCases
+    func needed() -> Int { 3 + name + columns.reduce(0) { $0 + $1.width + 1 } }
+    for column in Column.dropped where needed() > rect.width { columns.removeAll { $0 == column } }
+
+    drawTitles(columns, name, in: rect, on: &canvas)
+    let room = rect.height - 1
+    let shown = rows.count > room ? max(0, room - 1) : rows.count
+    for (line, row) in rows.prefix(shown).enumerated() {
+      let y = rect.y + 1 + line
+      let x = rect.x + 3
+      canvas.write(DisplayText(row.branch), x: x, y: y, style: .border)
+      let branch = DisplayText(row.branch).width
+      switch row.content {
+      case .level(let index): drawLevel(picture, index, columns, name, branch, in: rect, y: y, on: &canvas)
+      case .operators(let held):
+        let texts = held.map { OperatorText(picture, $0) }
+        let limit = rect.width - 4 - branch
+        let spans =
+          texts.count == 1
+          ? texts[0].row(newsAt: name + 1 - branch, in: limit) : OperatorText.line(texts, in: limit)
+        canvas.write(spans, x: x + branch, y: y, limit: limit)
+      case .lane(let index, let isFirst, let levels):
+        drawLane(
+          picture, index, isFirst, levels, name, x: x + branch, y: y, limit: rect.width - 4 - branch, on: &canvas)
+      }
+    }
+    guard shown < rows.count else { return }
+    let hidden = rows.count - shown
+    let levels = rows[shown...].count { if case .level = $0.content { true } else { false } }
+    let what: [DisplayText] = [
+      hidden == levels ? "\(hidden) more levels" : "\(hidden) more rows, \(levels) of them levels",
+      "\(hidden) more rows",
+    ]
+    let texts = what.map { "   … " + $0 + ": enlarge the window" }
+    let text = texts.first { $0.width <= rect.width } ?? texts[1]
+    canvas.write(text, x: rect.x, y: rect.bottom - 1, style: .faint, limit: rect.width)
+  }
+
+  /// Wide enough for every level with what joins it, within bounds.
+  private static func nameWidth(_ rows: [ChainTree.Row], _ picture: Picture, in width: Int) -> Int {
+    let widest = rows.reduce(0) { widest, row in
+      guard case .level(let index) = row.content, !row.branch.isEmpty else { return widest }
+      return max(widest, DisplayText(row.branch).width + DisplayText(picture.levels[index].name).width + 5)
+    }
+    return max(nameWidth, min(widest, width >= 100 ? 30 : width >= 60 ? 18 : 12))
+  }
+
+  private static func drawLane(
+    _ picture: Picture, _ index: Int, _ isFirst: Bool, _ levels: [Int], _ name: Int, x: Int, y: Int, limit: Int,
+    on canvas: inout Canvas
+  ) {
+    let row = picture.operators[index]
+    let label: DisplayText = isFirst ? "◇ " + DisplayText(row.setting) : "◇ else"
+    let title = row.isNamed && isFirst ? DisplayText(row.name) + " " + label : label
+    let rate = levels.first.flatMap { picture.traffic[$0].seconds.rate(at: picture.now) { $0.asked } }
+    canvas.write(
+      [Span(title.clipped(to: limit - 10), .key), Span("  \(Format.perSecond(rate))", .faint)], x: x, y: y, limit: limit
+    )
+  }
+
+  private static func drawTitles(_ columns: [Column], _ name: Int, in rect: Rect, on canvas: inout Canvas) {
+    var x = canvas.write("   " + DisplayText("LEVEL").padded(to: name), x: rect.x, y: rect.y, style: .faint)
     for column in columns {
       let title =
         column.isLeftAligned ? column.title.padded(to: column.width) : column.title.rightAligned(to: column.width)
@@ -62,13 +113,20 @@ enum LevelTable {
   }
 
   private static func drawLevel(
-    _ picture: Picture, _ index: Int, _ columns: [Column], in rect: Rect, y: Int, on canvas: inout Canvas
+    _ picture: Picture, _ index: Int, _ columns: [Column], _ width: Int, _ branch: Int, in rect: Rect, y: Int,
+    on canvas: inout Canvas
   ) {
     let level = picture.levels[index]
-    let number: DisplayText = level.isOrigin ? "   " : DisplayText("\(index + 1)").rightAligned(to: 2) + " "
-    var x = canvas.write(number, x: rect.x, y: y, style: .faint)
-    let name = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: nameWidth)
-    x = canvas.write(name.padded(to: nameWidth), x: x, y: y, style: .title)
+    let number = DisplayText(LevelRow.number(index, of: picture.levels))
+    canvas.write(number, endingAt: rect.x + 3, y: y, style: .faint)
+    let room = width - branch
+    let name = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: max(1, room))
+    canvas.write(name, x: rect.x + 3 + branch, y: y, style: .title)
+    let stale: DisplayText = "≈\(Format.short(picture.traffic[index].stale))"
+    if picture.traffic[index].stale > 0, name.width + 1 + stale.width <= room {
+      canvas.write(stale, endingAt: rect.x + 3 + width, y: y, style: .warning)
+    }
+    var x = rect.x + 3 + width
     for column in columns {
       x += 1
       if column == .used {

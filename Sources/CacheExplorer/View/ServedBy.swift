@@ -6,10 +6,11 @@ enum ServedBy {
     let requests = picture.requests
     let total = picture.levels.reduce(0) { $0 + (requests.servedBy[$1.name] ?? 0) }
     var x = canvas.write(" served by ", x: rect.x, y: rect.y, style: .title)
-    let rest = remainder(requests.reads, in: rect.width)
+    let rest = remainder(picture, in: rect.width)
     guard total > 0 else {
       canvas.write(
-        [Span("—  "), Span("no reads yet", .faint), Span(rest, .join)], x: x, y: rect.y, limit: rect.right - x)
+        [Span("—  "), Span(rest.width == 0 ? "no reads yet" : "", .faint), Span(rest, .join)], x: x, y: rect.y,
+        limit: rect.right - x)
       return
     }
     let isWide = rect.width >= 100
@@ -33,8 +34,14 @@ enum ServedBy {
   }
 
   /// What was read and is no level's merit.
-  private static func remainder(_ reads: RequestTraffic.Tally, in width: Int) -> DisplayText {
+  private static func remainder(_ picture: Picture, in width: Int) -> DisplayText {
+    let reads = picture.requests.reads
     var items: [String] = []
+    for operation in picture.operators {
+      if let count = picture.requests.servedBy[operation.name] {
+        items.append("\(operation.name) \(Format.count(count))")
+      }
+    }
     if reads.joined > 0 { items.append("joined \(Format.count(reads.joined))") }
     if reads.missed > 0 { items.append("missed \(Format.count(reads.missed))") }
     if reads.failed > 0 { items.append("failed \(Format.count(reads.failed))") }

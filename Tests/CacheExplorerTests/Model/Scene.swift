@@ -17,6 +17,14 @@ struct Scene {
     send(.tick(now, wall: Scene.wall))
   }
 
+  /// A model of a configuration.
+  init(size: Size, configuration: CacheConfiguration) {
+    model = Model(configuration, title: "demo.yaml", now: Scene.start)
+    model.size = size
+    model.utcOffsetInSeconds = 0
+    send(.tick(now, wall: Scene.wall))
+  }
+
   static let threeLevels = [
     LevelRow(name: "memory", kind: "memory", capacity: "LRU 64 MiB"),
     LevelRow(name: "disk", kind: "disk", capacity: "256 MiB"),

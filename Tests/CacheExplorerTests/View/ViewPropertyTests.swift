@@ -21,6 +21,32 @@ struct ViewPropertyTests {
     }
   }
 
+  @Test("Operators around levels and lanes: nothing traps, overlaps or leaves its place", arguments: 1...16)
+  func survivesOperators(seed: Int) throws {
+    let scene = try OperatorScene.busy(Size(width: 120, height: 40))
+    var messages = RandomMessages(
+      seed: UInt64(seed), levels: scene.model.live.levels, operators: scene.model.live.operators)
+    var model = scene.model
+    for step in 0..<240 {
+      _ = update(&model, messages.message())
+      guard step % 4 == 0 else { continue }
+      check(model)
+    }
+  }
+
+  @Test("Operators are drawn whole at sizes from 1x1 to 241x61")
+  func drawsOperatorsAtEverySize() throws {
+    for yaml in [OperatorScene.everything, OperatorScene.twoLanes] {
+      var model = try OperatorScene.busy(Size(width: 80, height: 24), yaml).model
+      for width in stride(from: 1, through: 241, by: 8) {
+        for height in stride(from: 1, through: 61, by: 3) {
+          model.size = Size(width: width, height: height)
+          check(model)
+        }
+      }
+    }
+  }
+
   @Test("Sizes from 1x1 to 129x45 are drawn whole")
   func drawsEverySize() {
     var model = Scene.busy(Size(width: 80, height: 24)).model
