@@ -38,8 +38,10 @@ extension ConfigurationReader {
     let domain = fields.require(
       "domain", "write domain: com.example.settings",
       fields.quantity("domain") { (text) throws(QuantityError) in
-        guard !text.isEmpty, !text.contains("/"), !text.contains("\0") else {
-          throw QuantityError("“\(text)” is no name of settings", "write domain: com.example.settings")
+        guard (1...200).contains(text.utf8.count), text.utf8.allSatisfy(isDomainLetter), !text.hasPrefix(".") else {
+          throw QuantityError(
+            "“\(text)” is no name of settings",
+            "use letters, digits, dots, dashes and underscores, as in com.example.app")
         }
         return text
       })
@@ -99,5 +101,13 @@ extension ConfigurationReader {
     }
     if let seed = fields.number("seed", in: 0...Int.max) { origin.seed = UInt64(seed) }
     return origin
+  }
+}
+
+/// Letters, digits, dots, dashes and underscores of ASCII.
+private func isDomainLetter(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f: true
+  default: false
   }
 }

@@ -27,6 +27,63 @@ struct Demo: Sendable {
               origin: { latency: 300ms..700ms, size: 4 KiB, seed: 7 }
         workload: { name: burst, rate: 60, key: "home/feed" }
         """),
+    Demo(
+      name: "operators",
+      caption: "every operator at work: lanes, stale answers, a cap, retries and a breaker over a source that fails",
+      yaml: #"""
+        name: operators
+        levels:
+          - memory: { capacity: 24 KiB, expiry: 3s }
+          - lanes:
+              when: { matches: "[02468]$" }
+              then:
+                stale:
+                  whileRevalidate: 6s
+                  ifError: 1m
+                  level:
+                    expiry:
+                      after: 5s
+                      level:
+                        transformKeys:
+                          with: [{ template: "v1/{key}.txt" }]
+                          level:
+                            transformValues:
+                              with: [gzip, base64]
+                              level: { disk: { directory: disk, capacity: 4 MiB, keepExpired: 1m } }
+                  from:
+                    pooled:
+                      retry:
+                        attempts: 3
+                        delay: 200ms
+                        level:
+                          breaker:
+                            failures: 3
+                            reset: 5s
+                            level:
+                              timeout:
+                                after: 900ms
+                                level:
+                                  capped:
+                                    limit: 2
+                                    level:
+                                      origin: { name: api, latency: 100ms..1s, failures: 30%, size: 1 KiB..2 KiB, seed: 7 }
+              else:
+                - conditioned:
+                    when: { not: { suffix: "9" } }
+                    level: { memory: { name: recent, count: 20, expiry: 6s } }
+                - fallback:
+                    value: "(nothing there)"
+                    level:
+                      negative:
+                        for: 8s
+                        level:
+                          postProcess:
+                            with: uppercase
+                            level:
+                              pooled:
+                                origin: { name: archive, latency: 20ms..200ms, missing: 20%, size: 512 B..1 KiB, seed: 3 }
+        workload: { name: zipf, rate: 14, keys: 60 }
+        """#),
   ]
 
   static func named(_ name: String) -> Demo? { all.first { $0.name == name } }

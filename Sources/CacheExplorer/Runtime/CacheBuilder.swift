@@ -96,8 +96,10 @@ struct CacheBuilder {
         name: name, latency: origin.latency, failures: origin.failures, missing: origin.missing, size: origin.size,
         seed: origin.seed, clock: clock)
       return add(level, specification, storage: nil) {}
-    case .defaults:
-      throw CacheError(.invalidAddress, "this version has no settings store yet", level: name)
+    case .defaults(let defaults):
+      let level = try UserDefaultsCacheLevel<String, Data>(
+        domain: defaults.domain, directory: defaults.directory, name: name, clock: clock)
+      return add(level, specification, storage: level) {}
     case .around(let operation, let inner):
       return operate(operation, on: try compose(inner, file: file), as: name)
     case .lanes(let condition, let then, let otherwise):

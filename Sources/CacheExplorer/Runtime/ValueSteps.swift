@@ -28,11 +28,12 @@ struct ValueSteps: TwoWayTransformer {
 extension ValueStep {
   func done(to value: Data) async throws -> Data {
     switch self {
-    case .gzip, .zlib: throw CommandFailure(message: "this version cannot compress values yet")
-    case .base64: value.base64EncodedData()
-    case .json: value
-    case .uppercase: String(validating: value, as: UTF8.self).map { Data($0.uppercased().utf8) } ?? value
-    case .lowercase: String(validating: value, as: UTF8.self).map { Data($0.lowercased().utf8) } ?? value
+    case .gzip: try await CompressionTransformer(.gzip).inverseTransform(value)
+    case .zlib: try await CompressionTransformer(.zlib).inverseTransform(value)
+    case .base64: Data(await Base64Transformer().inverseTransform(value).utf8)
+    case .json: try await Self.canonical(value)
+    case .uppercase: Self.text(value) { $0.uppercased() }
+    case .lowercase: Self.text(value) { $0.lowercased() }
     case .prefix(let text): Data(text.utf8) + value
     case .suffix(let text): value + Data(text.utf8)
     }
@@ -41,13 +42,21 @@ extension ValueStep {
   /// Only steps that can be turned back come here.
   func undone(on value: Data) async throws -> Data {
     switch self {
-    case .gzip, .zlib: throw CommandFailure(message: "this version cannot compress values yet")
-    case .base64:
-      guard let decoded = Data(base64Encoded: value) else {
-        throw CacheError(.invalidCachedData, "the stored value is not base64")
-      }
-      return decoded
-    case .json, .uppercase, .lowercase, .prefix, .suffix: return value
+    case .gzip: try await CompressionTransformer(.gzip).transform(value)
+    case .zlib: try await CompressionTransformer(.zlib).transform(value)
+    case .base64: try await Base64Transformer().transform(String(decoding: value, as: UTF8.self))
+    case .json: try await Self.canonical(value)
+    case .uppercase, .lowercase, .prefix, .suffix: value
     }
+  }
+
+  private static func canonical(_ value: Data) async throws -> Data {
+    let json = JSONValueTransformer()
+    return try await json.inverseTransform(try await json.transform(value))
+  }
+
+  /// Bytes that are no text stay as they are.
+  private static func text(_ value: Data, _ change: (String) -> String) -> Data {
+    String(validating: value, as: UTF8.self).map { Data(change($0).utf8) } ?? value
   }
 }

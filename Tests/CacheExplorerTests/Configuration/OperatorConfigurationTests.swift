@@ -300,7 +300,9 @@ private let badOperators: [(text: String, problems: [String])] = [
   ("defaults: {}", ["5: error: defaults needs “domain”; write domain: com.example.settings"]),
   (
     "defaults: { domain: a/b }",
-    ["25: error: “domain” of defaults: “a/b” is no name of settings; write domain: com.example.settings"]
+    [
+      "25: error: “domain” of defaults: “a/b” is no name of settings; use letters, digits, dots, dashes and underscores, as in com.example.app"
+    ]
   ),
   (
     "memory: { keepExpired: 10 }",

@@ -157,7 +157,36 @@ import Testing
     #expect(text(await executor.get("aB", level: nil)) == "hello")
     #expect(text(await executor.get("v1/ab", level: "memory")) == "aGVsbG8=")
     _ = await executor.set("v1/bad", to: .text("?"), timeToLive: nil, level: "memory")
-    #expect(await executor.get("bad", level: nil).error?.contains("not base64") == true)
+    let bad = await executor.get("bad", level: nil)
+    #expect(bad.outcome == .error)
+    #expect(bad.error?.contains("not Base64") == true)
+  }
+
+  @Test("Values are compressed and written as canonical JSON, and come back whole", arguments: ["gzip", "zlib"])
+  func compresses(step: String) async throws {
+    let executor = try await build(
+      "  - transformValues: { with: [json, \(step)], level: memory }\n")
+    let long = "{\"b\": [1, 2], \"a\": \"\(String(repeating: "x", count: 4_000))\"}"
+    _ = await executor.set("a", to: .text(long), timeToLive: nil, level: nil)
+    let stored = try #require(await executor.get("a", level: "memory").value)
+    #expect(stored.count < 200)
+    #expect(text(await executor.get("a", level: nil))?.hasPrefix("{\"a\":\"xxx") == true)
+    #expect(await executor.set("b", to: .text("{"), timeToLive: nil, level: nil).outcome == .error)
+    #expect(await executor.get("b", level: nil).outcome == .miss)
+  }
+
+  @Test("Settings hold values from one run to the next")
+  func settings() async throws {
+    let folder = NSTemporaryDirectory() + "settings-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let level = "  - defaults: { domain: com.example.test, directory: \"\(folder)\" }"
+    let first = try await build(level)
+    #expect(await first.set("a", to: .text("x"), timeToLive: nil, level: nil).note == "stored in defaults")
+    try await first.live.close()
+    let second = try await build(level)
+    #expect(text(await second.get("a", level: nil)) == "x")
+    #expect(second.live.usage["defaults"]?.count == 1)
+    try await second.live.close()
   }
 
   @Test("What is read is processed, and what is stored is not")

@@ -1,0 +1,90 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+/// The examples and demos under their own workloads, on a clock that runs as fast as they do.
+@Suite(.timeLimit(.minutes(2))) struct ExampleTests {
+  private let clock = ManualClock()
+
+  /// Builds a configuration in a folder of its own and runs its workload.
+  private func run(
+    requests: Int, _ read: (String) throws -> CacheConfiguration,
+    _ check: (LiveCache, CommandResult) throws -> Void
+  ) async throws {
+    let folder = NSTemporaryDirectory() + "example-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let configuration = try read(folder)
+    var workload = try #require(configuration.workload)
+    workload.requests = requests
+    let live = try await CacheBuilder.build(configuration, file: "example", clock: clock)
+    let hand = Task { [clock] in
+      while !Task.isCancelled {
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(20))
+        await Task.yield()
+      }
+    }
+    let result = await Interpreter(live: live, mode: .script).run(.run(workload))
+    hand.cancel()
+    // The hand of the clock waits for somebody to wake.
+    try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(1)), tolerance: nil)
+    await hand.value
+    try await live.close()
+    try check(live, result)
+  }
+
+  private func example(_ name: String) throws -> (String) throws -> CacheConfiguration {
+    let text = try String(contentsOf: Program.root.appending(path: "Examples/\(name)"), encoding: .utf8)
+    return { folder in try ConfigurationReader.read(text, file: name, folder: folder) }
+  }
+
+  @Test("The example of all operators keeps every one of them busy")
+  func operators() async throws {
+    try await run(requests: 700, try example("operators.yaml")) { live, result in
+      #expect(result.outcome == .ok)
+      let snapshot = live.statistics.snapshot
+      #expect(Set(live.operators.map(\.kind)) == Set(OperatorSpecification.words + ["lanes", "stale"]))
+      #expect(snapshot.served["memory", default: 0] > 0)
+      #expect(snapshot.levels["disk"]?.stale ?? 0 > 0)
+      let idle: Set = ["lanes", "transformKeys", "transformValues", "postProcess", "expiry"]
+      for operation in live.operators where !idle.contains(operation.kind) {
+        let counts = live.operations[operation.name].counters(of: operation.kind)
+        #expect(counts.contains { $0.count > 0 }, "\(operation.name) did nothing")
+      }
+      #expect(live.operations["capped"].queued > 0)
+      #expect(live.operations["capped"].running == 0)
+      #expect(live.operations["breaker"].timesOpened > 0)
+      #expect(snapshot.pending == 0)
+    }
+  }
+
+  @Test("The example of memory, disk and origin serves more and more from memory")
+  func origin() async throws {
+    try await run(requests: 200, try example("memory-disk-origin.yaml")) { live, result in
+      #expect(result.outcome == .ok)
+      let served = live.statistics.snapshot.served
+      #expect(served["memory", default: 0] > served["origin", default: 0])
+    }
+  }
+
+  @Test("Every demo runs its workload", arguments: Demo.all.map(\.name))
+  func demos(name: String) async throws {
+    let demo = try #require(Demo.named(name))
+    try await run(requests: 60, { try demo.configuration(folder: $0) }) { live, _ in
+      #expect(live.statistics.snapshot.requests == 60)
+      #expect(live.statistics.snapshot.pending == 0)
+    }
+  }
+
+  @Test("The demo of all operators is the example")
+  func sameOperators() throws {
+    let demo = try #require(Demo.named("operators")).configuration(folder: "/")
+    let file = try example("operators.yaml")("/")
+    #expect(demo.allLevels.map(\.name) == file.allLevels.map(\.name))
+    #expect(demo.workload == file.workload)
+  }
+}
