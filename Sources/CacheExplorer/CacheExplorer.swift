@@ -121,7 +121,7 @@ struct CheckCommand: AsyncParsableCommand {
   func run() async throws {
     let configuration = try Loaded.file(config)
     for warning in configuration.warnings { StandardStreams.say(warning.description) }
-    let levels = configuration.levels.map(\.name).joined(separator: ", ")
+    let levels = configuration.allLevels.filter(\.inner.isEmpty).map(\.name).joined(separator: ", ")
     let found = configuration.warnings.count
     StandardStreams.say(
       "\(config): well; levels \(levels)" + (found == 0 ? "" : "; \(found) \(found == 1 ? "warning" : "warnings")"))

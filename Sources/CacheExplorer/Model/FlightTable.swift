@@ -15,6 +15,8 @@ struct FlightTable: Sendable {
     var leader: RequestID?
     /// The index of the level that was asked last.
     var level: Int?
+    /// The index of the operator that holds it up.
+    var heldBy: Int?
   }
 
   private(set) var flights: [ID: Flight] = [:]
@@ -36,6 +38,13 @@ struct FlightTable: Sendable {
   mutating func reached(_ level: Int, request: RequestID) {
     guard let id = led[request] else { return }
     flights[id]?.level = level
+    flights[id]?.heldBy = nil
+  }
+
+  /// An operator holds up a request, or lets go of it.
+  mutating func held(by operation: Int?, request: RequestID) {
+    guard let id = led[request] else { return }
+    flights[id]?.heldBy = operation
   }
 
   mutating func forgetAll() { self = FlightTable() }

@@ -10,10 +10,6 @@ struct LevelRow: Sendable, Equatable {
   var capacity: String = ""
   /// A fetcher at the bottom: it holds no entries, and everything that reaches it costs.
   var isOrigin = false
-  /// Simultaneous readers of one key share a load.
-  var isPooled = false
-  /// The most requests at once, if that is capped.
-  var limit: Int?
   /// Expired entries stay for a while, for stale answers.
   var keepsExpired = false
   var usage: LevelUsage?

@@ -92,6 +92,17 @@ struct Picture: Sendable {
   private mutating func foldOperation(_ event: CacheEvent) {
     guard let index = event.level.flatMap({ operatorIndices[$0] }) else { return }
     operations[index].fold(event.kind, at: event.time)
+    guard let request = event.request, case .operated(let operation) = event.kind else { return }
+    switch operation {
+    case .queued, .retried: hold(request, at: index)
+    case .admitted: hold(request, at: nil)
+    default: break
+    }
+  }
+
+  private mutating func hold(_ request: RequestID, at operation: Int?) {
+    requests.pending[request]?.heldBy = operation
+    flights.held(by: operation, request: request)
   }
 
   private mutating func foldStale(_ event: CacheEvent, _ deadline: CacheInstant?) {
@@ -128,6 +139,7 @@ struct Picture: Sendable {
       guard let request = event.request else { return false }
       if open.insert(OpenLookup(request: request, level: level)).inserted { traffic[level].began(at: time) }
       requests.pending[request]?.level = level
+      requests.pending[request]?.heldBy = nil
       flights.reached(level, request: request)
     case .hit(let cost, let deadline, let latency):
       traffic[level].hit(at: time, after: latency, wasNoted: close(event.request, level))
@@ -187,7 +199,7 @@ struct Picture: Sendable {
   var inFlight: [FlightTable.Flight] {
     let calls = requests.pending.compactMap { id, call -> FlightTable.Flight? in
       guard !call.isPooled, call.operation == .get, let key = call.key else { return nil }
-      return FlightTable.Flight(key: key, since: call.since, leader: id, level: call.level)
+      return FlightTable.Flight(key: key, since: call.since, leader: id, level: call.level, heldBy: call.heldBy)
     }
     return (Array(flights.flights.values) + calls).sorted { left, right in
       (left.since, left.leader?.number ?? 0, left.key) < (right.since, right.leader?.number ?? 0, right.key)

@@ -27,6 +27,8 @@ struct RequestTraffic: Sendable {
     var since: CacheInstant
     /// The index of the level that was asked last.
     var level: Int?
+    /// The index of the operator that holds it up.
+    var heldBy: Int?
     /// It leads or follows a load of a pool, which is listed instead of it.
     var isPooled = false
     var hasJoined = false

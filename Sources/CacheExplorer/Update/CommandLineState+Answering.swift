@@ -50,7 +50,7 @@ extension CommandLineState {
     switch result.outcome {
     case .hit:
       text += result.value.map { Format.bytes($0.count) } ?? "a value"
-      if let level = result.level { text += " from \(level.uppercased())" }
+      if let level = result.level { text += " from \(level.uppercased())\(result.isStale ? ", stale," : "")" }
     case .miss: text += "miss" + (result.reason.map { " (\($0))" } ?? "")
     case .ok: text += "done"
     case .error: text += "failed: \(result.error ?? "no reason given")"

@@ -32,8 +32,11 @@ enum InFlightPanel {
     let elapsed = max(0, flight.since.duration(to: picture.now).clampedNanoseconds)
     canvas.write(DisplayText(flight.key).shortened(to: key), x: x, y: y)
     let level = flight.level.flatMap { picture.levels.indices.contains($0) ? picture.levels[$0] : nil }
-    let place = DisplayText(level.map { $0.isOrigin ? $0.name : $0.name.uppercased() } ?? "—").shortened(to: 7)
-    canvas.write(place, x: x + key + 1, y: y, style: level?.isOrigin == true ? .miss : .plain)
+    let holder = flight.heldBy.flatMap { picture.operators.indices.contains($0) ? picture.operators[$0].name : nil }
+    let place = holder ?? level.map { $0.isOrigin ? $0.name : $0.name.uppercased() } ?? "—"
+    canvas.write(
+      DisplayText(place).shortened(to: 7), x: x + key + 1, y: y,
+      style: holder != nil ? .warning : level?.isOrigin == true ? .miss : .plain)
     canvas.write("×\(Format.short(flight.callers))", x: x + key + 9, y: y, style: .join)
     // A full bar is the level's p99; what takes longer is marked.
     let expected = flight.level.flatMap {

@@ -100,10 +100,10 @@ struct Layout: Equatable, Sendable {
 
   /// Every operator in a row of its own if the panels keep enough, else in as few as can be.
   private static func tableHeight(_ chain: [ChainPart], height: Int, room: Int) -> Int {
-    let reserve = height >= 30 ? 19 : height >= 20 ? 7 : 1
-    let full = LevelTable.height(chain, isCompact: false)
-    if full <= room - reserve { return full }
-    return min(LevelTable.height(chain, isCompact: true), max(2, height >= 20 ? room - reserve : room))
+    if LevelTable.height(chain, isCompact: false) <= room - (height >= 30 ? 19 : height >= 20 ? 7 : 1) {
+      return LevelTable.height(chain, isCompact: false)
+    }
+    return min(LevelTable.height(chain, isCompact: true), max(2, height >= 20 ? room - 7 : room))
   }
 
   private mutating func arrangeWide(_ rest: Rect) {

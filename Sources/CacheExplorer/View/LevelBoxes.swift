@@ -37,8 +37,6 @@ enum LevelBoxes {
     if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
     if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
     if !level.isOrigin, !traffic.missReasons.isEmpty { notes.append("misses: " + reasons(traffic)) }
-    if level.isPooled { notes.append("pooled") }
-    if let limit = level.limit { notes.append("cap \(limit)") }
     if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
     let errors = traffic.errors + traffic.writeErrors
     if errors > 0 { notes.append("errors \(Format.count(errors))") }

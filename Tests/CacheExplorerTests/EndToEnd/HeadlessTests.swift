@@ -182,6 +182,32 @@ import Testing
     #expect((run.output + run.errors).contains("c.yaml:2"))
   }
 
+  @Test("operators do their work in a script, and the statistics tell it")
+  func operators() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      """
+      levels:
+        - lanes:
+            when: { prefix: "img:" }
+            then: { fallback: { value: none, level: { breaker: { failures: 2, level: { pooled: { origin: {
+              latency: 0s, failures: 100% } } } } } } }
+            else: { conditioned: { when: { length: 1..3 }, level: memory } }
+      """, to: "operators.yaml")
+    let run = try await play("get img:a\nget img:b\nget img:c\nset abc x\nget abc\nget abcd\nstats\n", file)
+    #expect(run.status == 0)
+    #expect(run.answers.prefix(3).allSatisfy { $0["level"] == "fallback" && $0["value"] == "none" })
+    #expect(run.answers[4]["level"] == "memory")
+    #expect(run.answers[5]["reason"] == "refused")
+    let line = try #require(run.output.split(separator: "\n").last)
+    let statistics = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let operators = try #require(statistics["operators"] as? [[String: Any]])
+    #expect(operators.map { $0["kind"] as? String } == ["lanes", "fallback", "breaker", "pooled", "conditioned"])
+    #expect(operators[2]["phase"] as? String == "open")
+    #expect(operators[3]["executions"] as? Int == 2)
+    #expect(operators[4]["refused"] as? Int == 1)
+  }
+
   @Test("the demos are listed, and the version is told")
   func lists() async throws {
     let demos = try await Program.run(["demo", "--list"])

@@ -111,6 +111,36 @@ struct PictureTests {
     #expect(picture.operations[0] == OperatorTraffic(queued: 1))
   }
 
+  @Test("A read that an operator holds up is shown there until it goes on")
+  func heldUp() {
+    let operators = [
+      OperatorRow(name: "capped", kind: "capped", limit: 2), OperatorRow(name: "retry", kind: "retry"),
+    ]
+    var picture = Picture(levels: Scene.threeLevels, operators: operators, now: Scene.start)
+    func fold(_ kind: CacheEvent.Kind, _ name: String?, request: UInt64) {
+      let event = CacheEvent(time: Scene.start, request: RequestID(request), level: name, key: "a", kind: kind)
+      _ = picture.fold([event], lost: 0)
+    }
+    fold(.requestBegan(.get), nil, request: 1)
+    fold(.requestBegan(.get), nil, request: 2)
+    fold(.flightBegan, "pool", request: 2)
+    for request in 1...2 as ClosedRange<UInt64> {
+      fold(.operated(.queued(running: 2, waiting: 1)), "capped", request: request)
+    }
+    #expect(picture.inFlight.map(\.heldBy) == [0, 0])
+    for request in 1...2 as ClosedRange<UInt64> {
+      fold(.operated(.admitted(running: 2, waiting: 0)), "capped", request: request)
+    }
+    #expect(picture.inFlight.map(\.heldBy) == [nil, nil])
+    for request in 1...2 as ClosedRange<UInt64> {
+      fold(.operated(.retried(attempt: 2, after: .zero, error: "")), "retry", request: request)
+    }
+    #expect(picture.inFlight.map(\.heldBy) == [1, 1])
+    for request in 1...2 as ClosedRange<UInt64> { fold(.lookupBegan, "origin", request: request) }
+    #expect(picture.inFlight.map(\.heldBy) == [nil, nil])
+    #expect(picture.inFlight.map(\.level) == [2, 2])
+  }
+
   @Test("An expired entry that is kept stays in the list, and is marked once it was served as stale")
   func keepsStale() {
     var levels = Scene.threeLevels

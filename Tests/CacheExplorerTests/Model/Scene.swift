@@ -28,7 +28,7 @@ struct Scene {
   static let threeLevels = [
     LevelRow(name: "memory", kind: "memory", capacity: "LRU 64 MiB"),
     LevelRow(name: "disk", kind: "disk", capacity: "256 MiB"),
-    LevelRow(name: "origin", kind: "origin", isOrigin: true, isPooled: true, limit: 3),
+    LevelRow(name: "origin", kind: "origin", isOrigin: true),
   ]
 
   @discardableResult

@@ -43,6 +43,13 @@ struct UpdateTests {
     #expect(scene.lines[22] == " ✓ get a → miss (absent) in 6.2ms, asked 3 levels")
   }
 
+  @Test("An answer that is stale says so")
+  func answersStale() {
+    var scene = Scene(size: size)
+    scene.send(.finished(CommandResult(command: "get", outcome: .hit, level: "disk", isStale: true, microseconds: 20)))
+    #expect(scene.model.command.answer?.text == "get → a value from DISK, stale, in 20µs")
+  }
+
   @Test("A line that is not understood stays editable, with a mark under the fault")
   func keepsFaultyLine() {
     var scene = Scene(size: Size(width: 120, height: 40))

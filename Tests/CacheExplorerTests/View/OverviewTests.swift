@@ -77,7 +77,7 @@ private let wide = #"""
   │ p50 18µs  p99 18µs  max 20µs             │     │ p50 1.1ms  p99 1.1ms  max 1.1ms          │     │ p50 82ms           │
   │ used ███████▏░░ 71%   45.4 MiB of 64 MiB │◀─0.6│ used █▊░░░░░░░ 19%   48.6 MiB of 256 MiB │◀──0─│ p99 82ms           │
   │ 1 204 keys  evict 0/s  expire 0/s        │     │ 8 410 keys  evict 0/s  expire 0/s        │     │ err 0.0%           │
-  └ misses: absent 27, expired 1 ────────────┘     └ misses: absent 10 ───────────────────────┘     └ pooled · cap 3 ────┘
+  └ misses: absent 27, expired 1 ────────────┘     └ misses: absent 10 ───────────────────────┘     └────────────────────┘
    served by MEMORY 76.6% ██████████████████████████████████████████████████▌ DISK 15.3% ██████████▏ origin 8.1% █████▍
   ┌ Entries 1–9 of 9 ───────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ In flight 1 ─────────── 3 callers joined ┐
   │ KEY                   M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ KEY             AT      WAIT ELAPSED     │
