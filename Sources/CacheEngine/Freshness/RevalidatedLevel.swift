@@ -98,10 +98,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await base.readBelow(key, above: above, since: epoch) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
+      tell(entry, key)
       return entry
     } onFailure: { error in
       guard let entry = try await staleEntry(key, within: policy.ifError) else { throw error }
       recorder.record(.fellBack(error: String(describing: error)), key: key)
+      tell(entry, key)
       return entry
     }
   }
@@ -131,6 +133,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     guard entry.isStale else { return entry }
     guard let deadline = entry.deadline, deadline.duration(to: now) < limit else { return nil }
     return entry
+  }
+
+  private func tell(_ entry: Entry<Value>?, _ key: Key) {
+    guard let entry, entry.isStale else { return }
+    recorder.at(entry.level).record(.servedStale(deadline: entry.deadline), key: key)
   }
 
   private func refresh(_ key: Key) {

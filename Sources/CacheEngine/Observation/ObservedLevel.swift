@@ -52,7 +52,8 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   /// Returns the entry for a key even if it has expired, with this level's name.
   ///
-  /// A stale answer is told as such and counts as no look-up: the look-up was answered before, by a miss.
+  /// This is told to nobody: the look-up was answered before, by a miss, and only who asked knows whether the stale entry
+  /// is served.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, fresh or stale, or why there is none.
@@ -61,9 +62,6 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
     let answer = try await base.lookupIncludingExpired(key)
     guard case .hit(var entry) = answer else { return answer }
     entry.level = name
-    if entry.isStale {
-      recorder.record(.operated(.servedStale(deadline: entry.deadline)), key: String(describing: key))
-    }
     return .hit(entry)
   }
 

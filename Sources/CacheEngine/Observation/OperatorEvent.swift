@@ -86,6 +86,11 @@ struct OperatorRecorder: Sendable {
     self.clock = clock
   }
 
+  /// Tells in the name of a level, if that has one.
+  func at(_ level: String?) -> OperatorRecorder {
+    OperatorRecorder(name: level ?? name, observer: observer, clock: clock)
+  }
+
   @inlinable
   func record<Key>(_ event: @autoclosure () -> OperatorEvent, key: Key) {
     record(.operated(event()), key: key)
