@@ -98,6 +98,16 @@ import Testing
     #expect(answer.missReason == .expired)
   }
 
+  @Test("a level of one's own is run through the contract")
+  func contract() async throws {
+    typealias MyLevel = MemoryCacheLevel<String, Int>
+    // README
+    let contract = LevelContract("my level", values: [1, 2]) { LevelUnderTest(MyLevel()) }
+    let violations = await contract.violations()  // []
+    // end
+    #expect(violations == [])
+  }
+
   @Test("every Swift block of the README stands in a test")
   func blocksAreCompiled() throws {
     let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
