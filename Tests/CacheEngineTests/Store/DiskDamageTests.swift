@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "P6 a set that fails at any system call leaves the old value, and the next one works",
+    "C141 P6 a set that fails at any system call leaves the old value, and the next one works",
     arguments: [ENOSPC, EIO, EDQUOT, EROFS])
   func failingCalls(code: Int32) async throws {
     for failing in 0..<12 {
