@@ -60,37 +60,6 @@ public final class CacheStatistics: CacheObserver {
     }
   }
 
-  /// What one operator did.
-  public struct Operator: Sendable, Equatable {
-    /// How many keys a condition refused.
-    public var refused = 0
-    /// How many reads a cap holds places for.
-    public var running = 0
-    /// How many reads wait for a place.
-    public var waiting = 0
-    /// How many reads have waited for a place.
-    public var queued = 0
-    /// How many values were read anew in the background.
-    public var refreshes = 0
-    /// How many of these failed.
-    public var failedRefreshes = 0
-    /// How many reads were tried again.
-    public var retries = 0
-    /// The phase of a circuit breaker; `nil` if it never changed.
-    public var circuit: CircuitPhase?
-    /// How often the circuit was opened.
-    public var timesOpened = 0
-    /// How many reads took longer than they may.
-    public var timeouts = 0
-    /// How many reads were given a value in place of a miss or an error.
-    public var fallbacks = 0
-    /// How many reads were answered from what is remembered of earlier misses and failures.
-    public var rememberedMisses = 0
-
-    /// Creates counts that are zero.
-    public init() {}
-  }
-
   /// All counts at one moment.
   public struct Snapshot: Sendable, Equatable {
     /// The counts of each level, by name.
@@ -148,16 +117,24 @@ extension CacheStatistics.Snapshot {
     case .flightBegan:
       pool.executions += 1
       pool.inFlight += 1
-    case .flightJoined: pool.joined += 1
+      foldOperator(event)
+    case .flightJoined:
+      pool.joined += 1
+      foldOperator(event)
     case .flightEnded: pool.inFlight -= 1
     case .requestBegan, .requestEnded, .flightLeft: break
     case .operated(.servedStale): levels[event.level ?? "unnamed", default: CacheStatistics.Level()].stale += 1
-    case .operated(let operation):
-      operators[event.level ?? "unnamed", default: CacheStatistics.Operator()].fold(operation)
+    case .operated: foldOperator(event)
     default:
       guard let name = event.level else { return }
       levels[name, default: CacheStatistics.Level()].fold(event.kind)
     }
+  }
+}
+
+extension CacheStatistics.Snapshot {
+  private mutating func foldOperator(_ event: CacheEvent) {
+    operators[event.level ?? "unnamed", default: CacheStatistics.Operator()].fold(event.kind, at: event.time)
   }
 }
 
@@ -190,28 +167,5 @@ extension CacheStatistics.Level {
   private mutating func answered(_ duration: Duration) {
     pending -= 1
     latency.record(duration)
-  }
-}
-
-extension CacheStatistics.Operator {
-  mutating func fold(_ event: OperatorEvent) {
-    switch event {
-    case .refused: refused += 1
-    case .queued(let running, let waiting):
-      queued += 1
-      (self.running, self.waiting) = (running, waiting)
-    case .admitted(let running, let waiting), .released(let running, let waiting):
-      (self.running, self.waiting) = (running, waiting)
-    case .refreshBegan: refreshes += 1
-    case .refreshEnded(_, let error): failedRefreshes += error == nil ? 0 : 1
-    case .retried: retries += 1
-    case .circuit(let phase):
-      circuit = phase
-      timesOpened += phase == .open ? 1 : 0
-    case .timedOut: timeouts += 1
-    case .fellBack: fallbacks += 1
-    case .rememberedMiss: rememberedMisses += 1
-    case .servedStale: break
-    }
   }
 }

@@ -11,7 +11,6 @@ import CacheEngineTesting
 struct CacheBuilder {
   let clock: any CacheClock
   private let statistics = CacheStatistics()
-  private let operations = OperatorStatistics()
   let observer: CacheObservers
   private var levels: [LiveCache.Level] = []
   private var operators: [LiveCache.Operator] = []
@@ -19,7 +18,7 @@ struct CacheBuilder {
   /// `observers`: Told of everything that happens, beside the statistics.
   private init(clock: any CacheClock, observers: [any CacheObserver]) {
     self.clock = clock
-    observer = CacheObservers([statistics, operations, TranscriptObserver()] + observers)
+    observer = CacheObservers([statistics, TranscriptObserver()] + observers)
   }
 
   /// Builds a cache.
@@ -34,7 +33,7 @@ struct CacheBuilder {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(
         cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
-        operators: builder.operators, statistics: builder.statistics, operations: builder.operations, clock: clock)
+        operators: builder.operators, statistics: builder.statistics, clock: clock)
     } catch {
       for level in builder.levels { try? await level.close() }
       throw error

@@ -13,7 +13,7 @@ extension LiveCache {
           ("inFlight", .number(counts.pool.inFlight)),
         ])
       ),
-      ("operators", .array(operators.map { json($0, operations[$0.name]) })),
+      ("operators", .array(operators.map { json($0, counts.operators[$0.name] ?? OperatorTraffic()) })),
       ("served", .object(counts.served.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })),
       ("requests", .number(counts.requests)), ("missed", .number(counts.missed)), ("failed", .number(counts.failed)),
       ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
@@ -72,7 +72,7 @@ extension LiveCache {
       return parts.joined(separator: ", ")
     }
     let work = operators.compactMap { operation -> String? in
-      let traffic = operations[operation.name]
+      let traffic = counts.operators[operation.name] ?? OperatorTraffic()
       var parts = traffic.counters(of: operation.kind).map { "\($0.count) \($0.words)" }
       if operation.kind == "breaker" { parts.insert((traffic.circuit ?? .closed).rawValue, at: 0) }
       return parts.isEmpty ? nil : "\(operation.name): \(parts.joined(separator: ", "))"

@@ -33,10 +33,12 @@ struct LiveCache: Sendable {
   /// Outer ones before what they hold.
   let operators: [Operator]
   let statistics: CacheStatistics
-  let operations: OperatorStatistics
   let clock: any CacheClock
 
   func level(named name: String) -> Level? { levels.first { $0.name == name } }
+
+  /// What an operator has done so far.
+  func operation(_ name: String) -> OperatorTraffic { statistics.snapshot.operators[name] ?? OperatorTraffic() }
 
   /// How full each level is that holds entries, by name.
   var usage: [String: LevelUsage] {

@@ -104,11 +104,12 @@ struct PictureTests {
     fold(.operated(.circuit(.open)), "nobody")
     fold(.flightBegan, "pool")
     fold(.flightJoined(callers: 2), "pool")
-    #expect(picture.operations[0] == OperatorTraffic(running: 2, waiting: 1, queued: 1))
-    #expect(picture.operations[1] == OperatorTraffic(circuit: .open, circuitSince: Scene.start, timesOpened: 1))
-    #expect(picture.operations[2] == OperatorTraffic(loads: 1, joined: 1))
+    #expect(picture.operations[0] == traffic { ($0.running, $0.waiting, $0.queued) = (2, 1, 1) })
+    #expect(
+      picture.operations[1] == traffic { ($0.circuit, $0.circuitSince, $0.timesOpened) = (.open, Scene.start, 1) })
+    #expect(picture.operations[2] == traffic { ($0.loads, $0.joined) = (1, 1) })
     _ = picture.fold([], lost: 1)
-    #expect(picture.operations[0] == OperatorTraffic(queued: 1))
+    #expect(picture.operations[0] == traffic { $0.queued = 1 })
   }
 
   @Test("A read that an operator holds up is shown there until it goes on")
@@ -238,4 +239,10 @@ struct PictureTests {
     #expect(warning?.lowest == 0.5)
     #expect(warning?.recovered == nil)
   }
+}
+
+private func traffic(_ count: (inout OperatorTraffic) -> Void) -> OperatorTraffic {
+  var traffic = OperatorTraffic()
+  count(&traffic)
+  return traffic
 }

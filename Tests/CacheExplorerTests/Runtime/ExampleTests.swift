@@ -61,11 +61,11 @@ import Testing
       #expect(snapshot.levels["disk"]?.stale ?? 0 > 0)
       let idle: Set = ["lanes", "transformKeys", "transformValues", "postProcess", "expiry"]
       for operation in live.operators where !idle.contains(operation.kind) {
-        let counts = live.operations[operation.name].counters(of: operation.kind)
+        let counts = live.operation(operation.name).counters(of: operation.kind)
         #expect(counts.contains { $0.count > 0 }, "\(operation.name) did nothing")
       }
-      #expect(live.operations["capped"].queued > 0)
-      #expect(live.operations["breaker"].timesOpened > 0)
+      #expect(live.operation("capped").queued > 0)
+      #expect(live.operation("breaker").timesOpened > 0)
       #expect(snapshot.pending == 0)
     }
   }

@@ -29,8 +29,8 @@ import Testing
       }
     }
     await recorder.event { if case .operated(.queued(running: 2, waiting: 3)) = $0.kind { true } else { false } }
-    #expect(executor.live.operations["capped"].running == 2)
-    #expect(executor.live.operations["capped"].waiting == 3)
+    #expect(executor.live.operation("capped").running == 2)
+    #expect(executor.live.operation("capped").waiting == 3)
     for sleepers in [2, 2, 1] {
       await clock.waitForSleepers(sleepers)
       clock.advance(by: .seconds(1))
@@ -38,8 +38,8 @@ import Testing
     let results = await answers.value
     #expect(results.allSatisfy { $0.outcome == .hit })
     #expect(results.count { $0.note?.contains("waited at capped") == true } == 3)
-    #expect(executor.live.operations["capped"].running == 0)
-    #expect(executor.live.operations["capped"].queued == 3)
+    #expect(executor.live.operation("capped").running == 0)
+    #expect(executor.live.operation("capped").queued == 3)
   }
 
   @Test("A breaker opens after so many failures, leaves the origin alone, and tries again when its time has come")
@@ -48,7 +48,7 @@ import Testing
       "  - breaker: { failures: 3, reset: 30s, level: { origin: { latency: 0s, failures: 100% } } }")
     func lookups() -> Int { executor.live.statistics.snapshot.levels["origin"]?.lookups ?? 0 }
     for _ in 0..<3 { #expect(await executor.get("a", level: nil).error?.contains("on purpose") == true) }
-    #expect(executor.live.operations["breaker"].circuit == .open)
+    #expect(executor.live.operation("breaker").circuit == .open)
     let refused = await executor.get("a", level: nil)
     #expect(refused.outcome == .error)
     #expect(refused.error?.contains("left alone") == true)
@@ -56,8 +56,8 @@ import Testing
     clock.advance(by: .seconds(30))
     #expect(await executor.get("a", level: nil).error?.contains("on purpose") == true)
     #expect(lookups() == 4)
-    #expect(executor.live.operations["breaker"].circuit == .open)
-    #expect(executor.live.operations["breaker"].timesOpened == 2)
+    #expect(executor.live.operation("breaker").circuit == .open)
+    #expect(executor.live.operation("breaker").timesOpened == 2)
   }
 
   @Test("Where the origin fails, what has expired is served as stale, and said to be")
@@ -112,8 +112,8 @@ import Testing
     let fresh = await executor.get("a", level: nil)
     #expect(!fresh.isStale)
     #expect(fresh.level == "memory")
-    #expect(executor.live.operations["stale"].refreshes == 1)
-    #expect(executor.live.operations["stale"].refreshing == 0)
+    #expect(executor.live.operation("stale").refreshes == 1)
+    #expect(executor.live.operation("stale").refreshing == 0)
   }
 
   @Test("Lanes send each key its way")
@@ -142,7 +142,7 @@ import Testing
     #expect(refused.outcome == .miss)
     #expect(refused.reason == "refused")
     #expect(refused.note == "refused by conditioned")
-    #expect(executor.live.operations["conditioned"].refused == 1)
+    #expect(executor.live.operation("conditioned").refused == 1)
   }
 
   @Test("Keys and values are turned on their way down, and values back on their way up")
@@ -219,7 +219,7 @@ import Testing
     clock.advance(by: .seconds(5))
     #expect(await executor.get("a", level: nil).reason == "absent")
     #expect(lookups() == 2)
-    #expect(executor.live.operations["negative"].rememberedMisses == 1)
+    #expect(executor.live.operation("negative").rememberedMisses == 1)
   }
 
   @Test("A time limit ends a read that takes too long")
@@ -231,7 +231,7 @@ import Testing
     let result = await answer
     #expect(result.outcome == .error)
     #expect(result.error?.contains("within") == true)
-    #expect(executor.live.operations["timeout"].timeouts == 1)
+    #expect(executor.live.operation("timeout").timeouts == 1)
   }
 
   @Test("A failed read is tried again, after its delays")
@@ -245,7 +245,7 @@ import Testing
     }
     #expect(await answer.outcome == .error)
     #expect(executor.live.statistics.snapshot.levels["origin"]?.lookups == 3)
-    #expect(executor.live.operations["retry"].retries == 2)
+    #expect(executor.live.operation("retry").retries == 2)
   }
 
   @Test("A fallback answers where nobody else can")
@@ -256,7 +256,7 @@ import Testing
     #expect(text(result) == "nothing")
     #expect(result.level == "fallback")
     #expect(result.note == "covered by fallback")
-    #expect(executor.live.operations["fallback"].fallbacks == 1)
+    #expect(executor.live.operation("fallback").fallbacks == 1)
   }
 
   @Test("A script's statistics list every operator with what it counts")
