@@ -1,5 +1,8 @@
 /// Evicts the entry that has not been used for the longest time.
 ///
+/// The least recently used page of P. J. Denning, The working set model for program behavior, CACM 11(5), 1968.
+/// Unchanged; an overwrite is a use.
+///
 /// A doubly linked list in an array: `links[0]` is the list's head and stands before the newest and after the oldest;
 /// slot `n` has the links at `n + 1`.
 @usableFromInline
@@ -29,6 +32,9 @@ struct LeastRecentlyUsed: EvictionPolicy {
   }
 
   @inlinable
+  mutating func inserted(_ slot: Int32, hash: UInt32) { inserted(slot) }
+
+  @inlinable
   mutating func touched(_ slot: Int32) {
     let position = slot + 1
     guard links[0].older != position else { return }
@@ -43,6 +49,13 @@ struct LeastRecentlyUsed: EvictionPolicy {
   var victim: Int32? {
     let oldest = links[0].newer
     return oldest == 0 ? nil : oldest - 1
+  }
+
+  @inlinable
+  mutating func evict() -> Int32? {
+    guard let victim else { return nil }
+    removed(victim)
+    return victim
   }
 
   // The head's `older` is the newest entry and its `newer` the oldest: the list is a ring through the head.
@@ -73,4 +86,16 @@ extension LeastRecentlyUsed {
     }
     return slots
   }
+
+  #if DEBUG
+    @usableFromInline
+    func flaw(holding expected: Set<Int32>) -> String? {
+      let slots = fromOldest
+      for slot in slots where links[Int(links[Int(slot + 1)].newer)].older != slot + 1 {
+        return "slot \(slot) is linked one way"
+      }
+      return slots.count == expected.count && Set(slots) == expected
+        ? nil : "holds \(slots.sorted()) in place of \(expected.sorted())"
+    }
+  #endif
 }

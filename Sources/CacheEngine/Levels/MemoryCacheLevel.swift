@@ -2,7 +2,9 @@
   public import Synchronization
 #endif
 
-/// Holds values in memory, bounded by cost and by count; what was not used for the longest time leaves first.
+/// Holds values in memory, bounded by cost and by count; what leaves first is a choice.
+///
+/// By default that is what was not used for the longest time; see ``Eviction`` for the others.
 ///
 /// The cost of an entry is what the cost function says, by default 1, or for values that are ``CostRepresentable``
 /// (data, text, numbers) their own. Both limits hold at every moment: an insertion makes room before it is visible.
@@ -38,14 +40,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - name: What the level is called in errors, events and logs.
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   ///   - cost: What an entry weighs. A negative cost counts as 0.
   public init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
-    keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .lru,
+    expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
     cost: @escaping @Sendable (Key, Value) -> Int
   ) {
@@ -57,7 +60,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     self.clock = clock
     self.cost = cost
     self.removalListener = removalListener
-    state = Mutex(MemoryEntries(capacity: capacity, countLimit: countLimit))
+    state = Mutex(MemoryEntries(capacity: capacity, countLimit: countLimit, eviction: eviction))
   }
 
   /// Creates a memory level in which every entry costs 1.
@@ -66,18 +69,19 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - name: What the level is called in errors, events and logs.
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
-    keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .lru,
+    expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
     self.init(
-      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, keepsExpired: keepsExpired, clock: clock,
-      removalListener: removalListener, cost: { _, _ in 1 })
+      name: name, capacity: capacity, countLimit: countLimit, eviction: eviction, expiry: expiry,
+      keepsExpired: keepsExpired, clock: clock, removalListener: removalListener, cost: { _, _ in 1 })
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -279,17 +283,18 @@ extension MemoryCacheLevel where Value: CostRepresentable {
   ///   - name: What the level is called in errors, events and logs.
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, expiry: Expiry = .never,
-    keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .lru,
+    expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
     self.init(
-      name: name, capacity: capacity, countLimit: countLimit, expiry: expiry, keepsExpired: keepsExpired, clock: clock,
-      removalListener: removalListener, cost: { $1.cost })
+      name: name, capacity: capacity, countLimit: countLimit, eviction: eviction, expiry: expiry,
+      keepsExpired: keepsExpired, clock: clock, removalListener: removalListener, cost: { $1.cost })
   }
 }

@@ -22,13 +22,14 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   @usableFromInline typealias Table = SlotTable<Key, MemoryEntry<Value>>
 
   @usableFromInline var table = Table()
-  @usableFromInline var policy = LeastRecentlyUsed()
+  @usableFromInline var policy: ChosenPolicy
   private var cost = 0
   @usableFromInline var tags = TagIndex<Key>()
   private let capacity: Int
   private let countLimit: Int?
 
-  init(capacity: Int, countLimit: Int?) {
+  init(capacity: Int, countLimit: Int?, eviction: Eviction) {
+    policy = ChosenPolicy(eviction)
     self.capacity = capacity
     self.countLimit = countLimit
   }
@@ -57,15 +58,27 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func insert(
     _ key: Key, hash: UInt32, entry: MemoryEntry<Value>, tags newTags: Set<String> = []
   ) -> (replaced: Table.Slot?, evicted: [Table.Slot]) {
+    if let slot = table.find(key, hash: hash), let old = table.slots[Int(slot)],
+      cost - old.payload.cost <= capacity - entry.cost
+    {
+      // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
+      table.slots[Int(slot)]?.payload = entry
+      policy.touched(slot)
+      cost += entry.cost - old.payload.cost
+      tags.remove(key)
+      tags.insert(newTags, for: key)
+      return (old, [])
+    }
     let replaced = remove(key, hash: hash) { _ in true }
     guard entry.cost <= capacity, countLimit != 0 else {
       return (replaced, [Table.Slot(key: key, payload: entry)])
     }
+    policy.arriving(hash)
     var evicted: [Table.Slot] = []
-    while cost > capacity - entry.cost || countLimit.map({ table.count >= $0 }) ?? false, let victim = policy.victim {
-      if let slot = take(victim) { evicted.append(slot) }
+    while cost > capacity - entry.cost || countLimit.map({ table.count >= $0 }) ?? false, let victim = policy.evict() {
+      if let slot = takeOrdered(victim) { evicted.append(slot) }
     }
-    policy.inserted(table.insert(key, hash: hash, payload: entry))
+    policy.inserted(table.insert(key, hash: hash, payload: entry), hash: hash)
     cost += entry.cost
     tags.insert(newTags, for: key)
     return (replaced, evicted)
@@ -74,7 +87,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func remove(_ key: Key, hash: UInt32, if condition: (MemoryEntry<Value>) -> Bool) -> Table.Slot? {
     guard let slot = table.find(key, hash: hash), let payload = table.slots[Int(slot)]?.payload, condition(payload)
     else { return nil }
-    return take(slot, hash: hash)
+    return take(slot)
   }
 
   mutating func removeAll(where condition: (MemoryEntry<Value>) -> Bool) -> [Table.Slot] {
@@ -103,22 +116,44 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   mutating func takeAll() -> [Table.Slot] {
     let all = table.slots.compactMap(\.self)
     table = Table()
-    policy = LeastRecentlyUsed()
+    policy = policy.emptied
     cost = 0
     tags = TagIndex()
     return all
   }
 
-  private mutating func take(_ slot: Int32) -> Table.Slot? {
-    guard let key = table.slots[Int(slot)]?.key else { return nil }
-    return take(slot, hash: Table.hash(key))
-  }
-
-  private mutating func take(_ slot: Int32, hash: UInt32) -> Table.Slot? {
-    guard let content = table.remove(slot, hash: hash) else { return nil }
-    policy.removed(slot)
+  /// Takes out an entry that the policy has given up.
+  private mutating func takeOrdered(_ slot: Int32) -> Table.Slot? {
+    guard let key = table.slots[Int(slot)]?.key, let content = table.remove(slot, hash: Table.hash(key)) else {
+      return nil
+    }
     cost -= content.payload.cost
     tags.remove(content.key)
     return content
   }
+
+  private mutating func take(_ slot: Int32) -> Table.Slot? {
+    guard let content = takeOrdered(slot) else { return nil }
+    policy.removed(slot)
+    return content
+  }
 }
+
+#if DEBUG
+  extension MemoryEntries {
+    /// What contradicts itself or a limit; `nil` if nothing does.
+    var flaw: String? {
+      let held = table.slots.indices.filter { table.slots[$0] != nil }
+      let sum = held.reduce(0) { $0 + (table.slots[$1]?.payload.cost ?? 0) }
+      if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
+      if cost != sum { return "counts a cost of \(cost), holds \(sum)" }
+      if cost > capacity { return "costs \(cost) of \(capacity)" }
+      if let countLimit, held.count > countLimit { return "holds \(held.count) of \(countLimit)" }
+      for index in held {
+        guard let key = table.slots[index]?.key else { continue }
+        if table.find(key, hash: Table.hash(key)) != Int32(index) { return "the key of slot \(index) is not found" }
+      }
+      return policy.flaw(holding: Set(held.map { Int32($0) }))
+    }
+  }
+#endif

@@ -1,3 +1,5 @@
+import CacheEngine
+
 /// A cache as a file describes it, checked and complete.
 struct CacheConfiguration: Equatable, Sendable {
   var name: String
@@ -87,6 +89,7 @@ struct MemorySpecification: Equatable, Sendable {
   /// In bytes.
   var capacity = 50 << 20
   var countLimit: Int?
+  var eviction = Eviction.lru
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.
   var keepsExpired = Duration.zero

@@ -1,4 +1,4 @@
-private let policies = ["lru"]
+import CacheEngine
 
 /// The levels that hold values or fetch them.
 extension ConfigurationReader {
@@ -8,12 +8,14 @@ extension ConfigurationReader {
     memory.countLimit = fields.number("count", in: 1...Int(Int32.max))
     memory.lifetime = fields.quantity("expiry", Quantity.duration)
     if let kept = fields.quantity("keepExpired", Quantity.duration) { memory.keepsExpired = kept }
-    _ = fields.quantity("policy") { (text) throws(QuantityError) in
-      guard policies.contains(text) else {
+    let eviction = fields.quantity("policy") { (text) throws(QuantityError) in
+      guard let eviction = Eviction(name: text) else {
         throw QuantityError(
-          "this version does not know the policy “\(text)”", "use \(policies.joined(separator: ", "))")
+          "this version does not know the policy “\(text)”", "use \(Eviction.all.map(\.name).joined(separator: ", "))")
       }
+      return eviction
     }
+    if let eviction { memory.eviction = eviction }
     return memory
   }
 

@@ -78,8 +78,8 @@ struct CacheBuilder {
     switch specification.kind {
     case .memory(let memory):
       let level = MemoryCacheLevel<String, Data>(
-        name: name, capacity: memory.capacity, countLimit: memory.countLimit, expiry: Self.expiry(memory.lifetime),
-        keepsExpired: memory.keepsExpired, clock: clock, removalListener: observer.removals(from: name, clock: clock))
+        name: name, capacity: memory.capacity, countLimit: memory.countLimit, eviction: memory.eviction,
+        expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired, clock: clock, removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) {}
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Data>(

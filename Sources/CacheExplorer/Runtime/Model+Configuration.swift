@@ -24,7 +24,7 @@ private struct ChainRows {
 
   mutating func part(_ level: LevelSpecification) -> ChainPart {
     switch level.kind {
-    case .memory(let memory): row(level, "LRU \(Format.bytes(memory.capacity))", keeps: memory.keepsExpired > .zero)
+    case .memory(let memory): memoryRow(level, memory)
     case .disk(let disk): row(level, Format.bytes(disk.capacity), keeps: disk.keepsExpired > .zero)
     case .defaults: row(level, "settings")
     case .network: row(level, "network")
@@ -33,6 +33,11 @@ private struct ChainRows {
     case .lanes(let condition, let then, let otherwise): lanes(level, condition, then, otherwise)
     case .stale(let stale, let holding, let source): self.stale(level, stale, holding, source)
     }
+  }
+
+  private mutating func memoryRow(_ level: LevelSpecification, _ memory: MemorySpecification) -> ChainPart {
+    let policy = memory.eviction.name.uppercased()
+    return row(level, "\(policy) \(Format.bytes(memory.capacity))", keeps: memory.keepsExpired > .zero)
   }
 
   private mutating func row(_ level: LevelSpecification, _ capacity: String, keeps: Bool = false) -> ChainPart {

@@ -1,0 +1,89 @@
+/// The policy that a level was created with.
+///
+/// All policies lie side by side and all but one are empty, a few words each. An enumeration of them would be copied
+/// out and in to be changed, and a generic parameter would be in the type of every level.
+@usableFromInline
+struct ChosenPolicy: Sendable {
+  @usableFromInline let kind: Eviction.Kind
+  @usableFromInline var lru = LeastRecentlyUsed()
+  private var fifo = FirstInFirstOut()
+  private var clock = SecondChance()
+  private var sieve = Sieve()
+  private var s3fifo = S3FIFO()
+  private var wtinylfu = WindowTinyLFU()
+
+  init(_ eviction: Eviction) { kind = eviction.kind }
+
+  /// A policy of the same kind that orders nothing.
+  var emptied: ChosenPolicy { ChosenPolicy(kind: kind) }
+
+  private init(kind: Eviction.Kind) { self.kind = kind }
+
+  /// The one change on the way of a hit: order of use is linked into the caller, the others are called.
+  @inlinable
+  mutating func touched(_ slot: Int32) {
+    if kind == .lru { lru.touched(slot) } else { touchedOther(slot) }
+  }
+
+  @usableFromInline
+  mutating func touchedOther(_ slot: Int32) {
+    switch kind {
+    case .lru: lru.touched(slot)
+    case .fifo: fifo.touched(slot)
+    case .clock: clock.touched(slot)
+    case .sieve: sieve.touched(slot)
+    case .s3fifo: s3fifo.touched(slot)
+    case .wtinylfu: wtinylfu.touched(slot)
+    }
+  }
+
+  mutating func arriving(_ hash: UInt32) {
+    if kind == .s3fifo { s3fifo.arriving(hash) }
+  }
+
+  mutating func inserted(_ slot: Int32, hash: UInt32) {
+    switch kind {
+    case .lru: lru.inserted(slot)
+    case .fifo: fifo.inserted(slot, hash: hash)
+    case .clock: clock.inserted(slot, hash: hash)
+    case .sieve: sieve.inserted(slot, hash: hash)
+    case .s3fifo: s3fifo.inserted(slot, hash: hash)
+    case .wtinylfu: wtinylfu.inserted(slot, hash: hash)
+    }
+  }
+
+  mutating func removed(_ slot: Int32) {
+    switch kind {
+    case .lru: lru.removed(slot)
+    case .fifo: fifo.removed(slot)
+    case .clock: clock.removed(slot)
+    case .sieve: sieve.removed(slot)
+    case .s3fifo: s3fifo.removed(slot)
+    case .wtinylfu: wtinylfu.removed(slot)
+    }
+  }
+
+  mutating func evict() -> Int32? {
+    switch kind {
+    case .lru: lru.evict()
+    case .fifo: fifo.evict()
+    case .clock: clock.evict()
+    case .sieve: sieve.evict()
+    case .s3fifo: s3fifo.evict()
+    case .wtinylfu: wtinylfu.evict()
+    }
+  }
+
+  #if DEBUG
+    func flaw(holding slots: Set<Int32>) -> String? {
+      switch kind {
+      case .lru: lru.flaw(holding: slots)
+      case .fifo: fifo.flaw(holding: slots)
+      case .clock: clock.flaw(holding: slots)
+      case .sieve: sieve.flaw(holding: slots)
+      case .s3fifo: s3fifo.flaw(holding: slots)
+      case .wtinylfu: wtinylfu.flaw(holding: slots)
+      }
+    }
+  #endif
+}

@@ -1,0 +1,21 @@
+/// Evicts the entry that was inserted first, however often it is read.
+///
+/// The oldest policy of all (L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM
+/// Systems Journal 5(2), 1966, calls it FIFO). Unchanged.
+struct FirstInFirstOut: EvictionPolicy {
+  private var lists = SlotLists(1)
+
+  mutating func inserted(_ slot: Int32, hash: UInt32) { lists.append(slot, hash: hash, to: 0) }
+  mutating func touched(_ slot: Int32) {}
+  mutating func removed(_ slot: Int32) { lists.remove(slot) }
+
+  mutating func evict() -> Int32? {
+    guard let oldest = lists.oldest(0) else { return nil }
+    lists.remove(oldest)
+    return oldest
+  }
+
+  #if DEBUG
+    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+  #endif
+}

@@ -1,0 +1,72 @@
+/// Estimates how often a hash came lately, in four bits a counter.
+///
+/// A count-min sketch (G. Cormode, S. Muthukrishnan, An improved data stream summary, Journal of Algorithms 55, 2005)
+/// with the conservative sampling of TinyLFU: once ten times as many hashes as entries were counted, every counter is
+/// halved. The counters of a hash lie in one block of 64 bytes, as in Caffeine, so that counting touches one line
+/// of the processor's cache. Changed: the table grows with the entries and keeps what it has counted, and is never small.
+struct FrequencySketch: Sendable {
+  private static let wordsInBlock = 8
+  /// Few entries see many strangers: 4 KiB keep these apart.
+  private static let leastWords = 512
+
+  private var words: ContiguousArray<UInt64> = []
+  private var blockMask: UInt64 = 0
+  private var additions = 0
+  /// The entries that there may be before the sketch ages more slowly: a power of two.
+  private var room = 8
+
+  /// Grows until there is a word for every entry.
+  mutating func reserve(_ entries: Int) {
+    if words.isEmpty { words = ContiguousArray(repeating: 0, count: Self.leastWords) }
+    while room < entries {
+      room *= 2
+      additions *= 2
+    }
+    // The block of a hash is its lower bits: a copy above answers the same for either new bit.
+    while words.count < room { words.append(contentsOf: words) }
+    blockMask = UInt64(words.count / Self.wordsInBlock) - 1
+  }
+
+  /// How often the hash came, at most 15.
+  func frequency(_ hash: UInt32) -> Int {
+    let mixed = Self.mix(hash)
+    return (0..<4).reduce(15) { least, row in
+      let (word, shift) = place(mixed, row)
+      return min(least, Int(words[word] >> shift & 15))
+    }
+  }
+
+  mutating func increment(_ hash: UInt32) {
+    let mixed = Self.mix(hash)
+    var isCounted = false
+    for row in 0..<4 {
+      let (word, shift) = place(mixed, row)
+      guard words[word] >> shift & 15 < 15 else { continue }
+      words[word] += 1 << shift
+      isCounted = true
+    }
+    guard isCounted else { return }
+    additions += 1
+    if additions >= 10 * room { halve() }
+  }
+
+  private mutating func halve() {
+    for index in words.indices { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
+    additions /= 2
+  }
+
+  /// Each row has two words of the block, and 16 counters in each.
+  private func place(_ mixed: UInt64, _ row: Int) -> (word: Int, shift: UInt64) {
+    let bits = mixed >> UInt64(32 + row * 8)
+    let block = Int(mixed & blockMask)
+    return (block * Self.wordsInBlock + row * 2 + Int(bits & 1), (bits >> 1 & 15) * 4)
+  }
+
+  /// The finaliser of SplitMix64: hashes may be as regular as small numbers.
+  private static func mix(_ hash: UInt32) -> UInt64 {
+    var z = UInt64(hash) &+ 0x9e37_79b9_7f4a_7c15
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

@@ -1,0 +1,73 @@
+/// Evicts what is needed again last, which only a replay can know.
+///
+/// L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM Systems Journal 5(2), 1966 (MIN).
+/// Every miss is stored, as with the other policies. Unchanged.
+enum Optimum {
+  static func replay(_ trace: RequestTrace, capacity: Int) -> HitRatio {
+    let following = nextUses(trace)
+    /// When each key that is held is needed again; -1 for a key that is not held.
+    var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
+    var queue = LatestFirst()
+    var (hits, count) = (0, 0)
+    for (position, key) in trace.keys.enumerated() {
+      if needed[Int(key)] >= 0 {
+        hits += 1
+      } else if count < capacity {
+        count += 1
+      } else {
+        // What was needed in between is in the queue more than once; only its latest place counts.
+        while let latest = queue.popLatest() {
+          guard needed[Int(latest.key)] == latest.time else { continue }
+          needed[Int(latest.key)] = -1
+          break
+        }
+      }
+      needed[Int(key)] = following[position]
+      queue.insert(key, time: following[position])
+    }
+    return HitRatio(hits: hits, requests: trace.keys.count)
+  }
+
+  /// For every request the position of the next one of the same key; beyond the end for none.
+  private static func nextUses(_ trace: RequestTrace) -> ContiguousArray<Int64> {
+    var next = ContiguousArray(repeating: Int64(trace.keys.count), count: trace.distinct)
+    var following = ContiguousArray<Int64>(repeating: 0, count: trace.keys.count)
+    for position in trace.keys.indices.reversed() {
+      let key = Int(trace.keys[position])
+      following[position] = next[key]
+      next[key] = Int64(position)
+    }
+    return following
+  }
+}
+
+/// A binary heap of keys, the one that is needed last on top.
+private struct LatestFirst {
+  private var heap: ContiguousArray<(time: Int64, key: UInt32)> = []
+
+  mutating func insert(_ key: UInt32, time: Int64) {
+    heap.append((time, key))
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[parent].time < heap[child].time else { return }
+      heap.swapAt(parent, child)
+      child = parent
+    }
+  }
+
+  mutating func popLatest() -> (time: Int64, key: UInt32)? {
+    guard let top = heap.first, let last = heap.popLast() else { return nil }
+    guard !heap.isEmpty else { return top }
+    heap[0] = last
+    var parent = 0
+    while true {
+      var child = 2 * parent + 1
+      guard child < heap.count else { return top }
+      if child + 1 < heap.count, heap[child + 1].time > heap[child].time { child += 1 }
+      guard heap[child].time > heap[parent].time else { return top }
+      heap.swapAt(parent, child)
+      parent = child
+    }
+  }
+}

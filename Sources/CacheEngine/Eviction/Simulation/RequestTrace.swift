@@ -1,0 +1,23 @@
+/// A recorded sequence of requests, with its keys numbered from 0 in the order in which they first came.
+///
+/// What a policy makes of it is told by ``HitRatio/simulate(policy:capacity:trace:)``.
+public struct RequestTrace: Sendable {
+  /// The number of the key of every request.
+  public let keys: [UInt32]
+  /// How many different keys there are.
+  public let distinct: Int
+
+  /// Creates a trace of keys, one for each request.
+  ///
+  /// - Parameter requests: The keys in the order of the requests. At most 2^31 may be different.
+  public init<Key: Hashable>(_ requests: some Sequence<Key>) {
+    var numbers: [Key: UInt32] = [:]
+    keys = requests.map { key in
+      if let number = numbers[key] { return number }
+      let number = UInt32(numbers.count)
+      numbers[key] = number
+      return number
+    }
+    distinct = numbers.count
+  }
+}

@@ -1,0 +1,21 @@
+/// A policy that a trace can be replayed through: every ``Eviction``, and three to measure them by.
+public enum SimulatedPolicy: String, Sendable, CaseIterable {
+  /// What was stored first leaves.
+  case fifo
+  /// What was not used for the longest time leaves.
+  case lru
+  /// First in, first out with a second chance.
+  case clock
+  /// A hand that spares in place.
+  case sieve
+  /// A small queue, a main queue and ghosts.
+  case s3fifo
+  /// 2Q: a queue, an order of use, and ghosts.
+  case twoQueue = "2q"
+  /// ARC: what was used once and what was used twice, balanced by their ghosts.
+  case arc
+  /// W-TinyLFU with a window that adapts.
+  case wtinylfu
+  /// Belady's optimum, which knows the future: what is needed again last leaves.
+  case optimum = "opt"
+}
