@@ -1,0 +1,65 @@
+/// How often keys came lately, up to 15, halved after ten counts for each entry that there is room for.
+protocol ReferenceCounts {
+  subscript(key: Int) -> Int { get }
+  mutating func count(_ key: Int, held: Int)
+}
+
+/// When the counts are halved.
+struct ReferenceAging {
+  private var room = 8
+  private var additions = 0
+
+  mutating func makeRoom(for held: Int) {
+    while room < held {
+      room *= 2
+      additions *= 2
+    }
+  }
+
+  /// Notes a count, and says whether all are to be halved.
+  mutating func added() -> Bool {
+    additions += 1
+    guard additions == 10 * room else { return false }
+    additions = 5 * room
+    return true
+  }
+}
+
+/// A count for every key.
+struct ExactCounts: ReferenceCounts {
+  private var counts: [Int: Int] = [:]
+  private var aging = ReferenceAging()
+
+  subscript(key: Int) -> Int { counts[key] ?? 0 }
+
+  mutating func count(_ key: Int, held: Int) {
+    aging.makeRoom(for: held)
+    guard self[key] < 15 else { return }
+    counts[key] = self[key] + 1
+    if aging.added() { counts = counts.mapValues { $0 / 2 }.filter { $0.value > 0 } }
+  }
+}
+
+/// A count-min sketch of four rows in 64 blocks of 32 counters a row: what the engine has up to 512 entries.
+struct EstimatedCounts: ReferenceCounts {
+  private struct Cell: Hashable { var block, row, column: Int }
+
+  private var cells: [Cell: Int] = [:]
+  private var aging = ReferenceAging()
+
+  subscript(key: Int) -> Int { Self.cells(key).map { cells[$0] ?? 0 }.min() ?? 0 }
+
+  mutating func count(_ key: Int, held: Int) {
+    aging.makeRoom(for: held)
+    let growing = Self.cells(key).filter { (cells[$0] ?? 0) < 15 }
+    for cell in growing { cells[cell, default: 0] += 1 }
+    if !growing.isEmpty, aging.added() { cells = cells.mapValues { $0 / 2 } }
+  }
+
+  /// The block is in the lowest bits of a SplitMix64 draw, the columns in five of each of its upper four bytes.
+  private static func cells(_ key: Int) -> [Cell] {
+    var draw = SeededGenerator(seed: UInt64(key))
+    let bits = draw.next()
+    return (0..<4).map { Cell(block: Int(bits % 64), row: $0, column: Int((bits >> UInt64(32 + 8 * $0)) % 32)) }
+  }
+}
