@@ -79,7 +79,8 @@ struct CacheBuilder {
     case .memory(let memory):
       let level = MemoryCacheLevel<String, Data>(
         name: name, capacity: memory.capacity, countLimit: memory.countLimit, eviction: memory.eviction,
-        expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired, clock: clock, removalListener: observer.removals(from: name, clock: clock))
+        expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired, clock: clock,
+        removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) {}
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Data>(
