@@ -21,7 +21,7 @@ import Synchronization
 /// ``CacheError/Code/inUse``, and may open it for reading only. Reading what the page cache holds happens where the
 /// caller runs; everything that may wait for the disk runs on threads of the store.
 public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
-  ExpiringLevel
+  ExpiringLevel, TaggedLevel
 {
   /// What the level is called in errors, events and logs.
   public let name: String
@@ -72,7 +72,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       calls: FileCalls())
   }
 
-  init(
+  package init(
     directory: String, capacity: Int, name: String, expiry: Expiry, keepsExpired: Duration, durability: Durability,
     access: StoreAccess,
     keyCoding: ByteCoding<Key>, valueCoding: ByteCoding<Value>, clock: any CacheClock,
@@ -88,7 +88,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     self.valueCoding = valueCoding
     type = Array(valueCoding.name.utf8)
     do {
-      store = try StoreRegistry.store(at: directory, access: access, capacity: capacity, clock: clock, calls: calls)
+      store = try StoreRegistry.store(
+        at: directory, access: access, capacity: capacity, durability: durability, clock: clock, calls: calls)
     } catch var error as CacheError {
       error.level = name
       throw error
@@ -145,6 +146,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
           value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name,
           created: CacheInstant(nanoseconds: found.entry.created))
         entry.isStale = found.isExpired
+        entry.tags = found.tags
         return .hit(entry)
       }
     }
@@ -165,7 +167,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live.
+  ///   - terms: How long it may live, and what it can be removed by.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge``, ``CacheError/Code/diskWriteFailed``,
   ///   ``CacheError/Code/readOnly`` or ``CacheError/Code/closed``, or the coding's error. The value stored before is
   ///   then still there.
@@ -178,7 +180,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live.
+  ///   - terms: How long it may live, and what it can be removed by.
   ///   - condition: What must hold of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: As ``store(_:forKey:terms:)``.
@@ -196,8 +198,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       let bytes = Array(try valueCoding.encode(value))
       let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
       return try await store.put(
-        try storeKey(key), type: type, value: bytes, deadline: deadline, cost: bytes.count, durability: durability,
-        if: condition)
+        try storeKey(key), type: type, value: bytes, deadline: deadline, cost: bytes.count, tags: terms.tags,
+        durability: durability, if: condition)
     }
   }
 
@@ -209,6 +211,20 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     try await named { try await store.remove(try storeKey(key), durability: durability) }
   }
 
+  /// Removes every entry that was stored with a tag, whatever its type.
+  ///
+  /// Tags survive a restart with their entries.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many entries were removed.
+  /// - Throws: As ``store(_:forKey:terms:)``.
+  /// - Complexity: O(k) for k entries with the tag.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try checkOpen()
+    return try await named { try await store.removeAll(tagged: tag, durability: durability) }
+  }
+
   /// Removes everything, whatever its type.
   ///
   /// - Throws: As ``store(_:forKey:terms:)``.
@@ -216,6 +232,25 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
 
   /// How much is held, and how much may be.
   public var usage: LevelUsage { store.usage }
+
+  /// What was written since the directory was opened, by users and to make room.
+  public var traffic: StoreTraffic { store.traffic }
+
+  /// Reads every entry and says which are not as they were written.
+  ///
+  /// Everything is read on a thread of the store, one entry at a time, while others read and write. Entries whose bytes
+  /// were changed by somebody else are found now and not when they are asked for.
+  ///
+  /// - Parameter repairing: Whether damaged entries and files of the store that nothing points to are removed. Files with
+  ///   other names are reported and never touched.
+  /// - Returns: What was found.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed`` or, if repairing,
+  ///   ``CacheError/Code/diskWriteFailed`` and ``CacheError/Code/readOnly``; `CancellationError` if the task is cancelled.
+  /// - Complexity: O(n), and every byte is read.
+  public func verify(repairing: Bool = false) async throws -> StoreReport {
+    try checkOpen()
+    return try await named { try await store.verify(repairing: repairing) }
+  }
 
   /// Every entry held, in no particular order.
   ///
@@ -263,8 +298,12 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     try await named { try await store.close() }
   }
 
+  private func checkOpen() throws {
+    if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the level is closed", level: name) }
+  }
+
   private func storeKey(_ key: Key) throws -> StoreKey {
-    if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the level is closed") }
+    try checkOpen()
     return StoreKey(Array(try keyCoding.encode(key)))
   }
 

@@ -5,12 +5,15 @@
 /// written beside the old one and renamed, and a checksum covers all of it: a damaged one is as good as none.
 struct Checkpoint {
   private static let magic: UInt64 = 0x5844_495f_4543_4143  // "CAC_IDX"
-  private static let version: UInt64 = 1
+  /// Since 2 the tags of an entry follow its key.
+  ///
+  /// In 1 there were none, so that both are read alike; a program that knows 1 only takes 2 for damaged and reads the log.
+  private static let version: UInt64 = 2
 
   /// How many bytes of each segment the entries come from.
   var segments: [UInt64: Int]
   /// From the least to the most recently used.
-  var entries: [(key: StoreKey, entry: StoreIndex.Entry)]
+  var entries: [(key: StoreKey, entry: StoreIndex.Entry, tags: Set<String>)]
 
   func bytes(salt: UInt64) -> [UInt8] {
     var writer = ByteWriter()
@@ -24,7 +27,7 @@ struct Checkpoint {
     }
     writer.put(UInt64(entries.count))
     var head = [UInt8](repeating: 0, count: RecordHeader.size)
-    for (key, entry) in entries {
+    for (key, entry, tags) in entries {
       writer.put(entry.segment)
       writer.put(UInt64(entry.offset))
       writer.put(entry.ownFile ?? .max)
@@ -32,12 +35,14 @@ struct Checkpoint {
       entry.header.write(to: &head, salt: salt)
       writer.bytes += head
       writer.bytes += key.bytes
+      // What does not fit was refused when it was stored.
+      if !tags.isEmpty, let bytes = try? RecordTags.bytes(tags) { writer.bytes += bytes }
     }
     writer.put(Checksum.of(writer.bytes, seed: salt))
     return writer.bytes
   }
 
-  init(segments: [UInt64: Int], entries: [(key: StoreKey, entry: StoreIndex.Entry)]) {
+  init(segments: [UInt64: Int], entries: [(key: StoreKey, entry: StoreIndex.Entry, tags: Set<String>)]) {
     self.segments = segments
     self.entries = entries
   }
@@ -52,7 +57,7 @@ struct Checkpoint {
       let sum = unsafe raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self).littleEndian
       guard unsafe Checksum.of(body, seed: salt) == sum else { return false }
       var reader = unsafe ByteReader(body)
-      guard reader.take(UInt64.self) == Self.magic, reader.take(UInt64.self) == Self.version,
+      guard reader.take(UInt64.self) == Self.magic, (1...Self.version).contains(reader.take(UInt64.self)),
         reader.take(UInt64.self) == salt
       else { return false }
       let segmentCount = reader.take(UInt64.self)
@@ -69,6 +74,7 @@ struct Checkpoint {
         let head = reader.take(count: RecordHeader.size)
         guard let header = unsafe head.withUnsafeBytes({ unsafe RecordHeader($0, salt: salt) }) else { return false }
         let key = StoreKey(reader.take(count: Int(header.keyLength)))
+        let tags = header.tagsLength > 0 ? RecordTags.read(reader.take(count: Int(header.tagsLength))) : []
         if reader.isPastEnd { return false }
         entries.append(
           (
@@ -76,7 +82,7 @@ struct Checkpoint {
             StoreIndex.Entry(
               segment: segment, offset: Int(clamping: offset), header: header, ownFile: ownFile == .max ? nil : ownFile,
               ownFileLength: Int(clamping: ownLength), deadline: header.times.deadline(at: reading),
-              created: header.times.created(at: reading))
+              created: header.times.created(at: reading)), tags
           ))
       }
       return !reader.isPastEnd

@@ -78,9 +78,9 @@ struct OpenedStore {
     let sizes = Dictionary(uniqueKeysWithValues: state.segments.map { ($0.number, $0.file.size) })
     // A segment shorter than the checkpoint knows it has lost something: then only the log itself can tell.
     for (number, length) in checkpoint.segments where sizes[number].map({ $0 < length }) ?? false { return [:] }
-    for (key, entry) in checkpoint.entries where sizes[entry.segment] != nil {
+    for (key, entry, tags) in checkpoint.entries where sizes[entry.segment] != nil {
       note(entry.header.sequence, entry.ownFile)
-      state.index.insert(entry, for: key)
+      state.index.insert(entry, for: key, tags: tags)
     }
     return checkpoint.segments
   }
@@ -93,10 +93,10 @@ struct OpenedStore {
     state.damaged += scan.damaged
     state.lengths[segment.number] = segment.file.size
     for found in scan.records { apply(found, in: segment, reading) }
-    guard isLast, scan.end < segment.file.size else { return }
-    // The torn tail of a crash.
+    // The torn tail of a crash. Who only looks leaves it, and it counts.
+    guard isLast, scan.end < segment.file.size, access == .readWrite else { return }
+    try segment.file.truncate(to: scan.end)
     state.lengths[segment.number] = scan.end
-    if access == .readWrite { try segment.file.truncate(to: scan.end) }
   }
 
   private mutating func apply(_ found: SegmentScan.Found, in segment: Segment, _ reading: ClockReading) {
@@ -107,7 +107,7 @@ struct OpenedStore {
         StoreIndex.Entry(
           segment: segment.number, offset: found.offset, header: found.header, ownFile: found.ownFile?.number,
           ownFileLength: found.ownFile?.length ?? 0, deadline: found.header.times.deadline(at: reading),
-          created: found.header.times.created(at: reading)), for: found.key)
+          created: found.header.times.created(at: reading)), for: found.key, tags: found.tags)
     case .tombstone, .ended: state.index.remove(found.key)
     case .cleared: state.index = StoreIndex()
     }

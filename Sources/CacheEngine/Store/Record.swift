@@ -86,6 +86,7 @@ struct RecordHeader: Equatable, Sendable {
   var recordLength: Int { (Self.size + bodyLength + 7) & ~7 }
   var keyRange: Range<Int> { Self.size..<Self.size + Int(keyLength) }
   var typeRange: Range<Int> { keyRange.upperBound..<keyRange.upperBound + Int(typeLength) }
+  var tagsRange: Range<Int> { typeRange.upperBound..<typeRange.upperBound + Int(tagsLength) }
   var valueRange: Range<Int> { Self.size + prefixLength..<Self.size + bodyLength }
 
   /// Writes the head at the beginning of a record.
@@ -177,17 +178,19 @@ struct PreparedRecord: Sendable {
   let key: StoreKey
 
   init(
-    _ kind: RecordHeader.Kind, key: StoreKey, type: [UInt8] = [], times: RecordTimes, cost: Int = 0,
+    _ kind: RecordHeader.Kind, key: StoreKey, type: [UInt8] = [], tags: [UInt8] = [], times: RecordTimes, cost: Int = 0,
     value: UnsafeRawBufferPointer, salt: UInt64
   ) {
     var header = RecordHeader(
       kind: kind, keyLength: key.bytes.count, typeLength: type.count, valueLength: value.count, times: times, cost: cost
     )
+    header.tagsLength = UInt32(tags.count)
     var bytes = [UInt8]()
     bytes.reserveCapacity(header.recordLength)
     bytes.append(contentsOf: repeatElement(0, count: RecordHeader.size))
     bytes.append(contentsOf: key.bytes)
     bytes.append(contentsOf: type)
+    bytes.append(contentsOf: tags)
     unsafe bytes.append(contentsOf: value)
     bytes.append(contentsOf: repeatElement(0, count: header.recordLength - bytes.count))
     unsafe bytes.withUnsafeBytes { all in

@@ -7,6 +7,7 @@ struct SegmentScan {
     var offset: Int
     var header: RecordHeader
     var key: StoreKey
+    var tags: Set<String> = []
     /// For a value in a file of its own: that file's number and the value's length.
     var ownFile: (number: UInt64, length: Int)?
   }
@@ -36,6 +37,9 @@ struct SegmentScan {
         isInDamage = false
         let key = unsafe StoreKey(Array(rest[header.keyRange]))
         var found = Found(offset: start + position, header: header, key: key)
+        if header.tagsLength > 0 {
+          found.tags = unsafe RecordTags.read(UnsafeRawBufferPointer(rebasing: rest[header.tagsRange]))
+        }
         if header.flags & RecordHeader.hasOwnFile != 0, header.valueLength >= 16 {
           var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: rest[header.valueRange]))
           let (number, length): (UInt64, UInt64) = (reader.take(), reader.take())

@@ -13,6 +13,7 @@ extension SegmentedStore {
   struct Found: Sendable {
     var entry: StoreIndex.Entry
     var type: [UInt8]
+    var tags: Set<String>
     var record: [UInt8]
     /// The value's place in `record`.
     var value: Range<Int>
@@ -55,9 +56,9 @@ extension SegmentedStore {
     let length = entry.header.recordLength
     var record = readNow(segment.file, length, at: entry.offset)
     if record == nil { record = try await blocking { try segment.file.read(length, at: entry.offset) } }
-    guard let record, let type = check(record, entry, key) else { return nil }
+    guard let record, let (type, tags) = check(record, entry, key) else { return nil }
     guard let number = entry.ownFile else {
-      return Found(entry: entry, type: type, record: record, value: entry.header.valueRange)
+      return Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange)
     }
     let value: [UInt8]? = try await blocking { [directory] in
       do {
@@ -70,21 +71,22 @@ extension SegmentedStore {
     // The record's value is the file's number, length and checksum.
     guard let value, value.count == entry.ownFileLength, ownChecksum(record, entry) == Checksum.of(value, seed: salt)
     else { return nil }
-    return Found(entry: entry, type: type, record: value, value: 0..<value.count)
+    return Found(entry: entry, type: type, tags: tags, record: value, value: 0..<value.count)
   }
 
-  /// The type's name, if the record is intact and that of this very key.
-  private func check(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) -> [UInt8]? {
-    unsafe record.withUnsafeBytes { raw -> [UInt8]? in
+  /// The type's name and the tags, if the record is intact and that of this very key.
+  func check(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) -> ([UInt8], Set<String>)? {
+    unsafe record.withUnsafeBytes { raw -> ([UInt8], Set<String>)? in
       guard let header = unsafe RecordHeader(raw, salt: salt), header.sequence == entry.header.sequence,
         header.keyLength == key.bytes.count, unsafe header.hasIntactPrefix(raw, salt: salt),
         unsafe header.hasIntactValue(raw), unsafe key.bytes.elementsEqual(raw[header.keyRange])
       else { return nil }
-      return unsafe Array(raw[header.typeRange])
+      let tags = header.tagsLength == 0 ? [] : unsafe RecordTags.read(.init(rebasing: raw[header.tagsRange]))
+      return unsafe (Array(raw[header.typeRange]), tags)
     }
   }
 
-  private func ownChecksum(_ record: [UInt8], _ entry: StoreIndex.Entry) -> UInt64? {
+  func ownChecksum(_ record: [UInt8], _ entry: StoreIndex.Entry) -> UInt64? {
     guard entry.header.valueLength >= 24 else { return nil }
     return unsafe record.withUnsafeBytes { raw in
       var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: raw[entry.header.valueRange]))
@@ -105,10 +107,12 @@ extension SegmentedStore {
   }
 
   /// Runs a call that blocks on a thread of the store's own.
-  private func blocking<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+  func blocking<Result: Sendable>(
+    on queue: DispatchQueue? = nil, _ work: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
     do {
       return try await withCheckedThrowingContinuation { continuation in
-        readers.async { continuation.resume(with: Swift.Result(catching: work)) }
+        (queue ?? readers).async { continuation.resume(with: Swift.Result(catching: work)) }
       }
     } catch { throw readFailed(error) }
   }

@@ -35,6 +35,17 @@ final class SegmentedStore: Sendable {
     /// For how long expired entries stay, in nanoseconds.
     var keepsExpired: Int64 = 0
     var isClosed = false
+    /// Somebody wants writes to survive a power cut: then nothing is removed before what replaces it is on the disk.
+    var isSynced = false
+    /// Files came or went, and the directory has not been synced since.
+    var isDirectoryChanged = false
+    /// The newest segment takes no more: a wait for the disk failed, and what the disk has of it is not known.
+    var isSealed = false
+    /// Segments that end in what was taken back and could not be cut off yet, with the length they should have.
+    var uncut: [UInt64: Int] = [:]
+    /// Values in files of their own that nothing points to, and that could not be removed yet.
+    var orphans: [UInt64: Int] = [:]
+    var traffic = StoreTraffic()
 
     /// The deadline is so long past that the entry is kept no longer.
     func isOver(_ entry: StoreIndex.Entry, at now: Int64) -> Bool {
@@ -45,7 +56,16 @@ final class SegmentedStore: Sendable {
     func past(_ now: Int64) -> Int64 { now &- keepsExpired }
   }
 
-  let directory: StoreDirectory
+  /// Where a store is.
+  struct Place: Sendable {
+    var directory: StoreDirectory
+    /// Held for as long as the store is open for writing.
+    var lock: StoreFile?
+  }
+
+  /// Changes when the directory was removed under the store and made anew.
+  let place: Mutex<Place>
+  var directory: StoreDirectory { place.withLock { $0.directory } }
   let access: StoreAccess
   let limits: StoreLimits
   let clock: any CacheClock
@@ -57,8 +77,6 @@ final class SegmentedStore: Sendable {
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
   /// Touched on the queue only.
   let writer: Mutex<WriterState>
-  /// Held for as long as the store is open for writing.
-  let lock: StoreFile?
 
   struct WriterState: Sendable {
     var sequence: UInt64
@@ -67,21 +85,27 @@ final class SegmentedStore: Sendable {
 
   init(
     directory: StoreDirectory, access: StoreAccess, limits: StoreLimits, clock: any CacheClock, lock: StoreFile?,
-    opened: OpenedStore
+    opened: OpenedStore, isSynced: Bool = false
   ) {
-    self.directory = directory
+    place = Mutex(Place(directory: directory, lock: lock))
     self.access = access
     self.limits = limits
     self.clock = clock
-    self.lock = lock
     salt = opened.salt
-    state = Mutex(opened.state)
+    var initial = opened.state
+    initial.isSynced = isSynced
+    state = Mutex(initial)
     writer = Mutex(WriterState(sequence: opened.sequence, fileNumber: opened.fileNumber))
   }
 
   var usage: LevelUsage {
     state.withLock { LevelUsage(count: $0.index.count, cost: $0.allocatedBytes, capacity: limits.capacity) }
   }
+
+  var traffic: StoreTraffic { state.withLock { $0.traffic } }
+
+  /// From now on nothing is removed before what replaces it is on the disk.
+  func expectSyncedWrites() { state.withLock { $0.isSynced = true } }
 
   func keepExpired(for duration: Duration) {
     state.withLock { $0.keepsExpired = max($0.keepsExpired, duration.clampedNanoseconds) }

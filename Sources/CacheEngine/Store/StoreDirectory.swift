@@ -40,7 +40,7 @@ final class StoreDirectory: Sendable {
   init(_ path: String, access: StoreAccess, calls: FileCalls) throws {
     self.path = path
     self.calls = calls
-    if access == .readWrite { try Self.make(path) }
+    if access == .readWrite { try Self.make(path, calls) }
     descriptor = unsafe openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemFailure("open") }
     var status = stat()
@@ -60,13 +60,23 @@ final class StoreDirectory: Sendable {
 
   deinit { close(descriptor) }
 
-  private static func make(_ path: String) throws {
-    if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
-      throw SystemFailure("mkdir")
+  /// Makes a directory and those above it; who finds it after a power cut finds its parents too.
+  private static func make(_ path: String, _ calls: FileCalls) throws {
+    if calls.makeDirectory(path) != 0 {
+      if errno == EEXIST { return }
+      guard errno == ENOENT, let parent = parent(of: path) else { throw SystemFailure("mkdir") }
+      try make(parent, calls)
+      guard calls.makeDirectory(path) == 0 || errno == EEXIST else { throw SystemFailure("mkdir") }
     }
-    try make(String(path[..<slash]))
-    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemFailure("mkdir") }
+    let above = unsafe openat(AT_FDCWD, parent(of: path) ?? (path.hasPrefix("/") ? "/" : "."), O_RDONLY | O_CLOEXEC)
+    guard above >= 0 else { return }  // one may be allowed to make something where one may not look
+    defer { close(above) }
+    guard calls.sync(above) == 0 else { throw SystemFailure("fsync") }
+  }
+
+  private static func parent(of path: String) -> String? {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return nil }
+    return String(path[..<slash])
   }
 
   /// Opens a regular file; a link, a pipe or a directory in its place is an error.
@@ -86,10 +96,21 @@ final class StoreDirectory: Sendable {
   /// Names in the directory.
   func names() throws -> [String] {
     let copy = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard copy >= 0, let stream = unsafe fdopendir(copy) else { throw SystemFailure("opendir") }
+    guard copy >= 0 else { throw SystemFailure("opendir") }
+    guard let stream = unsafe fdopendir(copy) else {
+      let failure = SystemFailure("opendir")
+      close(copy)
+      throw failure
+    }
     defer { unsafe closedir(stream) }
     var names: [String] = []
-    while let entry = unsafe readdir(stream) {
+    while true {
+      // The end and a failure look alike but for this. Half a list would bring old values back.
+      errno = 0
+      guard let entry = unsafe readdir(stream) else {
+        guard errno == 0 else { throw SystemFailure("readdir") }
+        break
+      }
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
         unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
       }
@@ -111,6 +132,12 @@ final class StoreDirectory: Sendable {
     guard calls.sync(descriptor) == 0 else { throw SystemFailure("fsync") }
   }
 
+  /// What a file takes on the disk.
+  func allocatedBytes(of name: String) -> Int {
+    var status = stat()
+    return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? Int(status.st_blocks) * 512 : 0
+  }
+
   /// Whether the directory still stands where it was opened.
   var isInPlace: Bool { Identity(of: path) == identity }
 }
@@ -129,6 +156,12 @@ final class StoreFile: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether the file still has a name, and has not been removed under us.
+  var isLinked: Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_nlink > 0
+  }
 
   /// Takes the advisory lock of the file; `false` if somebody holds it.
   func lock() throws -> Bool {
@@ -168,8 +201,8 @@ final class StoreFile: Sendable {
     var failure: SystemFailure?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       while filled < count {
-        let got = unsafe pread(
-          descriptor, buffer.baseAddress?.advanced(by: filled), count - filled, off_t(offset + filled))
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled..<count])
+        let got = unsafe calls.read(descriptor, rest, offset + filled)
         if got < 0 && errno == EINTR { continue }
         if got < 0 { failure = SystemFailure("read") }
         if got <= 0 { break }

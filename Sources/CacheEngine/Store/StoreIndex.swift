@@ -27,13 +27,16 @@ struct StoreIndex: Sendable {
   private var deadlines = DeadlineHeap()
   /// What the records and own files of all entries take.
   private(set) var liveBytes = 0
+  private var tags = TagIndex<StoreKey>()
 
   var count: Int { table.count }
   var all: [(key: StoreKey, entry: Entry)] { table.slots.compactMap { $0.map { ($0.key, $0.payload) } } }
 
   /// From the least to the most recently used.
-  var inOrderOfUse: [(key: StoreKey, entry: Entry)] {
-    recency.fromOldest.compactMap { slot in table.slots[Int(slot)].map { ($0.key, $0.payload) } }
+  var inOrderOfUse: [(key: StoreKey, entry: Entry, tags: Set<String>)] {
+    recency.fromOldest.compactMap { slot in
+      table.slots[Int(slot)].map { ($0.key, $0.payload, tags.tags(of: $0.key)) }
+    }
   }
 
   func find(_ key: StoreKey) -> Entry? {
@@ -49,11 +52,12 @@ struct StoreIndex: Sendable {
 
   /// Puts an entry in as the most recently used one, and returns the one that it replaces.
   @discardableResult
-  mutating func insert(_ entry: Entry, for key: StoreKey) -> Entry? {
+  mutating func insert(_ entry: Entry, for key: StoreKey, tags newTags: Set<String> = []) -> Entry? {
     let replaced = remove(key)
     let slot = table.insert(key, hash: SlotTable<StoreKey, Entry>.hash(key), payload: entry)
     recency.inserted(slot)
     liveBytes += entry.bytes
+    tags.insert(newTags, for: key)
     if entry.deadline != .max { remember(entry.deadline, of: key) }
     return replaced
   }
@@ -63,8 +67,29 @@ struct StoreIndex: Sendable {
     let hash = SlotTable<StoreKey, Entry>.hash(key)
     guard let slot = table.find(key, hash: hash), let removed = table.remove(slot, hash: hash) else { return nil }
     recency.removed(slot)
+    tags.remove(key)
     liveBytes -= removed.payload.bytes
     return removed.payload
+  }
+
+  func tags(of key: StoreKey) -> Set<String> { tags.tags(of: key) }
+
+  func keys(tagged tag: String) -> Set<StoreKey> { tags.keys(with: tag) }
+
+  /// Entries from a place in the table on, at most so many; `next` is where to go on, `nil` after the last.
+  ///
+  /// Whoever goes through all entries so meets each that was there all the time once.
+  func entries(from place: Int, count: Int) -> (entries: [(key: StoreKey, entry: Entry)], next: Int?) {
+    let end = min(place + count, table.slots.count)
+    guard place < end else { return ([], nil) }
+    return (table.slots[place..<end].compactMap { $0.map { ($0.key, $0.payload) } }, end)
+  }
+
+  /// Changes the deadline of an entry.
+  mutating func setDeadline(_ deadline: Int64, of key: StoreKey) {
+    guard let slot = table.find(key, hash: SlotTable<StoreKey, Entry>.hash(key)) else { return }
+    table.slots[Int(slot)]?.payload.deadline = deadline
+    remember(deadline, of: key)
   }
 
   /// Moves an entry to where its record was copied.

@@ -15,21 +15,22 @@ enum StoreRegistry {
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process writes to it.
   static func store(
-    at path: String, access: StoreAccess, capacity: Int, clock: any CacheClock, calls: FileCalls
+    at path: String, access: StoreAccess, capacity: Int, durability: Durability, clock: any CacheClock, calls: FileCalls
   ) throws -> SegmentedStore {
     do {
       let directory = try StoreDirectory(path, access: access, calls: calls)
-      guard access == .readWrite else { return try make(directory, access, capacity, clock, lock: nil) }
+      guard access == .readWrite else { return try make(directory, access, capacity, durability, clock, lock: nil) }
       return try open.withLock { stores in
         if let shared = stores[directory.identity], let store = shared.store {
           stores[directory.identity]?.users += 1
+          if durability == .synced { store.expectSyncedWrites() }
           return store
         }
         let lock = try directory.open(FileName.lock, forWriting: true, create: true)
         guard try lock.lock() else {
           throw CacheError(.inUse, "another program writes to the store in \(path)")
         }
-        let store = try make(directory, access, capacity, clock, lock: lock)
+        let store = try make(directory, access, capacity, durability, clock, lock: lock)
         stores[directory.identity] = Shared(store: store, users: 1)
         return store
       }
@@ -44,23 +45,33 @@ enum StoreRegistry {
   static func release(_ store: SegmentedStore) -> Bool {
     guard store.access == .readWrite else { return true }
     return open.withLock { stores in
-      guard let shared = stores[store.directory.identity], shared.store === store else { return true }
+      guard let (identity, shared) = stores.first(where: { $0.value.store === store }) else { return true }
       if shared.users > 1 {
-        stores[store.directory.identity]?.users -= 1
+        stores[identity]?.users -= 1
         return false
       }
-      stores[store.directory.identity] = nil
+      stores[identity] = nil
       return true
     }
   }
 
+  /// Notes that a store stands in another directory now.
+  static func move(_ store: SegmentedStore, to identity: StoreDirectory.Identity) {
+    open.withLock { stores in
+      guard let (old, shared) = stores.first(where: { $0.value.store === store }) else { return }
+      stores[old] = nil
+      stores[identity] = shared
+    }
+  }
+
   private static func make(
-    _ directory: StoreDirectory, _ access: StoreAccess, _ capacity: Int, _ clock: any CacheClock, lock: StoreFile?
+    _ directory: StoreDirectory, _ access: StoreAccess, _ capacity: Int, _ durability: Durability,
+    _ clock: any CacheClock, lock: StoreFile?
   ) throws -> SegmentedStore {
     let opened = try OpenedStore(directory, access: access, clock: clock)
     let store = SegmentedStore(
       directory: directory, access: access, limits: StoreLimits(capacity: capacity), clock: clock, lock: lock,
-      opened: opened)
+      opened: opened, isSynced: durability == .synced)
     if access == .readWrite { try store.trim() }
     return store
   }
@@ -69,7 +80,7 @@ enum StoreRegistry {
 extension SegmentedStore {
   /// Makes everything fit before the store is used.
   fileprivate func trim() throws {
-    var batch = WriteBatch(store: self)
+    var batch = WriteBatch(store: self, isSyncing: false)
     try batch.trim()
   }
 }

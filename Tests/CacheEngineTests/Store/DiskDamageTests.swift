@@ -249,8 +249,10 @@ import Testing
 
   @Test("P3 a write that was to be synced and could not be is an error")
   func failingSync() async throws {
+    let isFailing = Mutex(false)
     var calls = FileCalls()
     calls.sync = { _ in
+      guard isFailing.withLock({ $0 }) else { return 0 }
       errno = EIO
       return -1
     }
@@ -258,6 +260,7 @@ import Testing
       directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero, durability: .synced,
       access: .readWrite,
       keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: nil, calls: calls)
+    isFailing.withLock { $0 = true }
     let error = await #expect(throws: CacheError.self) { try await level.set(value(1), forKey: "a") }
     #expect(error?.code == .diskWriteFailed)
   }

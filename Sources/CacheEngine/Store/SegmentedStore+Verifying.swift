@@ -1,0 +1,105 @@
+import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+extension SegmentedStore {
+  /// Reads all entries, so many at a time, and looks at all files.
+  func verify(repairing: Bool) async throws -> StoreReport {
+    guard !repairing || access == .readWrite else {
+      throw CacheError(.readOnly, "the store in \(directory.path) was opened for reading only")
+    }
+    var report = StoreReport()
+    var place: Int? = 0
+    while let from = place {
+      try Task.checkCancellation()
+      let (entries, next) = try state.withLock { state in
+        guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
+        return state.index.entries(from: from, count: 64)
+      }
+      place = next
+      let found = try await blocking { try entries.compactMap { try self.examine($0.key, $0.entry) } }
+      report.entries += entries.count
+      report.bytes += entries.reduce(0) { $0 + $1.entry.header.recordLength + $1.entry.ownFileLength }
+      for (key, entry, damage) in found {
+        // It may have been replaced or moved while it was read.
+        guard state.withLock({ $0.index.find(key) }) == entry else { continue }
+        report.note(damage)
+        if repairing, try await drop(key, entry) { report.repaired += 1 }
+      }
+    }
+    // Between two batches, when files and index agree.
+    let sofar = report
+    return try await blocking(on: queue) { try self.examineFiles(sofar, repairing: repairing) }
+  }
+
+  private func examine(
+    _ key: StoreKey, _ entry: StoreIndex.Entry
+  ) throws -> (StoreKey, StoreIndex.Entry, StoreReport.Damage)? {
+    func damage(_ file: String, _ reason: String) -> (StoreKey, StoreIndex.Entry, StoreReport.Damage) {
+      (key, entry, StoreReport.Damage(key: key.shortHash, file: file, reason: reason))
+    }
+    let name = Segment.name(entry.segment)
+    guard let segment = state.withLock({ state in state.segments.first { $0.number == entry.segment } }) else {
+      return damage(name, "the file is not there")
+    }
+    let record = try segment.file.read(entry.header.recordLength, at: entry.offset)
+    guard record.count == entry.header.recordLength else { return damage(name, "the file ends too early") }
+    guard check(record, entry, key) != nil else { return damage(name, "the checksum of the record does not fit") }
+    guard let number = entry.ownFile else { return nil }
+    let own = FileName.value.name(number)
+    let file: StoreFile
+    do { file = try directory.open(own, forWriting: false) } catch let failure as SystemFailure {
+      // Too many open files are not the entry's fault.
+      guard [ENOENT, ELOOP, EINVAL].contains(failure.number) else { throw failure }
+      return damage(own, "the file is not there")
+    }
+    guard file.size == entry.ownFileLength else { return damage(own, "the file has another length") }
+    guard ownChecksum(record, entry) == Checksum.of(try file.read(file.size, at: 0), seed: salt) else {
+      return damage(own, "the checksum of the value does not fit")
+    }
+    return nil
+  }
+
+  private func examineFiles(_ entries: StoreReport, repairing: Bool) throws -> StoreReport {
+    var report = entries
+    let directory = directory
+    let (segments, values, accounted) = state.withLock { state in
+      (
+        Set(state.segments.map(\.number)), Set(state.index.all.compactMap(\.entry.ownFile)), state.allocatedBytes
+      )
+    }
+    report.accountedBytes = accounted
+    for name in try directory.names() where name != FileName.lock && name != FileName.checkpoint {
+      let isOurs: Bool
+      if let number = FileName.segment.number(in: name) {
+        if segments.contains(number) {
+          report.allocatedBytes += directory.allocatedBytes(of: name)
+          report.files += 1
+          continue
+        }
+        isOurs = true
+      } else if let number = FileName.value.number(in: name) {
+        if values.contains(number) {
+          report.allocatedBytes += directory.allocatedBytes(of: name)
+          report.files += 1
+          continue
+        }
+        isOurs = true
+      } else {
+        isOurs = FileName.temporary.number(in: name) != nil
+      }
+      report.note(stray: name)
+      guard isOurs, repairing else { continue }
+      try directory.remove(name)
+      report.repaired += 1
+    }
+    report.allocatedBytes += directory.allocatedBytes(of: FileName.checkpoint)
+    return report
+  }
+}

@@ -1,0 +1,53 @@
+/// What an examination of a disk level found.
+public struct StoreReport: Sendable, Equatable {
+  /// An entry that is not as it was written.
+  public struct Damage: Sendable, Equatable {
+    /// A short hash of the key; keys themselves do not belong into reports.
+    public var key: String
+    /// The file that holds the entry.
+    public var file: String
+    /// What does not fit.
+    public var reason: String
+  }
+
+  /// How many names and damaged entries a report lists; the counts go on.
+  public static let listed = 1_000
+
+  /// How many entries were read.
+  public var entries = 0
+  /// How many bytes they take.
+  public var bytes = 0
+  /// How many entries are damaged.
+  public var damagedCount = 0
+  /// The damaged entries.
+  public var damaged: [Damage] = []
+  /// How many files are in the directory that no entry needs.
+  public var strayCount = 0
+  /// Files that no entry needs: what a crash left over, and what somebody else put there.
+  public var strays: [String] = []
+  /// How many damaged entries and leftovers were removed.
+  public var repaired = 0
+  /// What the files of the store take on the disk.
+  public var allocatedBytes = 0
+  /// What the store believes that they take, from their lengths.
+  ///
+  /// This is how the capacity is kept. A file system may add a block to a file that lies in many pieces.
+  public var accountedBytes = 0
+  /// How many files these are.
+  public var files = 0
+
+  /// Whether every entry is as it was written, and the capacity is counted right but for a block a file.
+  ///
+  /// Strays are no damage.
+  public var isSound: Bool { damagedCount == 0 && allocatedBytes <= accountedBytes + files * 4_096 }
+
+  mutating func note(_ damage: Damage) {
+    damagedCount += 1
+    if damaged.count < Self.listed { damaged.append(damage) }
+  }
+
+  mutating func note(stray name: String) {
+    strayCount += 1
+    if strays.count < Self.listed { strays.append(name) }
+  }
+}

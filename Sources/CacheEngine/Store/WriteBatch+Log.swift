@@ -1,0 +1,133 @@
+import Synchronization
+
+/// How a batch makes room and appends to the log.
+extension WriteBatch {
+  /// Makes everything fit after the store was opened with less room than it had.
+  mutating func trim() throws { try makeRoom(for: 0, 0) }
+
+  /// Makes room before a write: entries leave by least recent use, and the oldest segments are reclaimed.
+  mutating func makeRoom(for record: Int, _ own: Int) throws {
+    let limits = store.limits
+    let now = store.clock.now.nanoseconds
+    let wanted = record + own
+    let (live, allocated) = store.state.withLock { ($0.index.liveBytes, $0.allocatedBytes) }
+    if live + wanted <= limits.liveBudget, allocated + wanted <= limits.budget { return }
+    for (number, length) in store.state.withLock({ $0.orphans }) { unlink(number, length) }
+    _ = sweep()
+    while store.state.withLock({ $0.index.liveBytes }) + wanted > limits.liveBudget {
+      let victim = store.state.withLock { state in
+        state.index.leastRecentlyUsed.map { victim in
+          state.index.remove(victim.key)
+          return victim
+        }
+      }
+      guard let victim else { break }
+      lose(victim.key, victim.entry, victim.entry.deadline <= now ? .expired : .evicted)
+    }
+    // Each round frees what is dead in one segment; a whole turn of the ring frees everything that is.
+    var rounds = store.state.withLock { $0.segments.count } + 1
+    while store.state.withLock({ $0.allocatedBytes }) + wanted > limits.budget, rounds > 0 {
+      rounds -= 1
+      guard try reclaimOldest() else { break }
+    }
+    guard wanted == 0 || store.state.withLock({ $0.allocatedBytes }) + wanted <= limits.capacity else {
+      throw CacheError(
+        .diskWriteFailed,
+        "files that are no longer needed could not be removed from \(store.directory.path), so there is no room")
+    }
+  }
+
+  /// Copies what lives in the oldest segment to the newest one, and removes it.
+  private mutating func reclaimOldest() throws -> Bool {
+    let segments = store.state.withLock { $0.segments }
+    guard let oldest = segments.first else { return false }
+    if segments.count == 1 { try openSegment() }
+    let now = store.clock.now.nanoseconds
+    let length = store.state.withLock { $0.lengths[oldest.number] ?? 0 }
+    let bytes = try oldest.file.read(length - Segment.headSize, at: Segment.headSize)
+    for found in SegmentScan(bytes, from: Segment.headSize, salt: store.salt).records where found.header.kind == .value
+    {
+      guard let entry = store.state.withLock({ $0.index.find(found.key) }), entry.segment == oldest.number,
+        entry.offset == found.offset
+      else { continue }
+      // An expired entry is not worth copying, and one that was expired by hand would rise from the dead.
+      if entry.deadline <= now {
+        store.state.withLock { _ = $0.index.remove(found.key) }
+        lose(found.key, entry, .expired)
+        continue
+      }
+      var record = PreparedRecord(
+        copying: found.header, key: found.key,
+        bytes: Array(bytes[(found.offset - Segment.headSize)...].prefix(found.header.recordLength)))
+      try append(&record, flags: found.header.flags, isCopy: true) { state, key, header, segment, offset in
+        state.index.move(key, to: segment, offset: offset, sequence: header.sequence)
+        return nil
+      }
+    }
+    // The copies must be on the disk before the originals go.
+    if isTracking { try commit() }
+    try removeSegment(oldest)
+    return true
+  }
+
+  mutating func removeSegment(_ segment: Segment) throws {
+    try store.directory.remove(segment.name)
+    store.state.withLock { state in
+      state.isDirectoryChanged = true
+      state.segments.removeAll { $0.number == segment.number }
+      state.uncut[segment.number] = nil
+      state.allocatedBytes -= StoreIndex.blocks(state.lengths.removeValue(forKey: segment.number) ?? 0)
+    }
+  }
+
+  /// Appends a record without a value.
+  mutating func mark(
+    _ kind: RecordHeader.Kind, _ key: StoreKey,
+    publish: (inout SegmentedStore.State) -> (StoreIndex.Entry, RemovalCause)?
+  ) throws {
+    let reading = ClockReading(store.clock)
+    let times = RecordTimes(
+      createdWall: reading.wall, createdBoot: reading.now, boot: reading.boot, lifetime: RecordTimes.forever)
+    var record = PreparedRecord(marker: kind, key: key, times: times, salt: store.salt)
+    try append(&record, flags: 0) { state, _, _, _, _ in publish(&state) }
+  }
+
+  /// Appends a record; when it stands there, `publish` makes it known.
+  mutating func append(
+    _ record: inout PreparedRecord, flags: UInt16, isCopy: Bool = false,
+    publish: (inout SegmentedStore.State, StoreKey, RecordHeader, UInt64, Int) -> (StoreIndex.Entry, RemovalCause)?
+  ) throws {
+    let needed = record.bytes.count
+    var place = store.state.withLock { state in
+      state.isSealed ? nil : state.segments.last.map { ($0, state.lengths[$0.number] ?? 0) }
+    }
+    if place == nil || (place?.1 ?? 0) + needed > max(store.limits.segmentBytes, Segment.headSize + needed) {
+      place = (try openSegment(), Segment.headSize)
+    }
+    guard let (segment, offset) = place else { return }
+    let sequence = store.writer.withLock { writer in
+      writer.sequence += 1
+      return writer.sequence
+    }
+    record.seal(sequence: sequence, flags: flags, salt: store.salt)
+    do {
+      try segment.file.write(record.bytes, at: offset)
+    } catch {
+      // What was written of it is no record, but the next one must begin where it began.
+      try? segment.file.truncate(to: offset)
+      throw error
+    }
+    if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
+    let lost = store.state.withLock { state in
+      state.allocatedBytes += StoreIndex.blocks(offset + needed) - StoreIndex.blocks(offset)
+      state.lengths[segment.number] = offset + needed
+      if isCopy { state.traffic.copied += needed } else { state.traffic.written += needed }
+      remember(record.key, in: state)
+      return publish(&state, record.key, record.header, segment.number, offset)
+    }
+    if let (entry, cause) = lost { lose(record.key, entry, cause) }
+  }
+
+  @discardableResult
+  mutating func openSegment() throws -> Segment { try store.makeSegment() }
+}

@@ -1,0 +1,344 @@
+import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// Changes that are carried out one after the other on the store's queue.
+///
+/// In a batch that is to be synced, what the disk did not confirm is taken back: the index, the log and the files are
+/// then as they were before. A part ends with each successful wait for the disk, and fails as a whole.
+struct WriteBatch {
+  /// How to take back a change of the index.
+  private enum Undo {
+    case entry(StoreKey, StoreIndex.Entry?, tags: Set<String>)
+    case everything(StoreIndex)
+  }
+
+  let store: SegmentedStore
+  /// Somebody waits for the disk.
+  let isSyncing: Bool
+  /// Everything can be taken back until the disk has it: in a store with synced writes, whoever wrote this one.
+  let isTracking: Bool
+  private(set) var losses: [SegmentedStore.Loss] = []
+  /// Counts the waits for the disk, successful or not.
+  private(set) var part = 0
+  private(set) var failedParts: [Int: any Error] = [:]
+
+  private var undo: [Undo] = []
+  private var lossesBefore = 0
+  /// How long the segments were that were written to.
+  var lengthsBefore: [UInt64: Int] = [:]
+  /// Values of the entries that were replaced or removed, to go when that is on the disk.
+  private var filesToRemove: [UInt64: Int] = [:]
+  private var newFiles: [UInt64: Int] = [:]
+
+  init(store: SegmentedStore, isSyncing: Bool) {
+    self.store = store
+    self.isSyncing = isSyncing
+    isTracking = isSyncing || store.state.withLock { $0.isSynced }
+  }
+
+  mutating func carryOut(_ work: WriteJob.Work) throws -> Int {
+    guard !store.state.withLock({ $0.isClosed }) else {
+      if work.isClose { return 0 }
+      throw CacheError(.closed, "the store in \(store.directory.path) is closed")
+    }
+    switch work {
+    case .put(let record, let value, let condition): return try put(record, value, if: condition) ? 1 : 0
+    case .remove(let key): try remove(key)
+    case .removeTagged(let tag): return try removeTagged(tag)
+    case .drop(let key, let entry): return try drop(key, entry)
+    case .expire(let key): try expire(key)
+    case .clear: try clear()
+    case .sweep: return sweep()
+    case .unlink(let file, let length): unlink(file, length)
+    case .close: try close()
+    }
+    return 0
+  }
+
+  private mutating func put(
+    _ prepared: PreparedRecord, _ value: [UInt8]?, if condition: StoreCondition?
+  ) throws -> Bool {
+    if let condition {
+      let now = store.clock.now.nanoseconds
+      let isHeld = store.state.withLock { $0.index.find(prepared.key).map { $0.deadline > now } ?? false }
+      guard condition.holds(isHeld: isHeld) else { return false }
+    }
+    var record = prepared
+    let own = value.map { StoreIndex.blocks($0.count) } ?? 0
+    try makeRoom(for: record.header.recordLength, own)
+    var ownFile: UInt64?
+    if let value {
+      let number = store.writer.withLock { writer in
+        writer.fileNumber += 1
+        return writer.fileNumber
+      }
+      ownFile = number
+      record = try writeOwnFile(number, value, record)
+    }
+    do {
+      let now = ClockReading(store.clock)
+      let tags = RecordTags.read(Array(record.bytes[record.header.tagsRange]))
+      try append(&record, flags: ownFile == nil ? 0 : RecordHeader.hasOwnFile) { state, key, header, segment, offset in
+        let entry = StoreIndex.Entry(
+          segment: segment, offset: offset, header: header, ownFile: ownFile, ownFileLength: value?.count ?? 0,
+          deadline: header.times.deadline(at: now), created: header.times.created(at: now))
+        return state.index.insert(entry, for: key, tags: tags).map { ($0, .replaced) }
+      }
+    } catch {
+      if let ownFile {
+        newFiles[ownFile] = nil
+        unlink(ownFile, value?.count ?? 0)
+      }
+      throw error
+    }
+    return true
+  }
+
+  /// Writes a long value beside the log and renames it, and gives the record that points to it.
+  private mutating func writeOwnFile(_ number: UInt64, _ value: [UInt8], _ record: PreparedRecord) throws
+    -> PreparedRecord
+  {
+    let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
+    do {
+      let file = try store.directory.open(temporary, forWriting: true, create: true)
+      try file.write(value, at: 0)
+      if isSyncing { try file.sync() }
+      try store.directory.rename(temporary, to: name)
+    } catch {
+      try? store.directory.remove(temporary)
+      throw error
+    }
+    if isTracking { newFiles[number] = value.count }
+    store.state.withLock { state in
+      state.isDirectoryChanged = true
+      state.allocatedBytes += StoreIndex.blocks(value.count)
+      state.traffic.written += value.count
+      if isSyncing { state.traffic.syncs += 1 }
+    }
+    var pointer = ByteWriter()
+    pointer.put(number)
+    pointer.put(UInt64(value.count))
+    pointer.put(Checksum.of(value, seed: store.salt))
+    let (type, tags) = (Array(record.bytes[record.header.typeRange]), Array(record.bytes[record.header.tagsRange]))
+    return unsafe pointer.bytes.withUnsafeBytes {
+      unsafe PreparedRecord(
+        .value, key: record.key, type: type, tags: tags, times: record.header.times, cost: Int(record.header.cost),
+        value: $0, salt: store.salt)
+    }
+  }
+
+  private mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
+    guard store.state.withLock({ $0.index.find(key) }) != nil else { return }
+    try mark(.tombstone, key) { $0.index.remove(key).map { ($0, cause) } }
+  }
+
+  private mutating func removeTagged(_ tag: String) throws -> Int {
+    let keys = store.state.withLock { $0.index.keys(tagged: tag) }
+    for key in keys { try remove(key) }
+    return keys.count
+  }
+
+  private mutating func drop(_ key: StoreKey, _ entry: StoreIndex.Entry) throws -> Int {
+    guard store.state.withLock({ $0.index.find(key) }) == entry else { return 0 }
+    try remove(key, cause: .damaged)
+    return 1
+  }
+
+  /// Lets an entry end now, also for who opens the store later: a record says so.
+  private mutating func expire(_ key: StoreKey) throws {
+    guard store.state.withLock({ $0.index.find(key) }) != nil else { return }
+    // The entry is gone after a restart, and until then it is there to be found expired.
+    let now = store.clock.now.nanoseconds
+    try mark(.ended, key) { state in
+      state.index.setDeadline(now, of: key)
+      return nil
+    }
+  }
+
+  private mutating func clear() throws {
+    let before = store.state.withLock { $0.segments }
+    do { try openSegment() } catch let failure as SystemFailure where [ENOSPC, EDQUOT].contains(failure.number) {
+      return try clearWithoutRoom()
+    }
+    try mark(.cleared, StoreKey([])) { _ in nil }
+    let gone = store.state.withLock { state in
+      let all = state.index.all
+      if isTracking { undo.append(.everything(state.index)) }
+      state.index = StoreIndex()
+      return all
+    }
+    for (key, entry) in gone { lose(key, entry, .cleared) }
+    if isTracking { try commit() }
+    // From the oldest on, so that nothing older than a removal ever outlives it.
+    for segment in before where store.state.withLock({ $0.lengths[segment.number] }) != nil {
+      try removeSegment(segment)
+    }
+  }
+
+  /// Clears a store on a full disk, where not even a note that it was cleared can be written: no record may stay.
+  ///
+  /// A crash on the way leaves the newest entries, as if the others had been evicted.
+  private mutating func clearWithoutRoom() throws {
+    if isTracking { try commit() }
+    let (gone, segments) = store.state.withLock { state in
+      defer { state.index = StoreIndex() }
+      return (state.index.all, state.segments)
+    }
+    for (key, entry) in gone { lose(key, entry, .cleared) }
+    // It must not be taken for one that knows what the last segment will hold.
+    try store.removeCheckpoint()
+    for segment in segments.dropLast() { try removeSegment(segment) }
+    guard let last = segments.last else { return }
+    try last.file.truncate(to: Segment.headSize)
+    store.state.withLock { state in
+      state.allocatedBytes -=
+        StoreIndex.blocks(state.lengths[last.number] ?? 0) - StoreIndex.blocks(Segment.headSize)
+      state.lengths[last.number] = Segment.headSize
+    }
+  }
+
+  mutating func sweep() -> Int {
+    let now = store.clock.now.nanoseconds
+    let expired = store.state.withLock { $0.index.takeExpired(at: $0.past(now)) }
+    for (key, entry) in expired { lose(key, entry, .expired) }
+    return expired.count
+  }
+
+  private mutating func close() throws {
+    if isTracking { try? commit() }
+    let last = store.state.withLock { state in
+      state.isClosed = true
+      return state.segments.last
+    }
+    defer {
+      store.state.withLock { $0.segments = [] }
+      store.place.withLock { $0.lock }?.unlock()
+    }
+    // Without a checkpoint the log is read the next time.
+    if store.state.withLock({ $0.uncut.isEmpty }) { try? store.writeCheckpoint() }
+    try last?.file.sync()
+  }
+
+  // MARK: Before and after the disk
+
+  /// Notes how an entry was before it changes.
+  mutating func remember(_ key: StoreKey, in state: SegmentedStore.State) {
+    guard isTracking else { return }
+    undo.append(.entry(key, state.index.find(key), tags: state.index.tags(of: key)))
+  }
+
+  /// An entry left the index: its own file goes, and whoever listens is told.
+  mutating func lose(_ key: StoreKey, _ entry: StoreIndex.Entry, _ cause: RemovalCause) {
+    if let number = entry.ownFile {
+      // What is replaced must outlive a power cut until the new value is there.
+      if isTracking, cause != .evicted, cause != .expired {
+        filesToRemove[number] = entry.ownFileLength
+      } else {
+        newFiles[number] = nil
+        unlink(number, entry.ownFileLength)
+      }
+    }
+    losses.append(SegmentedStore.Loss(key: key, cause: cause, cost: Int(entry.header.cost)))
+  }
+
+  /// Waits for the disk, and takes back what it did not confirm.
+  mutating func commit() throws {
+    defer {
+      part += 1
+      lossesBefore = losses.count
+      (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
+    }
+    let (segments, isDirectoryChanged) = store.state.withLock { state in
+      (state.segments.filter { lengthsBefore[$0.number] != nil }, state.isDirectoryChanged)
+    }
+    do {
+      for segment in segments { try segment.file.sync() }
+      if isDirectoryChanged { try store.directory.sync() }
+    } catch {
+      let failure = store.writeFailed(error)
+      failedParts[part] = failure
+      takeBack()
+      throw failure
+    }
+    store.state.withLock { state in
+      state.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0)
+      state.isDirectoryChanged = false
+    }
+    for (number, length) in filesToRemove { unlink(number, length) }
+  }
+
+  /// Ends the batch.
+  mutating func finish() {
+    if isSyncing {
+      try? commit()
+      return
+    }
+    for (number, length) in filesToRemove { unlink(number, length) }
+  }
+
+  private mutating func takeBack() {
+    losses.removeSubrange(lossesBefore...)
+    store.state.withLock { state in
+      for step in undo.reversed() {
+        switch step {
+        case .entry(let key, let entry?, let tags): state.index.insert(entry, for: key, tags: tags)
+        case .entry(let key, nil, _): state.index.remove(key)
+        case .everything(let index): state.index = index
+        }
+      }
+      for (number, length) in lengthsBefore {
+        guard let now = state.lengths[number] else { continue }
+        state.allocatedBytes -= StoreIndex.blocks(now) - StoreIndex.blocks(length)
+        state.lengths[number] = length
+        state.uncut[number] = length
+      }
+      // The system says so once. What it lost of this file is not known, so nothing more is added to it.
+      state.isSealed = true
+    }
+    for (number, length) in newFiles { unlink(number, length) }
+    cutBack()
+  }
+
+  /// Cuts off what was taken back, so that no restart finds it.
+  private func cutBack() {
+    let uncut = store.state.withLock { state in
+      state.uncut.compactMap { number, length in
+        state.segments.first { $0.number == number }.map { ($0, length) }
+      }
+    }
+    for (segment, length) in uncut where (try? segment.file.truncate(to: length)) != nil {
+      store.state.withLock { $0.uncut[segment.number] = nil }
+    }
+  }
+
+  /// Sees to it that the directory is there and is ours; returns why it cannot be.
+  ///
+  /// Whoever removed or emptied the directory has cleared the cache: the store begins anew in the same place.
+  mutating func standAgain() -> (any Error)? {
+    if store.state.withLock({ !$0.uncut.isEmpty }) { cutBack() }
+    guard !store.state.withLock({ $0.isClosed }), !store.isInPlace else { return nil }
+    do {
+      for (key, entry) in try store.standAgain() {
+        losses.append(SegmentedStore.Loss(key: key, cause: .cleared, cost: Int(entry.header.cost)))
+      }
+      return nil
+    } catch { return store.writeFailed(error) }
+  }
+
+  mutating func unlink(_ number: UInt64, _ length: Int) {
+    let isRemoved = (try? store.directory.remove(FileName.value.name(number))) != nil
+    store.state.withLock { state in
+      state.orphans[number] = isRemoved ? nil : length
+      guard isRemoved else { return }
+      state.isDirectoryChanged = true
+      state.allocatedBytes -= StoreIndex.blocks(length)
+    }
+  }
+}
