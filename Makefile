@@ -6,7 +6,7 @@ FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sour
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
-.PHONY: run test test-tsan lint format bench install dependencies test-dependencies help
+.PHONY: run test torture test-tsan lint format bench install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -15,8 +15,22 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
 # Processes of their own: the program's tests start processes and terminals, whose descriptors the engine's need not share.
-	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests'
+	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheTortureTests'
 	@$(SWIFT) test --skip-build --filter CacheExplorerTests
+
+# As many kills for each tier; a number that CI has the time for.
+CYCLES ?= 100
+SEED ?= 1
+
+torture: dependencies ## Kill disk levels, fill disks and let system calls fail; CYCLES=2000 for a long form
+	@$(SWIFT) build -c release --product CacheTorture
+	@set -e; torture="$$($(SWIFT) build -c release --show-bin-path)/CacheTorture"; for tier in buffered synced; do \
+		for room in "" --tight; do \
+			"$$torture" cycle --count $(CYCLES) --seed $(SEED) --tier $$tier $$room; \
+			"$$torture" faults --seed $(SEED) --tier $$tier $$room; \
+		done; \
+		"$$torture" full --seed $(SEED) --tier $$tier; \
+	done; "$$torture" cycle --count 10 --tier memory
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN --filter '$(CONCURRENT)'

@@ -76,6 +76,12 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: strict),
+    // Kills disk levels and looks at what is left; not a product.
+    .executableTarget(
+      name: "CacheTorture",
+      dependencies: ["CacheEngine", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      swiftSettings: strict),
+    .testTarget(name: "CacheTortureTests", dependencies: ["CacheTorture", "CacheEngine"], swiftSettings: strict),
     // An HTTP server for the tests, which misbehaves on demand. Not a product.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
     .testTarget(

@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A history that is kept as it happens: in memory, and line by line in a file if there is one.
+///
+/// A line is in the hands of the system before the call returns, so the death of this program does not lose it.
+final class Recorder: Sendable {
+  private struct State {
+    var history: History
+    var last: Int
+  }
+
+  private let state: Mutex<State>
+  private let descriptor: Int32
+
+  init(_ history: History = History(), appendingTo path: String? = nil) throws {
+    state = Mutex(State(history: history, last: history.nextNumber - 1))
+    descriptor = path.map { unsafe open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
+    if let path, descriptor < 0 { throw Failure("cannot write the log \(path)") }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  var history: History { state.withLock { $0.history } }
+
+  func objection(to found: Data?, for key: String, mayEvict: Bool) -> String? {
+    state.withLock { $0.history.objection(to: found, for: key, mayEvict: mayEvict) }
+  }
+
+  func begin(_ key: String, _ work: History.Work) -> History.Operation {
+    state.withLock { state in
+      state.last += 1
+      let operation = History.Operation(number: state.last, key: key, work: work)
+      state.history.intend(operation)
+      put(History.intention(operation))
+      return operation
+    }
+  }
+
+  /// Notes an answer; `unknown` is for a failure on a disk that may not even take back what it has.
+  func end(_ operation: History.Operation, _ outcome: History.Outcome) {
+    guard outcome != .unknown else { return }
+    state.withLock { state in
+      state.history.conclude(operation.number, outcome)
+      put(History.conclusion(operation.number, outcome))
+    }
+  }
+
+  private func put(_ line: String) {
+    guard descriptor >= 0 else { return }
+    var line = line
+    let isWhole = line.withUTF8 { bytes in unsafe write(descriptor, bytes.baseAddress, bytes.count) == bytes.count }
+    // Without the log nothing can be proved; the parent sees the code.
+    if !isWhole { exit(3) }
+  }
+}
+
+/// Why the program cannot go on, or which promise was broken.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
