@@ -121,7 +121,17 @@ struct OpenedStore {
   /// Counts the values in files of their own and removes what no record points to.
   private mutating func sweepFiles(_ names: [String], _ directory: StoreDirectory, _ access: StoreAccess) throws {
     var wanted: [UInt64: Int] = [:]
-    for (_, entry) in state.index.all { if let number = entry.ownFile { wanted[number] = entry.ownFileLength } }
+    let files = Set(names.compactMap { FileName.value.number(in: $0) })
+    for (key, entry) in state.index.all {
+      guard let number = entry.ownFile else { continue }
+      if files.contains(number) {
+        wanted[number] = entry.ownFileLength
+      } else {
+        // It was evicted: its file went, and no record tells of that.
+        state.index.remove(key)
+        state.hasForgotten = true
+      }
+    }
     for name in names {
       if let number = FileName.value.number(in: name) {
         fileNumber = max(fileNumber, number)

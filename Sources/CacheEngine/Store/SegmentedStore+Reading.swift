@@ -122,6 +122,7 @@ extension SegmentedStore {
     let isDropped = state.withLock { state in
       guard state.index.find(key) == entry else { return false }
       state.index.remove(key)
+      state.hasForgotten = true
       return true
     }
     guard isDropped else { return }

@@ -34,6 +34,8 @@ final class SegmentedStore: Sendable {
     var damaged = 0
     /// For how long expired entries stay, in nanoseconds.
     var keepsExpired: Int64 = 0
+    /// Entries have left the index of which the log still tells: evicted, expired or damaged ones.
+    var hasForgotten = false
     var isClosed = false
     /// Somebody wants writes to survive a power cut: then nothing is removed before what replaces it is on the disk.
     var isSynced = false

@@ -18,6 +18,7 @@ extension WriteBatch {
       let victim = store.state.withLock { state in
         state.index.leastRecentlyUsed.map { victim in
           state.index.remove(victim.key)
+          state.hasForgotten = true
           return victim
         }
       }

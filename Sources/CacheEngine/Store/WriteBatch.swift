@@ -135,7 +135,8 @@ struct WriteBatch {
   }
 
   private mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
-    guard store.state.withLock({ $0.index.find(key) }) != nil else { return }
+    // What was evicted still stands in the log, and would be found again by who opens the store after a crash.
+    guard store.state.withLock({ $0.hasForgotten || $0.index.find(key) != nil }) else { return }
     try mark(.tombstone, key) { $0.index.remove(key).map { ($0, cause) } }
   }
 
@@ -206,7 +207,11 @@ struct WriteBatch {
 
   mutating func sweep() -> Int {
     let now = store.clock.now.nanoseconds
-    let expired = store.state.withLock { $0.index.takeExpired(at: $0.past(now)) }
+    let expired = store.state.withLock { state in
+      let expired = state.index.takeExpired(at: state.past(now))
+      state.hasForgotten = state.hasForgotten || !expired.isEmpty
+      return expired
+    }
     for (key, entry) in expired { lose(key, entry, .expired) }
     return expired.count
   }
