@@ -1,0 +1,213 @@
+import Synchronization
+
+/// A flat store of models, each held once under its type and identifier: one source of truth for an app's data.
+///
+/// Models point to each other with ``Related`` and say so by being ``HasCachedRelationships``. Whoever observes a model is
+/// told when it changes, and when a model changes that it points to, at any depth and through rings. A model that is
+/// ``Mergeable`` is merged with the one stored, any other takes its place.
+///
+/// ```swift
+/// let cache = ModelCache()
+/// cache.insert(Author(id: "herbert", name: "Frank Herbert"))
+/// cache.insert(Book(id: "dune", title: "Dune", author: Related(id: "herbert")))
+///
+/// let observation = cache.observe(Book.self, id: "dune") { book in
+///   print(book?.title ?? "gone")
+/// }
+/// cache.insert(Author(id: "herbert", name: "Frank Patrick Herbert"))  // prints "Dune"
+/// ```
+///
+/// **Threads.** Every method answers at once and may be called from any thread and from any observer, merge or batch:
+/// nothing that was passed in ever runs under a lock of the cache. Observers are called after the commit, in the order of
+/// the commits and one at a time, on the thread that made the change or on one that is just telling of an earlier change.
+/// With one thread at work, every observer has been told when `insert` returns.
+///
+/// **What is told.** A commit (one store, one removal, or a whole batch) calls an observer at most once, with the model
+/// as that commit left it. Storing an equal model is a change as well.
+///
+/// **Types.** A model is stored under its static type: an object passed as its superclass is stored under that.
+public final class ModelCache: Sendable {
+  struct State: Sendable {
+    var graph: ModelGraph
+    var deliveries = ModelDeliveries()
+    var observers: [ModelGraph.ObserverID: @Sendable ((any Sendable)?) -> Void] = [:]
+    var listeners: [ModelGraph.ObserverID: @Sendable (ModelChanges) -> Void] = [:]
+    var lastObserver: ModelGraph.ObserverID = 0
+
+    mutating func deliver(_ commit: ModelGraph.Commit, completion: (@Sendable () -> Void)? = nil) {
+      let isHeard = !listeners.isEmpty && !commit.changes.isEmpty
+      deliveries.append(
+        ModelDeliveries.Delivery(
+          calls: commit.calls, changes: isHeard ? ModelChanges(changes: commit.changes) : nil,
+          listeners: isHeard ? listeners.keys.sorted() : [], completion: completion))
+    }
+  }
+
+  /// The lifetime of what is stored without one.
+  public let expiry: Expiry
+
+  let clock: any CacheClock
+  let state: Mutex<State>
+
+  /// Creates an empty cache.
+  ///
+  /// - Parameters:
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - clock: The clock that lifetimes are measured by.
+  public init(expiry: Expiry = .never, clock: any CacheClock = SystemClock()) {
+    self.expiry = expiry
+    self.clock = clock
+    state = Mutex(State(graph: ModelGraph()))
+  }
+
+  /// How many models are stored, expired ones that were not yet dropped included.
+  public var count: Int { state.withLock { $0.graph.storedCount } }
+
+  /// How many models are known: stored, pointed to, or observed.
+  var nodeCount: Int { state.withLock { $0.graph.nodeCount } }
+
+  /// Stores a model, or merges it with the one stored if it is ``Mergeable``.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - expiry: How long it may live from now on; `nil` for the cache's own ``expiry``.
+  /// - Returns: The model that is stored now: this one, or what the merge made of both.
+  /// - Complexity: O(1), plus what points to the model at any depth if there are observers.
+  @discardableResult
+  public func insert<Model: Identifiable & Sendable>(_ model: Model, expiry: Expiry? = nil) -> Model
+  where Model.ID: Sendable {
+    let key = ModelKey(of: model)
+    guard Model.self is any Mergeable.Type else {
+      commit { _ in [edit(storing: model, under: key, expiry: expiry)] }
+      return model
+    }
+    var stored = model
+    commit { now in
+      let (old, version) = current(key, now: now)
+      let merged = old.map { merge($0, with: model, of: Model.self) } ?? model
+      stored = merged as? Model ?? model
+      return [edit(storing: merged, under: key, expiry: expiry, basis: version)]
+    }
+    return stored
+  }
+
+  /// Returns the model that has an identifier.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the model.
+  ///   - id: The identifier of the model.
+  /// - Returns: The model, or `nil` if it is not stored or has expired. An expired one is dropped on the way.
+  /// - Complexity: O(1). Reads the clock only if the model can expire.
+  public func value<Model: Identifiable & Sendable>(_ type: Model.Type = Model.self, id: Model.ID) -> Model?
+  where Model.ID: Sendable {
+    let key = ModelKey(type, id: id)
+    guard let stored = state.withLock({ $0.graph.stored(key) }) else { return nil }
+    if stored.deadline != nil, stored.isExpired(at: clock.now) {
+      drop(key, version: stored.version)
+      return nil
+    }
+    return stored.value as? Model
+  }
+
+  /// Makes a live handle of the model that has an identifier, stored or not.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the model.
+  ///   - id: The identifier of the model.
+  /// - Returns: The handle.
+  public func cached<Model: Identifiable & Sendable>(_ type: Model.Type = Model.self, id: Model.ID) -> Cached<Model>
+  where Model.ID: Sendable {
+    Cached(id: id, cache: self)
+  }
+
+  /// Makes a live handle of a model, which need not be stored.
+  ///
+  /// - Parameter model: The model; only its identifier is used.
+  /// - Returns: The handle.
+  public func cached<Model: Identifiable & Sendable>(_ model: Model) -> Cached<Model> where Model.ID: Sendable {
+    Cached(id: model.id, cache: self)
+  }
+
+  // MARK: Commits
+
+  /// Carries out edits, computed anew as often as somebody else changes what they were computed from, and tells.
+  @discardableResult
+  func commit(
+    completion: (@Sendable () -> Void)? = nil, _ edits: (_ now: CacheInstant) -> [ModelEdit]
+  ) -> ModelChanges {
+    while true {
+      let now = clock.now
+      let prepared = edits(now)
+      // The commit is carried out of the lock whole, so that whatever leaves dies out here.
+      let commit = state.withLock { state -> ModelGraph.Commit? in
+        guard let commit = state.graph.commit(prepared, now: now) else { return nil }
+        state.deliver(commit, completion: completion)
+        return commit
+      }
+      guard let commit else { continue }
+      deliver()
+      return ModelChanges(changes: commit.changes)
+    }
+  }
+
+  /// Changes the graph as a whole, and tells.
+  @discardableResult
+  func commit(by change: @Sendable (inout ModelGraph, _ now: CacheInstant) -> ModelGraph.Commit) -> ModelChanges {
+    let now = clock.now
+    let commit = state.withLock { state in
+      let commit = change(&state.graph, now)
+      state.deliver(commit)
+      return commit
+    }
+    deliver()
+    return ModelChanges(changes: commit.changes)
+  }
+
+  /// The model that an edit may be computed from, `nil` if it has expired, and its version.
+  func current(_ key: ModelKey, now: CacheInstant) -> (value: (any Sendable)?, version: UInt64) {
+    guard let stored = state.withLock({ $0.graph.stored(key) }) else { return (nil, 0) }
+    return (stored.isExpired(at: now) ? nil : stored.value, stored.version)
+  }
+
+  func edit(
+    storing model: any Sendable, under key: ModelKey, expiry: Expiry?, basis: UInt64? = nil
+  ) -> ModelEdit {
+    let stored = StoredModel(value: model, deadline: (expiry ?? self.expiry).deadline(by: clock))
+    let relations = (model as? any HasCachedRelationships)?.relatedCacheKeys ?? []
+    return ModelEdit(key: key, outcome: .store(stored, relations: relations.withoutRepetitions), basis: basis)
+  }
+
+  /// Drops what was found expired, unless it has been replaced since.
+  private func drop(_ key: ModelKey, version: UInt64) {
+    let now = clock.now
+    let commit = state.withLock { state -> ModelGraph.Commit? in
+      let edit = ModelEdit(key: key, outcome: .remove(.expired), basis: version)
+      guard let commit = state.graph.commit([edit], now: now) else { return nil }
+      state.deliver(commit)
+      return commit
+    }
+    if commit != nil { deliver() }
+  }
+
+  private func deliver() {
+    guard state.withLock({ $0.deliveries.begin() }) else { return }
+    while let delivery = state.withLock({ $0.deliveries.next() }) {
+      for (observers, value) in delivery.calls {
+        // Looked up only now: an observation that has ended meanwhile stays silent.
+        for id in observers { state.withLock { $0.observers[id] }?(value) }
+      }
+      if let changes = delivery.changes {
+        for id in delivery.listeners { state.withLock { $0.listeners[id] }?(changes) }
+      }
+      delivery.completion?()
+    }
+  }
+}
+
+extension [ModelKey] {
+  var withoutRepetitions: [ModelKey] {
+    guard count > 1 else { return self }
+    var seen = Set<ModelKey>(minimumCapacity: count)
+    return filter { seen.insert($0).inserted }
+  }
+}

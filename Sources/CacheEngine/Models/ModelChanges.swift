@@ -1,0 +1,62 @@
+/// What one commit to a ``ModelCache`` changed: a store, a removal, or all of a batch.
+public struct ModelChanges: Sendable, RandomAccessCollection {
+  /// What happened to one model.
+  public struct Change: Sendable {
+    /// What happened to a model.
+    public enum Kind: Sendable, Hashable {
+      /// It came; there was none.
+      case inserted
+      /// It took the place of another one, or was merged with it. The two may be equal.
+      case updated
+      /// It left.
+      case removed(Cause)
+    }
+
+    /// Why a model left.
+    public enum Cause: String, Sendable, CaseIterable {
+      /// Somebody removed it.
+      case removed
+      /// It went with another one that somebody removed.
+      case cascaded
+      /// Somebody emptied the cache.
+      case cleared
+      /// Nobody observed it when somebody pruned the cache.
+      case pruned
+      /// Room was needed.
+      case evicted
+      /// Its deadline passed.
+      case expired
+    }
+
+    /// Names the model.
+    public let key: ModelKey
+    /// What happened to it.
+    public let kind: Kind
+
+    let oldValue: (any Sendable)?
+    let newValue: (any Sendable)?
+
+    /// Returns the model as it was.
+    ///
+    /// - Parameter type: The type of the model.
+    /// - Returns: The model, or `nil` if there was none or it is of another type.
+    public func old<Model: Sendable>(_ type: Model.Type) -> Model? { oldValue as? Model }
+
+    /// Returns the model as it is.
+    ///
+    /// - Parameter type: The type of the model.
+    /// - Returns: The model, or `nil` if there is none or it is of another type.
+    public func new<Model: Sendable>(_ type: Model.Type) -> Model? { newValue as? Model }
+  }
+
+  let changes: [Change]
+
+  /// The position of the first change.
+  public var startIndex: Int { changes.startIndex }
+
+  /// The position after the last change.
+  public var endIndex: Int { changes.endIndex }
+
+  /// The change at a position; each model has one at most.
+  public subscript(position: Int) -> Change { changes[position] }
+}

@@ -1,0 +1,22 @@
+/// What is to become of one model: prepared by the caller, carried out under the lock.
+struct ModelEdit: Sendable {
+  enum Outcome: Sendable {
+    case store(StoredModel, relations: [ModelKey])
+    case remove(ModelChanges.Change.Cause)
+  }
+
+  let key: ModelKey
+  let outcome: Outcome
+  /// The version that the outcome was computed from, 0 for an absent model; `nil` if it holds whatever is there.
+  var basis: UInt64?
+}
+
+struct StoredModel: Sendable {
+  let value: any Sendable
+  var cost = 1
+  var deadline: CacheInstant?
+  /// The number of the commit that stored it.
+  var version: UInt64 = 0
+
+  func isExpired(at now: CacheInstant) -> Bool { deadline.map { $0 <= now } ?? false }
+}

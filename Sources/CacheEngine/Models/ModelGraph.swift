@@ -1,0 +1,233 @@
+/// Models, how they point to each other, and who observes them: a value, guarded by the cache's lock.
+///
+/// A model, or one that is only pointed to or observed, is a node with a slot number. Relations are kept at both of their
+/// ends, and each end knows its place in the other's list. So a relation comes and goes in constant time, and who is
+/// concerned by a change is found by walking backwards from it, past nobody else.
+///
+/// Nothing passed in is called here, and nothing passed in dies here: what leaves is handed back in the ``Commit``.
+struct ModelGraph: Sendable {
+  typealias Table = SlotTable<ModelKey, Void>
+  typealias ObserverID = UInt64
+
+  struct Edge: Sendable {
+    /// The node at the other end.
+    let slot: Int32
+    /// The place of this relation in the list of the node at the other end.
+    var position: Int32
+  }
+
+  struct Node: Sendable {
+    var stored: StoredModel?
+    /// To whom it points.
+    var relations: [Edge] = []
+    /// Who points to it.
+    var dependents: [Edge] = []
+    var observers: [ObserverID] = []
+    /// The last walk that came by.
+    var mark: UInt64 = 0
+
+    var isIdle: Bool { stored == nil && dependents.isEmpty && observers.isEmpty }
+  }
+
+  /// What a commit did, and what is to be done about it outside the lock.
+  struct Commit: Sendable {
+    var changes: [ModelChanges.Change] = []
+    var calls: [(observers: [ObserverID], value: (any Sendable)?)] = []
+    fileprivate(set) var changed: [Int32] = []
+    /// Nodes that may have lost their last reason to be.
+    fileprivate var loose: [Int32] = []
+    fileprivate var released: [ModelKey] = []
+  }
+
+  var nodes: ContiguousArray<Node> = []
+  private(set) var table = Table()
+  private(set) var storedCount = 0
+  private var observerCount = 0
+  private var commitCount: UInt64 = 0
+  private var walkCount: UInt64 = 0
+
+  /// How many nodes there are, stored models or not.
+  var nodeCount: Int { table.count }
+
+  func find(_ key: ModelKey) -> Int32? { table.find(key, hash: Table.hash(key)) }
+
+  func stored(_ key: ModelKey) -> StoredModel? { find(key).flatMap { nodes[Int($0)].stored } }
+
+  /// Carries out edits of different models together, or none of them.
+  ///
+  /// `nil` if an edit was computed from a model that is no longer the one stored.
+  mutating func commit(_ edits: [ModelEdit], now: CacheInstant) -> Commit? {
+    for edit in edits {
+      if let basis = edit.basis, basis != stored(edit.key)?.version ?? 0 { return nil }
+    }
+    var commit = Commit()
+    commitCount += 1
+    for edit in edits {
+      switch edit.outcome {
+      case .store(let model, let relations): store(model, relations: relations, under: edit.key, &commit)
+      case .remove(let cause):
+        if let slot = find(edit.key) { withdraw(slot, cause, &commit) }
+      }
+    }
+    finish(&commit, now: now)
+    return commit
+  }
+
+  /// Takes out every stored model.
+  mutating func removeAll(now: CacheInstant) -> Commit {
+    removeAll(cause: .cleared, now: now) { _ in true }
+  }
+
+  /// Takes out every model that a condition holds for.
+  mutating func removeAll(
+    cause: ModelChanges.Change.Cause, now: CacheInstant, where condition: (Node) -> Bool
+  ) -> Commit {
+    var commit = Commit()
+    commitCount += 1
+    for slot in nodes.indices where nodes[slot].stored != nil && condition(nodes[slot]) {
+      withdraw(Int32(slot), cause, &commit)
+    }
+    finish(&commit, now: now)
+    return commit
+  }
+
+  // MARK: Observers
+
+  mutating func observe(_ key: ModelKey, by observer: ObserverID) {
+    nodes[Int(slot(of: key))].observers.append(observer)
+    observerCount += 1
+  }
+
+  /// Ends an observation, if it has not ended, and hands back the key if the node goes with it.
+  mutating func endObservation(of key: ModelKey, by observer: ObserverID) -> ModelKey? {
+    guard let slot = find(key), let position = nodes[Int(slot)].observers.firstIndex(of: observer) else { return nil }
+    nodes[Int(slot)].observers.remove(at: position)
+    observerCount -= 1
+    return release(slot)
+  }
+
+  // MARK: Walking
+
+  enum Direction {
+    /// To what a node points to.
+    case toRelations
+    /// To what points to a node.
+    case toDependents
+  }
+
+  /// Visits some nodes and all that can be reached from them, each once, in no particular order.
+  ///
+  /// The walk ends early when `visit` returns `false`.
+  mutating func walk(
+    from starts: [Int32], _ direction: Direction, _ visit: (inout ModelGraph, Int32) -> Bool
+  ) {
+    walkCount += 1
+    let walk = walkCount
+    var path: [Int32] = []
+    for slot in starts where nodes[Int(slot)].mark != walk {
+      nodes[Int(slot)].mark = walk
+      path.append(slot)
+    }
+    while let slot = path.popLast() {
+      let edges = direction == .toRelations ? nodes[Int(slot)].relations : nodes[Int(slot)].dependents
+      for edge in edges where nodes[Int(edge.slot)].mark != walk {
+        nodes[Int(edge.slot)].mark = walk
+        path.append(edge.slot)
+      }
+      guard visit(&self, slot) else { return }
+    }
+  }
+
+  // MARK: Parts of a commit
+
+  private mutating func store(
+    _ model: StoredModel, relations: [ModelKey], under key: ModelKey, _ commit: inout Commit
+  ) {
+    let slot = slot(of: key)
+    let old = nodes[Int(slot)].stored
+    var model = model
+    model.version = commitCount
+    nodes[Int(slot)].stored = model
+    if old == nil { storedCount += 1 }
+    relate(slot, to: relations, &commit)
+    commit.changed.append(slot)
+    commit.changes.append(
+      ModelChanges.Change(
+        key: key, kind: old == nil ? .inserted : .updated, oldValue: old?.value, newValue: model.value))
+  }
+
+  mutating func withdraw(_ slot: Int32, _ cause: ModelChanges.Change.Cause, _ commit: inout Commit) {
+    guard let key = table.slots[Int(slot)]?.key, let old = nodes[Int(slot)].stored else { return }
+    nodes[Int(slot)].stored = nil
+    storedCount -= 1
+    relate(slot, to: [], &commit)
+    commit.changed.append(slot)
+    commit.loose.append(slot)
+    commit.changes.append(
+      ModelChanges.Change(key: key, kind: .removed(cause), oldValue: old.value, newValue: nil))
+  }
+
+  private mutating func finish(_ commit: inout Commit, now: CacheInstant) {
+    gatherCalls(&commit, now: now)
+    for slot in commit.loose {
+      if let key = release(slot) { commit.released.append(key) }
+    }
+  }
+
+  /// Finds out who is to be told: who observes what changed, and who observes what points there.
+  private mutating func gatherCalls(_ commit: inout Commit, now: CacheInstant) {
+    guard observerCount > 0, !commit.changed.isEmpty else { return }
+    // Taken out of `commit`, for a model found expired on the way adds to it.
+    let changed = commit.changed
+    walk(from: changed, .toDependents) { graph, slot in
+      var isExpired = false
+      if let stored = graph.nodes[Int(slot)].stored, stored.isExpired(at: now) {
+        isExpired = true
+        // What this very commit stored with no time to live is left to the next reader: one change for each model.
+        if stored.version != graph.commitCount { graph.withdraw(slot, .expired, &commit) }
+      }
+      let observers = graph.nodes[Int(slot)].observers
+      if !observers.isEmpty { commit.calls.append((observers, isExpired ? nil : graph.nodes[Int(slot)].stored?.value)) }
+      return true
+    }
+  }
+
+  private mutating func relate(_ slot: Int32, to targets: [ModelKey], _ commit: inout Commit) {
+    let old = nodes[Int(slot)].relations
+    let isUnchanged =
+      old.count == targets.count && zip(old, targets).allSatisfy { table.slots[Int($0.slot)]?.key == $1 }
+    if isUnchanged { return }
+    nodes[Int(slot)].relations = []
+    for edge in old {
+      // The last dependent moves into the gap, and its other end learns of it.
+      let last = nodes[Int(edge.slot)].dependents.removeLast()
+      if Int(edge.position) < nodes[Int(edge.slot)].dependents.count {
+        nodes[Int(edge.slot)].dependents[Int(edge.position)] = last
+        nodes[Int(last.slot)].relations[Int(last.position)].position = edge.position
+      }
+      commit.loose.append(edge.slot)
+    }
+    nodes[Int(slot)].relations.reserveCapacity(targets.count)
+    for target in targets {
+      let other = self.slot(of: target)
+      let (here, there) = (nodes[Int(slot)].relations.count, nodes[Int(other)].dependents.count)
+      nodes[Int(slot)].relations.append(Edge(slot: other, position: Int32(there)))
+      nodes[Int(other)].dependents.append(Edge(slot: slot, position: Int32(here)))
+    }
+  }
+
+  private mutating func slot(of key: ModelKey) -> Int32 {
+    let hash = Table.hash(key)
+    if let slot = table.find(key, hash: hash) { return slot }
+    let slot = table.insert(key, hash: hash, payload: ())
+    if Int(slot) == nodes.count { nodes.append(Node()) }
+    return slot
+  }
+
+  private mutating func release(_ slot: Int32) -> ModelKey? {
+    guard nodes[Int(slot)].isIdle, let key = table.slots[Int(slot)]?.key else { return nil }
+    nodes[Int(slot)] = Node()
+    _ = table.remove(slot, hash: Table.hash(key))
+    return key
+  }
+}

@@ -1,0 +1,45 @@
+import CacheEngine
+import Synchronization
+
+/// The models that the tests store.
+struct Author: Identifiable, Hashable, Codable, Sendable, Mergeable {
+  let id: String
+  var name: String?
+  var born: Int?
+
+  func merged(with new: Author) -> Author {
+    Author(id: id, name: new.name ?? name, born: new.born ?? born)
+  }
+}
+
+struct Book: Identifiable, Hashable, Codable, Sendable, HasCachedRelationships {
+  let id: String
+  var title: String
+  var author: Related<Author>?
+  var sequels: [Related<Book>] = []
+}
+
+struct Shelf: Identifiable, Hashable, Codable, Sendable, HasCachedRelationships {
+  let id: Int
+  var books: [Related<Book>]
+
+  var relatedCacheKeys: [ModelKey] { books.map(\.cacheKey) }
+}
+
+/// Remembers what it was called with.
+final class Calls<Value: Sendable>: Sendable {
+  private let values = Mutex<[Value]>([])
+
+  var all: [Value] { values.withLock { $0 } }
+  var count: Int { all.count }
+
+  func append(_ value: Value) { values.withLock { $0.append(value) } }
+
+  /// Everything since it was last asked.
+  func take() -> [Value] {
+    values.withLock { values in
+      defer { values = [] }
+      return values
+    }
+  }
+}
