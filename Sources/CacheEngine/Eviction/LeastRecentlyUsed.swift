@@ -27,7 +27,7 @@ struct LeastRecentlyUsed: EvictionPolicy {
   @inlinable
   mutating func inserted(_ slot: Int32) {
     let position = slot + 1
-    if Int(position) == links.count { links.append(Link(newer: 0, older: 0)) }
+    while Int(position) >= links.count { links.append(Link(newer: 0, older: 0)) }
     link(position)
   }
 

@@ -26,7 +26,7 @@ public protocol Mergeable: Sendable {
 }
 
 /// What is stored when a model comes to another one of its type.
-func merge(_ old: any Sendable, with new: any Sendable, of type: any Sendable.Type) -> any Sendable {
+func merge(_ old: any Sendable, with new: any Sendable, of type: Any.Type) -> any Sendable {
   func opened<Model: Mergeable>(_ type: Model.Type) -> any Sendable {
     guard let old = old as? Model, let new = new as? Model else { return new }
     return old.merged(with: new)

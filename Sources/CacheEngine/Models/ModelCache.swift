@@ -51,17 +51,30 @@ public final class ModelCache: Sendable {
 
   /// Creates an empty cache.
   ///
+  /// When a commit has ended, the limits hold, or else every model that is left is observed or reached from an observed
+  /// one. What was not used for the longest time leaves first; reading and storing count as use.
+  ///
   /// - Parameters:
+  ///   - capacity: The most that the models may cost together; `nil` for no limit. A model that is
+  ///     ``CostRepresentable`` says its cost, any other costs 1. At least 0.
+  ///   - countLimit: The most models that there may be; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - clock: The clock that lifetimes are measured by.
-  public init(expiry: Expiry = .never, clock: any CacheClock = SystemClock()) {
+  public init(
+    capacity: Int? = nil, countLimit: Int? = nil, expiry: Expiry = .never, clock: any CacheClock = SystemClock()
+  ) {
+    precondition(capacity ?? 0 >= 0, "a capacity cannot be negative")
+    precondition(countLimit ?? 0 >= 0, "a count limit cannot be negative")
     self.expiry = expiry
     self.clock = clock
-    state = Mutex(State(graph: ModelGraph()))
+    state = Mutex(State(graph: ModelGraph(order: EvictionOrder(capacity: capacity, countLimit: countLimit))))
   }
 
   /// How many models are stored, expired ones that were not yet dropped included.
   public var count: Int { state.withLock { $0.graph.storedCount } }
+
+  /// How much is held, and how much may be.
+  public var usage: LevelUsage { state.withLock { $0.graph.usage } }
 
   /// How many models are known: stored, pointed to, or observed.
   var nodeCount: Int { state.withLock { $0.graph.nodeCount } }
@@ -77,8 +90,9 @@ public final class ModelCache: Sendable {
   public func insert<Model: Identifiable & Sendable>(_ model: Model, expiry: Expiry? = nil) -> Model
   where Model.ID: Sendable {
     let key = ModelKey(of: model)
+    let deadline = (expiry ?? self.expiry).deadline(by: clock)
     guard Model.self is any Mergeable.Type else {
-      commit { _ in [edit(storing: model, under: key, expiry: expiry)] }
+      commit { _ in [edit(storing: model, under: key, deadline: deadline)] }
       return model
     }
     var stored = model
@@ -86,7 +100,7 @@ public final class ModelCache: Sendable {
       let (old, version) = current(key, now: now)
       let merged = old.map { merge($0, with: model, of: Model.self) } ?? model
       stored = merged as? Model ?? model
-      return [edit(storing: merged, under: key, expiry: expiry, basis: version)]
+      return [edit(storing: merged, under: key, deadline: deadline, basis: version)]
     }
     return stored
   }
@@ -101,7 +115,7 @@ public final class ModelCache: Sendable {
   public func value<Model: Identifiable & Sendable>(_ type: Model.Type = Model.self, id: Model.ID) -> Model?
   where Model.ID: Sendable {
     let key = ModelKey(type, id: id)
-    guard let stored = state.withLock({ $0.graph.stored(key) }) else { return nil }
+    guard let stored = state.withLock({ $0.graph.use(key) }) else { return nil }
     if stored.deadline != nil, stored.isExpired(at: clock.now) {
       drop(key, version: stored.version)
       return nil
@@ -170,9 +184,10 @@ public final class ModelCache: Sendable {
   }
 
   func edit(
-    storing model: any Sendable, under key: ModelKey, expiry: Expiry?, basis: UInt64? = nil
+    storing model: any Sendable, under key: ModelKey, deadline: CacheInstant?, basis: UInt64? = nil
   ) -> ModelEdit {
-    let stored = StoredModel(value: model, deadline: (expiry ?? self.expiry).deadline(by: clock))
+    let cost = max(0, (model as? any CostRepresentable)?.cost ?? 1)
+    let stored = StoredModel(value: model, cost: cost, deadline: deadline)
     let relations = (model as? any HasCachedRelationships)?.relatedCacheKeys ?? []
     return ModelEdit(key: key, outcome: .store(stored, relations: relations.withoutRepetitions), basis: basis)
   }

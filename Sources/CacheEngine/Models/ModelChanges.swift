@@ -57,6 +57,8 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
   /// The position after the last change.
   public var endIndex: Int { changes.endIndex }
 
-  /// The change at a position; each model has one at most.
+  /// The change at a position.
+  ///
+  /// Each model has one at most; only a model that came and found no room has two, for it was evicted at once.
   public subscript(position: Int) -> Change { changes[position] }
 }

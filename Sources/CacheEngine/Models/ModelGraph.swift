@@ -25,6 +25,7 @@ struct ModelGraph: Sendable {
     var observers: [ObserverID] = []
     /// The last walk that came by.
     var mark: UInt64 = 0
+    var rank = EvictionOrder.Rank.none
 
     var isIdle: Bool { stored == nil && dependents.isEmpty && observers.isEmpty }
   }
@@ -42,9 +43,13 @@ struct ModelGraph: Sendable {
   var nodes: ContiguousArray<Node> = []
   private(set) var table = Table()
   private(set) var storedCount = 0
-  private var observerCount = 0
+  private(set) var cost = 0
+  private(set) var observerCount = 0
   private var commitCount: UInt64 = 0
   private var walkCount: UInt64 = 0
+  var order: EvictionOrder
+
+  init(order: EvictionOrder = EvictionOrder()) { self.order = order }
 
   /// How many nodes there are, stored models or not.
   var nodeCount: Int { table.count }
@@ -53,6 +58,13 @@ struct ModelGraph: Sendable {
 
   func stored(_ key: ModelKey) -> StoredModel? { find(key).flatMap { nodes[Int($0)].stored } }
 
+  /// The model under a key, which counts as used by this.
+  mutating func use(_ key: ModelKey) -> StoredModel? {
+    guard let slot = find(key), let stored = nodes[Int(slot)].stored else { return nil }
+    enqueue(slot)
+    return stored
+  }
+
   /// Carries out edits of different models together, or none of them.
   ///
   /// `nil` if an edit was computed from a model that is no longer the one stored.
@@ -60,33 +72,16 @@ struct ModelGraph: Sendable {
     for edit in edits {
       if let basis = edit.basis, basis != stored(edit.key)?.version ?? 0 { return nil }
     }
-    var commit = Commit()
-    commitCount += 1
-    for edit in edits {
-      switch edit.outcome {
-      case .store(let model, let relations): store(model, relations: relations, under: edit.key, &commit)
-      case .remove(let cause):
-        if let slot = find(edit.key) { withdraw(slot, cause, &commit) }
-      }
+    return self.commit(now: now) { graph, commit in
+      for edit in edits { graph.carryOut(edit, &commit) }
     }
-    finish(&commit, now: now)
-    return commit
   }
 
-  /// Takes out every stored model.
-  mutating func removeAll(now: CacheInstant) -> Commit {
-    removeAll(cause: .cleared, now: now) { _ in true }
-  }
-
-  /// Takes out every model that a condition holds for.
-  mutating func removeAll(
-    cause: ModelChanges.Change.Cause, now: CacheInstant, where condition: (Node) -> Bool
-  ) -> Commit {
+  /// Changes the graph in a way of its own, as one commit.
+  mutating func commit(now: CacheInstant, _ change: (inout ModelGraph, inout Commit) -> Void) -> Commit {
     var commit = Commit()
     commitCount += 1
-    for slot in nodes.indices where nodes[slot].stored != nil && condition(nodes[slot]) {
-      withdraw(Int32(slot), cause, &commit)
-    }
+    change(&self, &commit)
     finish(&commit, now: now)
     return commit
   }
@@ -94,8 +89,10 @@ struct ModelGraph: Sendable {
   // MARK: Observers
 
   mutating func observe(_ key: ModelKey, by observer: ObserverID) {
-    nodes[Int(slot(of: key))].observers.append(observer)
+    let slot = slot(of: key)
+    nodes[Int(slot)].observers.append(observer)
     observerCount += 1
+    dequeue(slot)
   }
 
   /// Ends an observation, if it has not ended, and hands back the key if the node goes with it.
@@ -103,6 +100,8 @@ struct ModelGraph: Sendable {
     guard let slot = find(key), let position = nodes[Int(slot)].observers.firstIndex(of: observer) else { return nil }
     nodes[Int(slot)].observers.remove(at: position)
     observerCount -= 1
+    enqueue(slot)
+    unshield()
     return release(slot)
   }
 
@@ -117,12 +116,15 @@ struct ModelGraph: Sendable {
 
   /// Visits some nodes and all that can be reached from them, each once, in no particular order.
   ///
-  /// The walk ends early when `visit` returns `false`.
+  /// The walk ends early when `visit` returns `false`. Its number stays on the nodes it came by, as their mark.
+  @discardableResult
   mutating func walk(
-    from starts: [Int32], _ direction: Direction, _ visit: (inout ModelGraph, Int32) -> Bool
-  ) {
+    from starts: [Int32], _ direction: Direction, avoiding avoided: Int32? = nil,
+    _ visit: (inout ModelGraph, Int32) -> Bool = { _, _ in true }
+  ) -> UInt64 {
     walkCount += 1
     let walk = walkCount
+    if let avoided { nodes[Int(avoided)].mark = walk }
     var path: [Int32] = []
     for slot in starts where nodes[Int(slot)].mark != walk {
       nodes[Int(slot)].mark = walk
@@ -134,11 +136,20 @@ struct ModelGraph: Sendable {
         nodes[Int(edge.slot)].mark = walk
         path.append(edge.slot)
       }
-      guard visit(&self, slot) else { return }
+      guard visit(&self, slot) else { break }
     }
+    return walk
   }
 
   // MARK: Parts of a commit
+
+  private mutating func carryOut(_ edit: ModelEdit, _ commit: inout Commit) {
+    switch edit.outcome {
+    case .store(let model, let relations): store(model, relations: relations, under: edit.key, &commit)
+    case .remove(let cause):
+      if let slot = find(edit.key) { withdraw(slot, cause, &commit) }
+    }
+  }
 
   private mutating func store(
     _ model: StoredModel, relations: [ModelKey], under key: ModelKey, _ commit: inout Commit
@@ -149,7 +160,9 @@ struct ModelGraph: Sendable {
     model.version = commitCount
     nodes[Int(slot)].stored = model
     if old == nil { storedCount += 1 }
-    relate(slot, to: relations, &commit)
+    cost += model.cost - (old?.cost ?? 0)
+    if relate(slot, to: relations, &commit) { unshield() }
+    enqueue(slot)
     commit.changed.append(slot)
     commit.changes.append(
       ModelChanges.Change(
@@ -160,7 +173,10 @@ struct ModelGraph: Sendable {
     guard let key = table.slots[Int(slot)]?.key, let old = nodes[Int(slot)].stored else { return }
     nodes[Int(slot)].stored = nil
     storedCount -= 1
-    relate(slot, to: [], &commit)
+    cost -= old.cost
+    dequeue(slot)
+    // What is evicted or pruned was not reached from anything observed, so nothing loses its protection with it.
+    if relate(slot, to: [], &commit), cause != .evicted, cause != .pruned { unshield() }
     commit.changed.append(slot)
     commit.loose.append(slot)
     commit.changes.append(
@@ -169,6 +185,7 @@ struct ModelGraph: Sendable {
 
   private mutating func finish(_ commit: inout Commit, now: CacheInstant) {
     gatherCalls(&commit, now: now)
+    makeRoom(&commit)
     for slot in commit.loose {
       if let key = release(slot) { commit.released.append(key) }
     }
@@ -192,11 +209,12 @@ struct ModelGraph: Sendable {
     }
   }
 
-  private mutating func relate(_ slot: Int32, to targets: [ModelKey], _ commit: inout Commit) {
+  /// Makes a node point to some models and to no others; returns whether it pointed elsewhere before.
+  private mutating func relate(_ slot: Int32, to targets: [ModelKey], _ commit: inout Commit) -> Bool {
     let old = nodes[Int(slot)].relations
     let isUnchanged =
       old.count == targets.count && zip(old, targets).allSatisfy { table.slots[Int($0.slot)]?.key == $1 }
-    if isUnchanged { return }
+    if isUnchanged { return false }
     nodes[Int(slot)].relations = []
     for edge in old {
       // The last dependent moves into the gap, and its other end learns of it.
@@ -214,6 +232,7 @@ struct ModelGraph: Sendable {
       nodes[Int(slot)].relations.append(Edge(slot: other, position: Int32(there)))
       nodes[Int(other)].dependents.append(Edge(slot: slot, position: Int32(here)))
     }
+    return !old.isEmpty
   }
 
   private mutating func slot(of key: ModelKey) -> Int32 {

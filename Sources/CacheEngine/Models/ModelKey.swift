@@ -7,7 +7,7 @@
 /// ```
 public struct ModelKey: Hashable, Sendable, CustomStringConvertible {
   /// The type of the model.
-  public let type: any Sendable.Type
+  public let type: Any.Type
   /// The identifier of the model.
   public let id: any Hashable & Sendable
 
@@ -19,7 +19,7 @@ public struct ModelKey: Hashable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - type: The type of the model.
   ///   - id: The identifier of the model.
-  public init<Model: Identifiable & Sendable>(_ type: Model.Type, id: Model.ID) where Model.ID: Sendable {
+  public init<Model: Identifiable>(_ type: Model.Type, id: Model.ID) where Model.ID: Sendable {
     self.type = type
     self.id = id
     var hasher = Hasher()
@@ -31,7 +31,7 @@ public struct ModelKey: Hashable, Sendable, CustomStringConvertible {
   /// Names a model.
   ///
   /// - Parameter model: The model.
-  public init<Model: Identifiable & Sendable>(of model: Model) where Model.ID: Sendable {
+  public init<Model: Identifiable>(of model: Model) where Model.ID: Sendable {
     self.init(Model.self, id: model.id)
   }
 

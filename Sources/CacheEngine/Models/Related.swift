@@ -11,7 +11,7 @@
 /// }
 /// let author = book.author.value(in: cache)
 /// ```
-public struct Related<Model: Identifiable & Sendable>: Hashable, Sendable where Model.ID: Sendable {
+public struct Related<Model: Identifiable>: Hashable, Sendable where Model.ID: Sendable {
   /// The identifier of the model pointed to.
   public let id: Model.ID
 
@@ -32,13 +32,13 @@ public struct Related<Model: Identifiable & Sendable>: Hashable, Sendable where 
   ///
   /// - Parameter cache: The cache to look it up in.
   /// - Returns: The model, or `nil` if it is not there.
-  public func value(in cache: ModelCache) -> Model? { cache.value(Model.self, id: id) }
+  public func value(in cache: ModelCache) -> Model? where Model: Sendable { cache.value(Model.self, id: id) }
 
   /// Makes a live handle of the model pointed to.
   ///
   /// - Parameter cache: The cache that the handle looks into.
   /// - Returns: The handle.
-  public func cached(in cache: ModelCache) -> Cached<Model> { cache.cached(Model.self, id: id) }
+  public func cached(in cache: ModelCache) -> Cached<Model> where Model: Sendable { cache.cached(Model.self, id: id) }
 
   /// Whether both point to the same model.
   public static func == (left: Related, right: Related) -> Bool { left.id == right.id }

@@ -26,6 +26,12 @@ struct Shelf: Identifiable, Hashable, Codable, Sendable, HasCachedRelationships 
   var relatedCacheKeys: [ModelKey] { books.map(\.cacheKey) }
 }
 
+/// Points to its own type.
+struct Person: Identifiable {
+  let id: Int
+  var friend: Related<Person>
+}
+
 /// Remembers what it was called with.
 final class Calls<Value: Sendable>: Sendable {
   private let values = Mutex<[Value]>([])

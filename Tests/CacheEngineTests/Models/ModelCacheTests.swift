@@ -194,6 +194,13 @@ import Testing
     #expect(String(decoding: json, as: UTF8.self).contains(#""author":"herbert""#))
   }
 
+  @Test("P33 a model may point to its own type")
+  func relationToOwnType() {
+    cache.insert(Person(id: 1, friend: Related(id: 2)))
+    cache.insert(Person(id: 2, friend: Related(id: 1)))
+    #expect(cache.value(Person.self, id: 1)?.friend.value(in: cache)?.friend.value(in: cache)?.id == 1)
+  }
+
   @Test("P35 a relation leads to a live handle of its target")
   func relationsResolve() throws {
     let relation = Related(herbert)

@@ -122,10 +122,10 @@ import Testing
     let first = cache.observe(dune) { [cache] book in
       // The store below waits in the line behind this call; its observer is gone before its turn.
       guard book?.title == "Dune" else { return }
-      cache.insert(Author(id: "herbert"))
-      second.withLock { $0?.cancel() }
+      cache.insert(Author(id: "austen"))
+      second.withLock { $0 }?.cancel()
     }
-    second.withLock { $0 = cache.observe(Author.self, id: "herbert") { _ in calls.append("late") } }
+    second.withLock { $0 = cache.observe(Author.self, id: "austen") { _ in calls.append("late") } }
     cache.insert(dune)
     #expect(calls.all.isEmpty)
     first.cancel()
@@ -146,11 +146,8 @@ import Testing
       }
       calls.append("end")
     }
-    cache.insert(dune)
-    // The author is a relation of the first book, so the book's observer hears of it as well.
-    #expect(
-      Array(calls.all.prefix(2)) == ["begin Dune", "end"] && calls.all.contains("author Frank")
-        && Array(calls.all.suffix(4)) == ["begin Messiah", "end", "begin -", "end"])
+    cache.insert(Book(id: "dune", title: "Dune"))
+    #expect(calls.all == ["begin Dune", "end", "author Frank", "begin Messiah", "end", "begin -", "end"])
     first.cancel()
     inner.withLock { $0 }?.cancel()
   }

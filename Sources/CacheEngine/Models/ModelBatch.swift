@@ -1,0 +1,206 @@
+import Synchronization
+
+/// Changes that are gathered in ``ModelCache/performBatchUpdates(_:completion:)`` and committed together.
+///
+/// Reads see the batch's own changes first, then the cache as it is at that moment. Every change can be undone until the
+/// batch ends. A view that is kept longer reads the cache and changes nothing.
+///
+/// It may be handed to other threads that finish within the action.
+public final class ModelBatch: Sendable {
+  /// A point of a batch to which it can be taken back.
+  public struct Savepoint: Sendable {
+    fileprivate let count: Int
+  }
+
+  private let cache: ModelCache
+  private let journal = Mutex(BatchJournal())
+
+  init(cache: ModelCache) { self.cache = cache }
+
+  /// Stores a model when the batch ends, or merges it if it is ``Mergeable``.
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - expiry: How long it may live from now on; `nil` for the cache's own lifetime.
+  public func insert<Model: Identifiable & Sendable>(_ model: Model, expiry: Expiry? = nil) where Model.ID: Sendable {
+    let isMerging = Model.self is any Mergeable.Type
+    let deadline = (expiry ?? cache.expiry).deadline(by: cache.clock)
+    journal.withLock { $0.append(.store(model, deadline: deadline, isMerging: isMerging), to: ModelKey(of: model)) }
+  }
+
+  /// Removes a model when the batch ends.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the model.
+  ///   - id: The identifier of the model.
+  public func remove<Model: Identifiable & Sendable>(_ type: Model.Type, id: Model.ID) where Model.ID: Sendable {
+    journal.withLock { $0.append(.remove, to: ModelKey(type, id: id)) }
+  }
+
+  /// Returns the model that would be stored if the batch ended now.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the model.
+  ///   - id: The identifier of the model.
+  /// - Returns: The model, or `nil` if it is not stored, or was removed in this batch.
+  public func value<Model: Identifiable & Sendable>(_ type: Model.Type = Model.self, id: Model.ID) -> Model?
+  where Model.ID: Sendable {
+    let key = ModelKey(type, id: id)
+    let steps = journal.withLock { $0.steps(for: key) }
+    if steps.isEmpty { return cache.value(type, id: id) }
+    return BatchJournal.outcome(of: steps, for: key, onto: cache.current(key, now: cache.clock.now).value)?.value
+      as? Model
+  }
+
+  /// What would change if the batch ended now, in the order in which the models were first changed.
+  public var changes: ModelChanges {
+    let (steps, now) = (journal.withLock { $0.stepsByKey }, cache.clock.now)
+    let changes = steps.compactMap { key, steps -> ModelChanges.Change? in
+      let old = cache.current(key, now: now).value
+      let new = BatchJournal.outcome(of: steps, for: key, onto: old)?.value
+      if old == nil, new == nil { return nil }
+      let kind: ModelChanges.Change.Kind = new == nil ? .removed(.removed) : old == nil ? .inserted : .updated
+      return ModelChanges.Change(key: key, kind: kind, oldValue: old, newValue: new)
+    }
+    return ModelChanges(changes: changes)
+  }
+
+  /// Takes back the last change.
+  ///
+  /// - Returns: Whether there was one.
+  @discardableResult
+  public func undo() -> Bool { journal.withLock { $0.removeLast() } != nil }
+
+  /// The batch as it stands, to come back to with ``undo(to:)``.
+  public var savepoint: Savepoint { Savepoint(count: journal.withLock { $0.count }) }
+
+  /// Takes back every change since a savepoint.
+  ///
+  /// - Parameter savepoint: A savepoint of this batch. One that has itself been taken back means nothing.
+  public func undo(to savepoint: Savepoint) {
+    while journal.withLock({ $0.count > savepoint.count ? $0.removeLast() : nil }) != nil {}
+  }
+
+  /// Ends the batch, and hands over what it gathered.
+  func close() -> [(key: ModelKey, steps: [BatchJournal.Step])] { journal.withLock { $0.close() } }
+}
+
+/// What was done in a batch, in order: a value, guarded by the batch's lock.
+struct BatchJournal: Sendable {
+  enum Step: Sendable {
+    case store(any Sendable, deadline: CacheInstant?, isMerging: Bool)
+    case remove
+
+    /// Whether it gives the same result whatever is stored.
+    var isFinal: Bool {
+      if case .store(_, _, isMerging: true) = self { return false }
+      return true
+    }
+  }
+
+  private var entries: [(key: ModelKey, step: Step)] = []
+  private var positions: [ModelKey: [Int]] = [:]
+  private var isClosed = false
+
+  var count: Int { entries.count }
+
+  mutating func append(_ step: Step, to key: ModelKey) {
+    guard !isClosed else { return }
+    positions[key, default: []].append(entries.count)
+    entries.append((key, step))
+  }
+
+  mutating func removeLast() -> (key: ModelKey, step: Step)? {
+    guard !isClosed, let last = entries.popLast() else { return nil }
+    positions[last.key]?.removeLast()
+    if positions[last.key]?.isEmpty ?? false { positions[last.key] = nil }
+    return last
+  }
+
+  func steps(for key: ModelKey) -> [Step] { positions[key]?.map { entries[$0].step } ?? [] }
+
+  /// The steps of each model, in the order in which they were first changed.
+  var stepsByKey: [(key: ModelKey, steps: [Step])] {
+    entries.enumerated().compactMap { position, entry in
+      positions[entry.key]?.first == position ? (entry.key, steps(for: entry.key)) : nil
+    }
+  }
+
+  mutating func close() -> [(key: ModelKey, steps: [Step])] {
+    defer { self = BatchJournal(isClosed: true) }
+    return stepsByKey
+  }
+
+  init() {}
+
+  private init(isClosed: Bool) { self.isClosed = isClosed }
+
+  /// Whether the outcome of steps depends on what is stored.
+  static func dependsOnStored(_ steps: [Step]) -> Bool { steps.allSatisfy { !$0.isFinal } }
+
+  /// What steps leave of a model: the last one that stores or removes for good, and every merge after it.
+  static func outcome(
+    of steps: [Step], for key: ModelKey, onto stored: (any Sendable)?
+  ) -> (value: any Sendable, deadline: CacheInstant?)? {
+    let first = steps.lastIndex(where: \.isFinal) ?? 0
+    var outcome = stored.map { (value: $0, deadline: CacheInstant?.none) }
+    for step in steps[first...] {
+      switch step {
+      case .remove: outcome = nil
+      case .store(let model, let deadline, isMerging: true):
+        outcome = (outcome.map { merge($0.value, with: model, of: key.type) } ?? model, deadline)
+      case .store(let model, let deadline, isMerging: false): outcome = (model, deadline)
+      }
+    }
+    return outcome
+  }
+}
+
+extension ModelCache {
+  /// Makes many changes as one: all of them are seen together, and each observer is called once at most.
+  ///
+  /// The action runs at once, on this thread and under no lock; until it returns, everybody else sees the cache as it was.
+  /// Then all changes are committed together, the observers are told, and the completion is called. If the action throws,
+  /// nothing is changed and the completion is not called.
+  ///
+  /// What others store meanwhile is not lost. Models that the batch did not touch stay as the others left them. A model
+  /// that it did touch becomes what the batch made of it, as if the batch had stored last: a model that does not merge
+  /// is the batch's, and one that is ``Mergeable`` is what the others stored, merged with what the batch stored.
+  ///
+  /// ```swift
+  /// cache.performBatchUpdates { batch in
+  ///   batch.insert(author)
+  ///   for book in books { batch.insert(book) }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - action: Makes the changes. It may use the cache itself too, which is not part of the batch.
+  ///   - completion: Called after the observers, also if nothing changed. It is called on the thread that tells the
+  ///     observers, almost always this one before the method returns.
+  /// - Returns: What the commit changed.
+  /// - Throws: What the action throws.
+  @discardableResult
+  public func performBatchUpdates<Failure: Error>(
+    _ action: (ModelBatch) throws(Failure) -> Void, completion: (@Sendable () -> Void)? = nil
+  ) throws(Failure) -> ModelChanges {
+    let batch = ModelBatch(cache: self)
+    defer { _ = batch.close() }
+    try action(batch)
+    let steps = batch.close()
+    return commit(completion: completion) { now in
+      steps.map { key, steps in
+        var basis: UInt64?
+        var stored: (any Sendable)?
+        if BatchJournal.dependsOnStored(steps) {
+          let (value, version) = current(key, now: now)
+          (stored, basis) = (value, version)
+        }
+        guard let (value, deadline) = BatchJournal.outcome(of: steps, for: key, onto: stored) else {
+          return ModelEdit(key: key, outcome: .remove(.removed))
+        }
+        return edit(storing: value, under: key, deadline: deadline, basis: basis)
+      }
+    }
+  }
+}
