@@ -15,6 +15,8 @@ struct CacheBenchmarks {
       stringHit(entries: 1_024, rounds: rounds), stringHit(entries: 100_000, rounds: rounds),
       integerHit(rounds: rounds),
       publishedHit(rounds: rounds),
+      modelChange(models: 1_000, rounds: rounds), modelChange(models: 100_000, rounds: rounds),
+      modelScan(models: 100_000, rounds: isQuick ? 3 : 5),
     ] + CompositionBenchmarks.comparisons(rounds: rounds) {
       let rows = try await comparison.run()
       let floor = rows.first?.median ?? .nan

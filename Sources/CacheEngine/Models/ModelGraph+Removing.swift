@@ -41,7 +41,9 @@ extension ModelGraph {
     return found
   }
 
-  /// What only this node leads to. Rings that nobody outside points to go as well.
+  /// What only this node leads to.
+  ///
+  /// Rings that nobody outside points to go as well.
   private mutating func orphans(of slot: Int32) -> [Int32] {
     guard nodes[Int(slot)].stored != nil else { return [] }
     var reached: [Int32] = []
