@@ -177,6 +177,20 @@ public final class ModelCache: Sendable {
     return ModelChanges(changes: commit.changes)
   }
 
+  /// Stores what an archive has read, and tells; whether all of it was stored.
+  @discardableResult
+  func commitRead(_ edits: [ModelEdit], since start: UInt64?) -> Bool {
+    let now = clock.now
+    let (commit, isWhole) = state.withLock { state in
+      let (commit, isWhole) = state.graph.commitRead(edits, since: start, now: now)
+      state.deliver(commit)
+      return (commit, isWhole)
+    }
+    deliver()
+    withExtendedLifetime(commit) {}
+    return isWhole
+  }
+
   /// The model that an edit may be computed from, `nil` if it has expired, and its version.
   func current(_ key: ModelKey, now: CacheInstant) -> (value: (any Sendable)?, version: UInt64) {
     guard let stored = state.withLock({ $0.graph.stored(key) }) else { return (nil, 0) }

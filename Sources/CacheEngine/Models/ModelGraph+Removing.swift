@@ -7,6 +7,7 @@ extension ModelGraph {
       for slot in graph.nodes.indices where graph.nodes[slot].stored != nil && condition(graph.nodes[slot]) {
         graph.withdraw(Int32(slot), cause, &commit)
       }
+      if cause == .cleared { graph.archive?.noteClear(number: graph.commitCount) }
     }
   }
 
@@ -20,6 +21,7 @@ extension ModelGraph {
   /// Takes out a model and what is to go with it.
   mutating func remove(_ key: ModelKey, with cascade: ModelCache.Cascade, now: CacheInstant) -> Commit {
     commit(now: now) { graph, commit in
+      graph.archive?.note(key, nil, number: graph.commitCount)
       guard let slot = graph.find(key) else { return }
       let others =
         switch cascade {

@@ -34,6 +34,8 @@ struct ModelGraph: Sendable {
   struct Commit: Sendable {
     var changes: [ModelChanges.Change] = []
     var calls: [(observers: [ObserverID], value: (any Sendable)?)] = []
+    /// Whether an archive has what is stored here.
+    var isSaved = false
     fileprivate(set) var changed: [Int32] = []
     /// Nodes that may have lost their last reason to be.
     fileprivate var loose: [Int32] = []
@@ -45,9 +47,11 @@ struct ModelGraph: Sendable {
   private(set) var storedCount = 0
   private(set) var cost = 0
   private(set) var observerCount = 0
-  private var commitCount: UInt64 = 0
+  private(set) var commitCount: UInt64 = 0
   private var walkCount: UInt64 = 0
   var order: EvictionOrder
+  /// What is to be written, if somebody writes.
+  var archive: ArchiveLedger?
 
   init(order: EvictionOrder = EvictionOrder()) { self.order = order }
 
@@ -143,11 +147,13 @@ struct ModelGraph: Sendable {
 
   // MARK: Parts of a commit
 
-  private mutating func carryOut(_ edit: ModelEdit, _ commit: inout Commit) {
+  mutating func carryOut(_ edit: ModelEdit, _ commit: inout Commit) {
     switch edit.outcome {
     case .store(let model, let relations): store(model, relations: relations, under: edit.key, &commit)
     case .remove(let cause):
       if let slot = find(edit.key) { withdraw(slot, cause, &commit) }
+      // A model that is not here may still be in the archive.
+      archive?.note(edit.key, nil, number: commitCount)
     }
   }
 
@@ -159,6 +165,7 @@ struct ModelGraph: Sendable {
     var model = model
     model.version = commitCount
     nodes[Int(slot)].stored = model
+    if !commit.isSaved { archive?.note(key, model, number: commitCount) }
     if old == nil { storedCount += 1 }
     cost += model.cost - (old?.cost ?? 0)
     if relate(slot, to: relations, &commit) { unshield() }
@@ -172,6 +179,7 @@ struct ModelGraph: Sendable {
   mutating func withdraw(_ slot: Int32, _ cause: ModelChanges.Change.Cause, _ commit: inout Commit) {
     guard let key = table.slots[Int(slot)]?.key, let old = nodes[Int(slot)].stored else { return }
     nodes[Int(slot)].stored = nil
+    if cause != .evicted, cause != .pruned { archive?.note(key, nil, number: commitCount) }
     storedCount -= 1
     cost -= old.cost
     dequeue(slot)

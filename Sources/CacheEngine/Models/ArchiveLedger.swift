@@ -1,0 +1,80 @@
+/// What an archive has still to write, and what changed while it reads: a part of the graph, under its lock.
+struct ArchiveLedger: Sendable {
+  struct Unsaved: Sendable {
+    /// What is to be written; `nil` for a removal.
+    ///
+    /// A model stays here until it is written, evicted or not.
+    let model: StoredModel?
+    /// The number of the commit that changed it.
+    let number: UInt64
+  }
+
+  struct Snapshot: Sendable {
+    let clear: UInt64?
+    let models: [ModelKey: Unsaved]
+  }
+
+  enum Begun: Sendable {
+    /// It is known without asking the level.
+    case known(StoredModel?)
+    /// Ask the level; this is when the reading began.
+    case read(since: UInt64)
+  }
+
+  private let types: Set<ObjectIdentifier>
+  private var unsaved: [ModelKey: Unsaved] = [:]
+  /// The number of a clear that is still to be written.
+  private var unsavedClear: UInt64?
+  private var lastClear: UInt64 = 0
+  private var readCount = 0
+  /// When models were last changed, while somebody reads.
+  private var changed: [ModelKey: UInt64] = [:]
+
+  init(types: Set<ObjectIdentifier>) { self.types = types }
+
+  var snapshot: Snapshot { Snapshot(clear: unsavedClear, models: unsaved) }
+
+  var isSaved: Bool { unsaved.isEmpty && unsavedClear == nil }
+
+  mutating func note(_ key: ModelKey, _ model: StoredModel?, number: UInt64) {
+    guard types.contains(ObjectIdentifier(key.type)) else { return }
+    unsaved[key] = Unsaved(model: model, number: number)
+    if readCount > 0 { changed[key] = number }
+  }
+
+  mutating func noteClear(number: UInt64) {
+    unsaved = [:]
+    unsavedClear = number
+    lastClear = number
+  }
+
+  /// What was written is no longer unsaved, unless it has changed since.
+  mutating func acknowledge(_ snapshot: Snapshot, keys: [ModelKey]) {
+    for key in keys where unsaved[key]?.number == snapshot.models[key]?.number { unsaved[key] = nil }
+  }
+
+  mutating func acknowledgeClear(_ snapshot: Snapshot) {
+    if unsavedClear == snapshot.clear { unsavedClear = nil }
+  }
+
+  mutating func beginRead(_ key: ModelKey, now number: UInt64) -> Begun {
+    if let unsaved = unsaved[key] { return .known(unsaved.model) }
+    if unsavedClear != nil { return .known(nil) }
+    return .read(since: beginReads(now: number))
+  }
+
+  mutating func beginReads(now number: UInt64) -> UInt64 {
+    readCount += 1
+    return number
+  }
+
+  mutating func endReads() {
+    readCount -= 1
+    if readCount == 0 { changed = [:] }
+  }
+
+  /// Whether what was read may be stored: nobody has changed the model since.
+  func isCurrent(_ key: ModelKey, since start: UInt64) -> Bool {
+    lastClear <= start && unsaved[key] == nil && changed[key].map { $0 <= start } ?? true
+  }
+}

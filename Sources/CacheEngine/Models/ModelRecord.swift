@@ -1,0 +1,88 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import CStore
+
+/// A model, or a page of an archive's list, as bytes in a level.
+///
+/// With it go the name that it belongs to, its deadline, and a checksum over all of it, for levels that have none.
+///
+/// | bytes | |
+/// |---|---|
+/// | 8 | XXH3 of everything behind it |
+/// | 4 | format |
+/// | 8 | the boot that the steady deadline belongs to |
+/// | 8, 8 | the deadline by the steady clock, and by the wall clock; both `Int64.max` for never |
+/// | 8 | when it was written, by the wall clock |
+/// | 4, n | the name |
+/// | rest | the body |
+struct ModelRecord: Sendable {
+  private static let format: UInt32 = 0x3131_4D43  // "CM11"
+  private static let headSize = 48
+
+  let name: String
+  let deadline: CacheInstant?
+  let body: Data
+
+  func encoded(by clock: any CacheClock) -> Data {
+    let (now, wallTime) = (clock.now, clock.timeSinceEpoch)
+    var writer = ByteWriter()
+    writer.put(Self.format)
+    writer.put(clock.bootIdentifier)
+    writer.put(deadline?.nanoseconds ?? .max)
+    writer.put(deadline.map { (wallTime + now.duration(to: $0)).clampedNanoseconds } ?? .max)
+    writer.put(wallTime.clampedNanoseconds)
+    writer.put(UInt32(name.utf8.count))
+    writer.bytes += name.utf8
+    writer.bytes += body
+    var head = ByteWriter()
+    head.put(Self.checksum(writer.bytes[...]))
+    return Data(head.bytes + writer.bytes)
+  }
+
+  /// Reads what ``encoded(by:)`` wrote under the same name; anything else is damage.
+  init(_ data: Data, name: String, clock: any CacheClock) throws {
+    let bytes = [UInt8](data)
+    guard bytes.count >= Self.headSize else { throw Self.damage }
+    let fields = unsafe bytes.withUnsafeBytes { buffer in
+      var reader = unsafe ByteReader(buffer)
+      return (
+        checksum: reader.take(UInt64.self), format: reader.take(UInt32.self), boot: reader.take(UInt64.self),
+        steady: reader.take(Int64.self), wall: reader.take(Int64.self), written: reader.take(Int64.self),
+        name: reader.take(count: Int(reader.take(UInt32.self))), body: reader.offset, isCut: reader.isPastEnd
+      )
+    }
+    guard !fields.isCut, fields.format == Self.format, fields.checksum == Self.checksum(bytes[8...]),
+      fields.name == Array(name.utf8)
+    else { throw Self.damage }
+    self.name = name
+    body = Data(bytes[fields.body...])
+    let wallTime = clock.timeSinceEpoch.clampedNanoseconds
+    if fields.steady == .max {
+      deadline = nil
+    } else if fields.boot == clock.bootIdentifier, fields.boot != 0 {
+      deadline = CacheInstant(nanoseconds: fields.steady)
+    } else if fields.written > wallTime {
+      // The wall clock went back since: nobody knows how old it is.
+      deadline = clock.now
+    } else {
+      deadline = clock.now.advanced(by: .nanoseconds(fields.wall) - .nanoseconds(wallTime))
+    }
+  }
+
+  init(name: String, deadline: CacheInstant?, body: Data) {
+    self.name = name
+    self.deadline = deadline
+    self.body = body
+  }
+
+  private static var damage: CacheError {
+    CacheError(.invalidCachedData, "the stored bytes are not what was written under this name")
+  }
+
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    unsafe bytes.withUnsafeBytes { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) }
+  }
+}
