@@ -108,6 +108,33 @@ import Testing
     #expect(violations == [])
   }
 
+  @Test("models of the README are stored once, and observers are told through relations")
+  func models() {
+    let shown = Calls<String>()
+    let show: @Sendable (String) -> Void = { shown.append($0) }
+    // README
+    struct Author: Identifiable {
+      let id: String
+      var name: String
+    }
+    struct Book: Identifiable, HasCachedRelationships {
+      let id: String
+      var title: String
+      var author: Related<Author>
+    }
+    let cache = ModelCache()
+    cache.insert(Book(id: "dune", title: "Dune", author: Related(id: "herbert")))
+
+    let observation = cache.observe(Book.self, id: "dune") { book in
+      show(book?.title ?? "gone")
+    }
+    cache.insert(Author(id: "herbert", name: "Frank Herbert"))  // shows "Dune": its author has changed
+    cache.remove(Book.self, id: "dune")  // shows "gone"
+    // end
+    #expect(shown.all == ["Dune", "gone"])
+    observation.cancel()
+  }
+
   @Test("every Swift block of the README stands in a test")
   func blocksAreCompiled() throws {
     let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)

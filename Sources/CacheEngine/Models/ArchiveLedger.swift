@@ -26,6 +26,8 @@ struct ArchiveLedger: Sendable {
   /// The number of a clear that is still to be written.
   private var unsavedClear: UInt64?
   private var lastClear: UInt64 = 0
+  /// Models that nobody needs to write any more; they die outside the lock.
+  private var dropped: [StoredModel] = []
   private var readCount = 0
   /// When models were last changed, while somebody reads.
   private var changed: [ModelKey: UInt64] = [:]
@@ -38,17 +40,25 @@ struct ArchiveLedger: Sendable {
 
   mutating func note(_ key: ModelKey, _ model: StoredModel?, number: UInt64) {
     guard types.contains(ObjectIdentifier(key.type)) else { return }
-    unsaved[key] = Unsaved(model: model, number: number)
+    if let old = unsaved.updateValue(Unsaved(model: model, number: number), forKey: key)?.model { dropped.append(old) }
     if readCount > 0 { changed[key] = number }
   }
 
   mutating func noteClear(number: UInt64) {
+    dropped += unsaved.values.compactMap(\.model)
     unsaved = [:]
     unsavedClear = number
     lastClear = number
   }
 
+  mutating func takeDropped() -> [StoredModel] {
+    defer { dropped = [] }
+    return dropped
+  }
+
   /// What was written is no longer unsaved, unless it has changed since.
+  ///
+  /// The models live on in the snapshot.
   mutating func acknowledge(_ snapshot: Snapshot, keys: [ModelKey]) {
     for key in keys where unsaved[key]?.number == snapshot.models[key]?.number { unsaved[key] = nil }
   }

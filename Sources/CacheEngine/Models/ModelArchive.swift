@@ -78,7 +78,13 @@ public final class ModelArchive: Sendable {
     precondition(isFirst, "a cache has one archive at a time")
   }
 
-  deinit { cache.state.withLock { $0.graph.archive = nil } }
+  deinit {
+    // Carried out of the lock, and dies out here.
+    _ = cache.state.withLock { state in
+      defer { state.graph.archive = nil }
+      return state.graph.archive
+    }
+  }
 
   /// Whether everything has been written.
   public var isSaved: Bool { cache.state.withLock { $0.graph.archive?.isSaved ?? true } }

@@ -40,6 +40,7 @@ struct ModelGraph: Sendable {
     /// Nodes that may have lost their last reason to be.
     fileprivate var loose: [Int32] = []
     fileprivate var released: [ModelKey] = []
+    fileprivate var dropped: [StoredModel] = []
   }
 
   var nodes: ContiguousArray<Node> = []
@@ -197,6 +198,7 @@ struct ModelGraph: Sendable {
     for slot in commit.loose {
       if let key = release(slot) { commit.released.append(key) }
     }
+    commit.dropped = archive?.takeDropped() ?? []
   }
 
   /// Finds out who is to be told: who observes what changed, and who observes what points there.

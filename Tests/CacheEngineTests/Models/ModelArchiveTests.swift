@@ -211,6 +211,40 @@ import Testing
     #expect(archive.isSaved)
   }
 
+  @Test("models that wait to be written die outside the lock as well")
+  func deaths() async throws {
+    final class Farewell: Identifiable, Codable, Sendable {
+      let id: Int
+      let onDeath = Calls<@Sendable () -> Void>()
+      init(id: Int) { self.id = id }
+      deinit { for call in onDeath.all { call() } }
+      private enum CodingKeys: CodingKey { case id }
+    }
+    let cache = ModelCache(countLimit: 0)
+    let deaths = Calls<Int>()
+    var archive: ModelArchive? = ModelArchive(
+      of: cache, in: ScriptedLevel<String, Data>(), models: [.json(Farewell.self, as: "farewell")])
+    func insert(_ id: Int) {
+      let model = Farewell(id: id)
+      model.onDeath.append { [weak cache] in
+        // With no room, the ledger alone holds the model; this would not return if it died under the lock.
+        if cache?.value(Book.self, id: "none") == nil { deaths.append(id) }
+      }
+      cache.insert(model)
+    }
+    insert(1)
+    insert(1)  // replaced
+    #expect(deaths.all == [1])
+    cache.removeAll()  // cleared
+    #expect(deaths.all == [1, 1])
+    insert(2)
+    try await archive?.save()  // written
+    #expect(deaths.all == [1, 1, 2])
+    insert(3)
+    archive = nil  // given up
+    #expect(deaths.all == [1, 1, 2, 3])
+  }
+
   @Test("a store or a removal while a model is read wins over what was read")
   func changesDuringRead() async throws {
     let backing = ScriptedLevel<String, Data>()
