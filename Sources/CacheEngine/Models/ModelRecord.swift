@@ -51,7 +51,7 @@ struct ModelRecord: Sendable {
       return (
         checksum: reader.take(UInt64.self), format: reader.take(UInt32.self), boot: reader.take(UInt64.self),
         steady: reader.take(Int64.self), wall: reader.take(Int64.self), written: reader.take(Int64.self),
-        name: reader.take(count: Int(reader.take(UInt32.self))), body: reader.offset, isCut: reader.isPastEnd
+        name: reader.take(count: Int(clamping: reader.take(UInt32.self))), body: reader.offset, isCut: reader.isPastEnd
       )
     }
     guard !fields.isCut, fields.format == Self.format, fields.checksum == Self.checksum(bytes[8...]),

@@ -79,7 +79,7 @@ import Testing
       #expect(cache.count == naive.things.count + naive.tallies.count)
     }
 
-    for _ in 0..<150 {
+    for _ in 0..<300 {
       switch Int.random(in: 0..<12, using: &random) {
       case 0...3:
         let thing = thing()
@@ -179,16 +179,17 @@ import Testing
         let related = (0..<Int.random(in: 0...2, using: &random)).map { _ in Int.random(in: 0..<30, using: &random) }
         let thing = Thing(id: Int.random(in: 0..<30, using: &random), number: number, related: related)
         cache.insert(thing)
-        for changes in listener.take() {
-          for change in changes {
-            let id = change.new(Thing.self)?.id ?? change.old(Thing.self)?.id ?? -1
-            naive.things[id] = change.new(Thing.self)
-          }
+        var evicted: Set<Int> = []
+        for change in listener.take().joined() {
+          let id = change.new(Thing.self)?.id ?? change.old(Thing.self)?.id ?? -1
+          naive.things[id] = change.new(Thing.self)
+          if change.kind == .removed(.evicted) { evicted.insert(id) }
         }
         // A commit brings the count within the limit, or leaves nothing but what observed models reach.
         let kept = naive.reached(from: Set(observations.map(\.id)))
         let unobserved = naive.things.keys.filter { !kept.contains($0) }
         #expect(cache.count <= 8 || unobserved.isEmpty, "seed \(seed)")
+        #expect(evicted.isDisjoint(with: kept), "seed \(seed)")
         #expect(cache.count == naive.things.count)
       }
     }
