@@ -37,6 +37,11 @@ public final class ModelBatch: Sendable {
     journal.withLock { $0.append(.remove, to: ModelKey(type, id: id)) }
   }
 
+  /// Removes every model when the batch ends, but for those that the batch stores afterwards.
+  ///
+  /// What others store meanwhile goes as well.
+  public func removeAll() { journal.withLock { $0.appendClear() } }
+
   /// Returns the model that would be stored if the batch ended now.
   ///
   /// - Parameters:
@@ -53,9 +58,13 @@ public final class ModelBatch: Sendable {
   }
 
   /// What would change if the batch ended now, in the order in which the models were first changed.
+  ///
+  /// What ``removeAll()`` removes stands first.
   public var changes: ModelChanges {
-    let (steps, now) = (journal.withLock { $0.stepsByKey }, cache.clock.now)
-    let changes = steps.compactMap { key, steps -> ModelChanges.Change? in
+    let (steps, isCleared) = journal.withLock { ($0.stepsByKey, $0.isCleared) }
+    let now = cache.clock.now
+    var changes = isCleared ? cache.removals(besides: Set(steps.map(\.key)), now: now) : []
+    changes += steps.compactMap { key, steps -> ModelChanges.Change? in
       let old = cache.current(key, now: now).value
       let new = BatchJournal.outcome(of: steps, for: key, onto: old)?.value
       if old == nil, new == nil { return nil }
@@ -69,7 +78,7 @@ public final class ModelBatch: Sendable {
   ///
   /// - Returns: Whether there was one.
   @discardableResult
-  public func undo() -> Bool { journal.withLock { $0.removeLast() } != nil }
+  public func undo() -> Bool { journal.withLock { $0.removeLast() } }
 
   /// The batch as it stands, to come back to with ``undo(to:)``.
   public var savepoint: Savepoint { Savepoint(count: journal.withLock { $0.count }) }
@@ -78,81 +87,12 @@ public final class ModelBatch: Sendable {
   ///
   /// - Parameter savepoint: A savepoint of this batch. One that has itself been taken back means nothing.
   public func undo(to savepoint: Savepoint) {
-    while journal.withLock({ $0.count > savepoint.count ? $0.removeLast() : nil }) != nil {}
+    while journal.withLock({ $0.count > savepoint.count && $0.removeLast() }) {}
   }
 
   /// Ends the batch, and hands over what it gathered.
-  func close() -> [(key: ModelKey, steps: [BatchJournal.Step])] { journal.withLock { $0.close() } }
-}
-
-/// What was done in a batch, in order: a value, guarded by the batch's lock.
-struct BatchJournal: Sendable {
-  enum Step: Sendable {
-    case store(any Sendable, deadline: CacheInstant?, isMerging: Bool)
-    case remove
-
-    /// Whether it gives the same result whatever is stored.
-    var isFinal: Bool {
-      if case .store(_, _, isMerging: true) = self { return false }
-      return true
-    }
-  }
-
-  private var entries: [(key: ModelKey, step: Step)] = []
-  private var positions: [ModelKey: [Int]] = [:]
-  private var isClosed = false
-
-  var count: Int { entries.count }
-
-  mutating func append(_ step: Step, to key: ModelKey) {
-    guard !isClosed else { return }
-    positions[key, default: []].append(entries.count)
-    entries.append((key, step))
-  }
-
-  mutating func removeLast() -> (key: ModelKey, step: Step)? {
-    guard !isClosed, let last = entries.popLast() else { return nil }
-    positions[last.key]?.removeLast()
-    if positions[last.key]?.isEmpty ?? false { positions[last.key] = nil }
-    return last
-  }
-
-  func steps(for key: ModelKey) -> [Step] { positions[key]?.map { entries[$0].step } ?? [] }
-
-  /// The steps of each model, in the order in which they were first changed.
-  var stepsByKey: [(key: ModelKey, steps: [Step])] {
-    entries.enumerated().compactMap { position, entry in
-      positions[entry.key]?.first == position ? (entry.key, steps(for: entry.key)) : nil
-    }
-  }
-
-  mutating func close() -> [(key: ModelKey, steps: [Step])] {
-    defer { self = BatchJournal(isClosed: true) }
-    return stepsByKey
-  }
-
-  init() {}
-
-  private init(isClosed: Bool) { self.isClosed = isClosed }
-
-  /// Whether the outcome of steps depends on what is stored.
-  static func dependsOnStored(_ steps: [Step]) -> Bool { steps.allSatisfy { !$0.isFinal } }
-
-  /// What steps leave of a model: the last one that stores or removes for good, and every merge after it.
-  static func outcome(
-    of steps: [Step], for key: ModelKey, onto stored: (any Sendable)?
-  ) -> (value: any Sendable, deadline: CacheInstant?)? {
-    let first = steps.lastIndex(where: \.isFinal) ?? 0
-    var outcome = stored.map { (value: $0, deadline: CacheInstant?.none) }
-    for step in steps[first...] {
-      switch step {
-      case .remove: outcome = nil
-      case .store(let model, let deadline, isMerging: true):
-        outcome = (outcome.map { merge($0.value, with: model, of: key.type) } ?? model, deadline)
-      case .store(let model, let deadline, isMerging: false): outcome = (model, deadline)
-      }
-    }
-    return outcome
+  func close() -> (steps: [(key: ModelKey, steps: [BatchJournal.Step])], isCleared: Bool) {
+    journal.withLock { $0.close() }
   }
 }
 
@@ -187,8 +127,8 @@ extension ModelCache {
     let batch = ModelBatch(cache: self)
     defer { _ = batch.close() }
     try action(batch)
-    let steps = batch.close()
-    return commit(completion: completion) { now in
+    let (steps, isCleared) = batch.close()
+    return commit(clearing: isCleared, completion: completion) { now in
       steps.map { key, steps in
         var basis: UInt64?
         var stored: (any Sendable)?

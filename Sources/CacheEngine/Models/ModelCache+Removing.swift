@@ -1,3 +1,5 @@
+import Synchronization
+
 extension ModelCache {
   /// What goes with a model that is removed.
   public enum Cascade: String, Sendable, CaseIterable {
@@ -32,7 +34,14 @@ extension ModelCache {
   /// - Returns: What was removed.
   @discardableResult
   public func removeAll() -> ModelChanges {
-    commit { graph, now in graph.removeAll(.cleared, now: now) }
+    commit(clearing: true) { _ in [] }
+  }
+
+  /// What a clear would change now.
+  func removals(besides kept: Set<ModelKey>, now: CacheInstant) -> [ModelChanges.Change] {
+    state.withLock { $0.graph.stored(besides: kept) }.filter { !$0.model.isExpired(at: now) }.map {
+      ModelChanges.Change(key: $0.key, kind: .removed(.cleared), oldValue: $0.model.value, newValue: nil)
+    }
   }
 
   /// Removes every model that is neither observed nor reached from an observed one, at any depth.

@@ -144,17 +144,18 @@ public final class ModelCache: Sendable {
 
   // MARK: Commits
 
-  /// Carries out edits, computed anew as often as somebody else changes what they were computed from, and tells.
+  /// Carries out edits, after a clear if asked to, computed anew as often as somebody else changes what they were computed from, and tells.
   @discardableResult
   func commit(
-    completion: (@Sendable () -> Void)? = nil, _ edits: (_ now: CacheInstant) -> [ModelEdit]
+    clearing isClearing: Bool = false, completion: (@Sendable () -> Void)? = nil,
+    _ edits: (_ now: CacheInstant) -> [ModelEdit]
   ) -> ModelChanges {
     while true {
       let now = clock.now
       let prepared = edits(now)
       // The commit is carried out of the lock whole, so that whatever leaves dies out here.
       let commit = state.withLock { state -> ModelGraph.Commit? in
-        guard let commit = state.graph.commit(prepared, now: now) else { return nil }
+        guard let commit = state.graph.commit(prepared, clearing: isClearing, now: now) else { return nil }
         state.deliver(commit, completion: completion)
         return commit
       }

@@ -7,7 +7,22 @@ extension ModelGraph {
       for slot in graph.nodes.indices where graph.nodes[slot].stored != nil && condition(graph.nodes[slot]) {
         graph.withdraw(Int32(slot), cause, &commit)
       }
-      if cause == .cleared { graph.archive?.noteClear(number: graph.commitCount) }
+    }
+  }
+
+  /// Takes out every model but some, which are about to be stored or removed in the same commit.
+  mutating func clear(besides kept: Set<ModelKey>, _ commit: inout Commit) {
+    for slot in nodes.indices where nodes[slot].stored != nil {
+      if let key = table.slots[slot]?.key, !kept.contains(key) { withdraw(Int32(slot), .cleared, &commit) }
+    }
+    archive?.noteClear(number: commitCount)
+  }
+
+  /// The models that a clear would take out.
+  func stored(besides kept: Set<ModelKey>) -> [(key: ModelKey, model: StoredModel)] {
+    nodes.indices.compactMap { slot in
+      guard let model = nodes[slot].stored, let key = table.slots[slot]?.key, !kept.contains(key) else { return nil }
+      return (key, model)
     }
   }
 

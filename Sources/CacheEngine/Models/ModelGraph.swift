@@ -70,14 +70,15 @@ struct ModelGraph: Sendable {
     return stored
   }
 
-  /// Carries out edits of different models together, or none of them.
+  /// Carries out edits of different models together, or none of them; with them, if asked to, every other model goes.
   ///
   /// `nil` if an edit was computed from a model that is no longer the one stored.
-  mutating func commit(_ edits: [ModelEdit], now: CacheInstant) -> Commit? {
+  mutating func commit(_ edits: [ModelEdit], clearing isClearing: Bool = false, now: CacheInstant) -> Commit? {
     for edit in edits {
       if let basis = edit.basis, basis != stored(edit.key)?.version ?? 0 { return nil }
     }
     return self.commit(now: now) { graph, commit in
+      if isClearing { graph.clear(besides: Set(edits.map(\.key)), &commit) }
       for edit in edits { graph.carryOut(edit, &commit) }
     }
   }

@@ -55,6 +55,25 @@ import Testing
     try await disk.close()
   }
 
+  @Test("a batch that removes everything and stores anew leaves the new models in the archive, and no others")
+  func archivesClearingBatch() async throws {
+    let level = MemoryCacheLevel<String, Data>()
+    let cache = ModelCache()
+    let archive = archive(cache, level)
+    cache.insert(herbert)
+    try await archive.save()
+    cache.insert(dune)
+    cache.performBatchUpdates { batch in
+      batch.removeAll()
+      batch.insert(Shelf(id: 1, books: []))
+    }
+    try await archive.save()
+    let second = ModelCache()
+    let restored = self.archive(second, level)
+    #expect(try await restored.restore() == ModelArchive.Restoration(loaded: 1))
+    #expect(second.value(Shelf.self, id: 1) == Shelf(id: 1, books: []))
+  }
+
   @Test(
     "a level that knows no deadlines keeps them all the same, over a restart of the machine too",
     arguments: [false, true])

@@ -243,6 +243,32 @@ import Testing
     #expect(cache.value(Author.self, id: "herbert") == herbert)
   }
 
+  @Test("a batch removes everything but what it stores afterwards, as one change that can be undone")
+  func removesAll() {
+    cache.insert(herbert)
+    cache.insert(dune)
+    let calls = Calls<Author?>()
+    let observation = cache.observe(herbert) { calls.append($0) }
+    let changes = cache.performBatchUpdates { batch in
+      batch.insert(Shelf(id: 1, books: []))
+      batch.removeAll()
+      #expect(batch.value(Shelf.self, id: 1) == nil)
+      #expect(batch.value(Book.self, id: "dune") == nil)
+      #expect(batch.undo())
+      #expect(batch.value(Book.self, id: "dune") == dune)
+      batch.removeAll()
+      batch.insert(Author(id: "herbert", born: 1920))
+      #expect(batch.value(Author.self, id: "herbert") == Author(id: "herbert", born: 1920))
+      #expect(batch.changes.map(\.kind) == [.removed(.cleared), .updated])
+      #expect(cache.value(Book.self, id: "dune") == dune)
+    }
+    #expect(changes.map(\.kind) == [.removed(.cleared), .updated])
+    #expect(changes.map(\.key) == [ModelKey(of: dune), ModelKey(of: herbert)])
+    #expect(calls.all == [Author(id: "herbert", born: 1920)])
+    #expect(cache.count == 1)
+    observation.cancel()
+  }
+
   @Test("P38 batches of several threads are committed whole, one after the other")
   func atomic() async {
     struct Half: Identifiable {

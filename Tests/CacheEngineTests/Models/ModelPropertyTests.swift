@@ -118,6 +118,9 @@ import Testing
               let id = Int.random(in: 0..<ids, using: &random)
               pending.things[id] = nil
               batch.remove(Thing.self, id: id)
+            } else if Int.random(in: 0..<10, using: &random) == 0 {
+              (pending.things, pending.tallies) = ([:], [:])
+              batch.removeAll()
             } else if Bool.random(using: &random) {
               let thing = thing()
               pending.things[thing.id] = thing
