@@ -1,0 +1,21 @@
+/// What share of its requests a cache would have answered, had it been another.
+public struct HitRatioEstimate: Sendable, Hashable {
+  /// The policy of that cache.
+  public let eviction: Eviction
+  /// Its capacity, in the unit of the cache that was observed.
+  public let capacity: Int
+  /// Hits as a share of the requests, from 0 to 1.
+  public let value: Double
+  /// How far the value may be off, as a share of the requests: 95 of 100 estimates are closer.
+  public let margin: Double
+
+  /// Whether it is better than another by more than chance explains.
+  ///
+  /// - Parameters:
+  ///   - other: The other estimate.
+  ///   - least: By how much at least, as a share of the requests.
+  /// - Returns: Whether it is.
+  public func isBetter(than other: HitRatioEstimate, byAtLeast least: Double = 0.01) -> Bool {
+    value - other.value >= max(least, margin, other.margin)
+  }
+}
