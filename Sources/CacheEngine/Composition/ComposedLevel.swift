@@ -10,10 +10,10 @@
 /// | miss, refused or failed | failed | the lower level's error |
 /// | cancelled | not asked | `CancellationError` |
 ///
-/// The copy keeps the deadline of the entry found, shortened to the upper level's own lifetime, and never replaces a
-/// newer value: a set, removal or clear through this level that began while the read travelled wins. A copy that
-/// fails is reported and does not fail the read. A read that was overtaken so asks the upper level once more, and gives
-/// what that holds by now.
+/// The copy keeps the age and the deadline of the entry found, shortened to the upper level's own lifetime, and never
+/// replaces a newer value: a set, removal or clear through this level that began while the read travelled wins. A copy
+/// that fails is reported and does not fail the read. A read that was overtaken so asks the upper level once more, and
+/// gives what that holds by now.
 ///
 /// Writes of one key are carried out one after the other, the lower level first, so that all levels end with the same
 /// value. Every level is tried; if some fail, one error names them.
@@ -160,7 +160,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     try await gate.backFill(key, readVersion: readVersion) {
       do {
         try await upper.store(
-          entry.value, forKey: key, terms: .backFill(deadline: entry.deadline, tags: entry.tags))
+          entry.value, forKey: key,
+          terms: .backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created))
       } catch let error as CancellationError {
         throw error
       } catch {

@@ -115,6 +115,8 @@ public struct StoreTerms: Sendable {
   public var purpose: Purpose
   /// What the entry can be removed by, in a ``TaggedLevel``.
   public var tags: Set<String>
+  /// When the value was first stored, if that was before; `nil` for now.
+  public var created: CacheInstant?
 
   /// Creates terms.
   ///
@@ -123,23 +125,31 @@ public struct StoreTerms: Sendable {
   ///   - cost: What the entry weighs; `nil` lets the level find out.
   ///   - purpose: Who stores.
   ///   - tags: What the entry can be removed by.
+  ///   - created: When the value was first stored, if that was before.
   @inlinable
-  public init(expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set, tags: Set<String> = []) {
+  public init(
+    expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set, tags: Set<String> = [],
+    created: CacheInstant? = nil
+  ) {
     self.expiry = expiry
     self.cost = cost
     self.purpose = purpose
     self.tags = tags
+    self.created = created
   }
 
-  /// The terms on which a composition copies an entry upwards: its deadline stays.
+  /// The terms on which a composition copies an entry upwards: its deadline and its age stay.
   ///
   /// - Parameters:
   ///   - deadline: The deadline of the entry found below; `nil` for never or not known.
   ///   - tags: The tags of that entry.
+  ///   - created: When that entry was stored; `nil` for not known.
   /// - Returns: The terms.
   @inlinable
-  public static func backFill(deadline: CacheInstant?, tags: Set<String> = []) -> StoreTerms {
-    StoreTerms(expiry: deadline.map(Expiry.at) ?? .never, purpose: .backFill, tags: tags)
+  public static func backFill(
+    deadline: CacheInstant?, tags: Set<String> = [], created: CacheInstant? = nil
+  ) -> StoreTerms {
+    StoreTerms(expiry: deadline.map(Expiry.at) ?? .never, purpose: .backFill, tags: tags, created: created)
   }
 
   /// The same terms for another form of the value, which weighs something else.

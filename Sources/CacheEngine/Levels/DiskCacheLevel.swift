@@ -198,8 +198,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       let bytes = Array(try valueCoding.encode(value))
       let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
       return try await store.put(
-        try storeKey(key), type: type, value: bytes, deadline: deadline, cost: bytes.count, tags: terms.tags,
-        durability: durability, if: condition)
+        try storeKey(key), type: type, value: bytes, created: terms.created, deadline: deadline, cost: bytes.count,
+        tags: terms.tags, durability: durability, if: condition)
     }
   }
 

@@ -248,7 +248,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
     let now = clock.now
     let entry = MemoryEntry(
-      value: value, cost: max(0, terms.cost ?? cost(key, value)), created: now,
+      value: value, cost: max(0, terms.cost ?? cost(key, value)), created: terms.created ?? now,
       deadline: terms.deadline(levelDefault: expiry, clock: clock))
     let left = state.withLock { entries -> (replaced: Slot?, evicted: [Slot])? in
       guard condition?.holds(isHeld: entries.holds(key, hash: hash, at: now)) ?? true else { return nil }

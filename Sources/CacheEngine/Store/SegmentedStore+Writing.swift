@@ -32,14 +32,17 @@ extension SegmentedStore {
   /// The value that was there before stays if this fails. Returns whether the condition held, and the value was stored.
   @discardableResult
   func put(
-    _ key: StoreKey, type: [UInt8], value: [UInt8], deadline: CacheInstant?, cost: Int, tags: Set<String> = [],
-    durability: Durability, if condition: StoreCondition? = nil
+    _ key: StoreKey, type: [UInt8], value: [UInt8], created: CacheInstant? = nil, deadline: CacheInstant?, cost: Int,
+    tags: Set<String> = [], durability: Durability, if condition: StoreCondition? = nil
   ) async throws -> Bool {
     let reading = ClockReading(clock)
-    let lifetime = deadline.map { max(0, CacheInstant(nanoseconds: reading.now).duration(to: $0).clampedNanoseconds) }
+    // Nothing comes from the future.
+    let now = CacheInstant(nanoseconds: reading.now)
+    let created = min(created ?? now, now)
+    let lifetime = deadline.map { max(0, created.duration(to: $0).clampedNanoseconds) }
     let times = RecordTimes(
-      createdWall: reading.wall, createdBoot: reading.now, boot: reading.boot, lifetime: lifetime ?? RecordTimes.forever
-    )
+      createdWall: CacheInstant(nanoseconds: reading.wall).advanced(by: now.duration(to: created)).nanoseconds,
+      createdBoot: created.nanoseconds, boot: reading.boot, lifetime: lifetime ?? RecordTimes.forever)
     guard value.count + key.bytes.count <= limits.longestValue, type.count < 1 << 16 else {
       throw CacheError(
         .tooLarge, "a value of \(value.count) bytes does not fit into a store of \(limits.capacity) bytes")

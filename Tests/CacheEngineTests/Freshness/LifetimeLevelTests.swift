@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Foundation
 import Testing
 
 @Suite struct LifetimeLevelTests {
@@ -16,6 +17,31 @@ import Testing
     #expect(try await cache.lookup("default").missReason == .expired)
     #expect(try await cache.get("long") == 2)
     #expect(cache.peek("for good") == 3)
+  }
+
+  @Test("what is copied up is as old as what it was copied from", arguments: [false, true])
+  func backFillAge(toDisk: Bool) async throws {
+    let below = MemoryCacheLevel<String, Data>(name: "below", clock: clock)
+    let folder = DiskFolder()
+    let disk = try DiskCacheLevel<String, Data>(directory: folder.path, clock: clock)
+    let upper = toDisk ? disk.normalize() : MemoryCacheLevel(clock: clock).normalize()
+    let stored = clock.now
+    try await below.set(Data([1]), forKey: "a", expiry: .after(.seconds(60)))
+    clock.advance(by: .seconds(10))
+    _ = try await upper.compose(below).get("a")
+    let copy = try await upper.lookup("a").entry
+    #expect(copy?.created == stored)
+    #expect(copy?.deadline == stored.advanced(by: .seconds(60)))
+    #expect(try await upper.maximumAge(.seconds(10), clock: clock).get("a") == nil)
+    try await disk.close()
+    guard toDisk else { return }
+    clock.advance(by: .seconds(5))
+    clock.reboot()
+    let reopened = try DiskCacheLevel<String, Data>(directory: folder.path, clock: clock)
+    let entry = try await reopened.lookup("a").entry
+    #expect(entry?.created?.duration(to: clock.now) == .seconds(15))
+    #expect(entry?.deadline == clock.now.advanced(by: .seconds(45)))
+    try await reopened.close()
   }
 
   @Test("what is copied up keeps its deadline, and lives at most as long as the level says")
