@@ -57,7 +57,7 @@ extension ByteCoding where Value: Codable {
   /// JSON with sorted keys, so that equal values make equal bytes.
   public static var json: ByteCoding {
     ByteCoding(
-      name: "json/\(String(reflecting: Value.self))",
+      name: "json/\(StableName.of(Value.self))",
       encode: { value in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -70,5 +70,16 @@ extension ByteCoding where Value: Codable {
           throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self) in JSON", underlying: error)
         }
       })
+  }
+}
+
+/// The name of a type that is the same in every run of a program.
+enum StableName {
+  /// The full name, without the addresses that stand in the names of private and local types.
+  static func of(_ type: Any.Type) -> String {
+    let parts = String(reflecting: type).split(separator: "(unknown context at $", omittingEmptySubsequences: false)
+    return parts.dropFirst().reduce(into: String(parts[0])) { name, part in
+      name += part.drop { $0.isHexDigit }.dropFirst(2)  // what follows the address: ")."
+    }
   }
 }
