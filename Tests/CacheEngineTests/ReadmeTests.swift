@@ -135,6 +135,28 @@ import Testing
     observation.cancel()
   }
 
+  @Test("a cache by name keeps values of every type, and says how old they are")
+  func cashier() async throws {
+    let directory = temporaryDirectory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let photo = Data([1, 2, 3])
+    // README
+    let news = try await Cashier.open("news", in: .durable(in: directory))  // the same cache for everyone
+    try await news.changeSettings { $0.lifespan = .seconds(600) }  // also for what is stored already
+
+    try await news.set(["Rain until noon", "Sun"], forKey: "headlines")
+    try await news.set(CashierMedia(photo, type: "image/png"), forKey: "photo")
+
+    let headlines = try await news.entry([String].self, forKey: "headlines")  // the value, isValid, lastUpdate
+    try await news.refreshValidation(forKey: "headlines")  // the server says that they have not changed
+    let text = try await news.string(forKey: "headlines")  // nil: there is something, but no text
+    // end
+    #expect(headlines?.value == ["Rain until noon", "Sun"])
+    #expect(headlines?.isValid == true)
+    #expect(text == nil)
+    try await news.close()
+  }
+
   @Test("every Swift block of the README stands in a test")
   func blocksAreCompiled() throws {
     let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)

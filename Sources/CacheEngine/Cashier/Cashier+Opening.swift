@@ -1,0 +1,64 @@
+import Dispatch
+
+#if canImport(Darwin)
+  internal import Foundation
+#endif
+
+extension Cashier {
+  private static let queue = DispatchQueue(label: "CacheEngine.cashier", attributes: .concurrent)
+
+  /// Opens the cache with a name, or gives the one that is open.
+  ///
+  /// If the app has a higher version than any that opened the cache before, everything in it is removed first, unless it
+  /// is durable or its settings say that it persists across versions. A crash meanwhile does not count as having removed
+  /// anything: the next opening begins again.
+  ///
+  /// - Parameters:
+  ///   - id: The name: any text.
+  ///   - location: Where the files are. Caches of one name in different locations have nothing to do with each other.
+  ///   - persistsCacheAcrossVersions: Sets ``CashierSettings/persistsCacheAcrossVersions``, before anything is removed.
+  ///     `nil` leaves it as it was when the cache was used last.
+  ///   - appVersion: The version of the app: numbers with dots between them. With `nil` nothing is removed.
+  ///   - capacity: How many bytes the files may take. At least 1 MiB. What was not used for the longest time leaves first.
+  ///   - memoryCapacity: How many bytes of values are held in memory.
+  ///   - clock: The clock that lifespans are measured by.
+  ///   - observer: Told of what was damaged, or failed and was passed over. By default the log.
+  /// - Returns: The cache. If it was open, what it was opened with counts, and only `persistsCacheAcrossVersions` is new.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process has opened it,
+  ///   ``CacheError/Code/unusableStore``, ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
+  public static func open(
+    _ id: String = "default", in location: CashierLocation = .purgeable, persistsCacheAcrossVersions: Bool? = nil,
+    appVersion: String? = bundleVersion, capacity: Int = 256 << 20, memoryCapacity: Int = 50 << 20,
+    clock: any CacheClock = SystemClock(), observer: any CacheObserver = CacheLogger()
+  ) async throws -> Cashier {
+    let opening = CashierOpening(
+      id: id, location: location, persistsCacheAcrossVersions: persistsCacheAcrossVersions,
+      appVersion: appVersion.map(AppVersion.init), capacity: capacity, memoryCapacity: memoryCapacity, clock: clock,
+      observer: observer)
+    return try await open(opening)
+  }
+
+  /// The version that the app's bundle tells; `nil` where there is none, as on Linux.
+  public static var bundleVersion: String? {
+    #if canImport(Darwin)
+      Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+    #else
+      nil
+    #endif
+  }
+
+  static func open(_ opening: CashierOpening) async throws -> Cashier {
+    let cashier = try await CashierRegistry.cashier(at: opening.folder) { try await opening.open() }
+    if let policy = opening.persistsCacheAcrossVersions {
+      try await cashier.changeSettings { $0.persistsCacheAcrossVersions = policy }
+    }
+    return cashier
+  }
+
+  /// Runs what may wait for the disk where nobody else has to wait for it.
+  static func blocking<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws -> Answer {
+    try await withCheckedThrowingContinuation { done in
+      queue.async { done.resume(with: Result(catching: work)) }
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A cache with a name, for values of any type, that an app opens wherever it needs it.
+///
+/// ```swift
+/// let news = try await Cashier.open("news")
+/// try await news.changeSettings { $0.lifespan = .seconds(60) }
+///
+/// try await news.set("Rain until noon", forKey: "weather")
+/// let weather = try await news.string(forKey: "weather")
+/// let isFresh = try await news.isValid(forKey: "weather")
+/// ```
+///
+/// Values are held in memory over files. The lifespan is one for the whole cache and is applied at every read: when it is
+/// over, an entry is not valid any more and is returned all the same, unless ``CashierSettings/returnsExpiredData`` is off.
+/// It is never deleted for its age. ``refreshValidation(forKey:)`` begins its lifespan anew.
+///
+/// Whoever opens a cache that is open gets the same one. It lives as long as somebody holds it; what is in memory only
+/// goes with it. One process at a time opens a cache, another one gets ``CacheError/Code/inUse``. What was stored is there
+/// again after a crash; files and folders are for their owner only.
+///
+/// There is no `nil` in the cache: to store `nil` is to remove.
+public final class Cashier: Sendable {
+  private struct State: Sendable {
+    var record: CashierRecord
+    var isClosed = false
+  }
+
+  typealias Levels = ComposedLevel<MemoryCacheLevel<String, CashierItem>, CashierFiles>
+
+  /// The name that the cache was opened by.
+  public let id: String
+  /// Where the cache keeps its files.
+  public let location: CashierLocation
+
+  private let levels: Levels
+  private let record: UserDefaultsCacheLevel<String, CashierRecord>
+  private let clock: any CacheClock
+  private let state: Mutex<State>
+  // A refresh reads and writes, and nobody may write between. The levels cannot know that the two belong together.
+  private let writes = WriteGate<String>()
+  private let settingsWrites = WriteGate<String>()
+
+  init(
+    id: String, location: CashierLocation, levels: Levels, state: CashierRecord,
+    record: UserDefaultsCacheLevel<String, CashierRecord>, clock: any CacheClock
+  ) {
+    self.id = id
+    self.location = location
+    self.levels = levels
+    self.record = record
+    self.clock = clock
+    self.state = Mutex(State(record: state))
+  }
+
+  deinit { CashierRegistry.forget(location.folder(of: id)) }
+
+  // MARK: Settings
+
+  /// How the cache treats what it holds.
+  public var settings: CashierSettings { state.withLock { $0.record.settings } }
+
+  /// Changes settings, for everybody who uses the cache and for the time after a restart.
+  ///
+  /// - Parameter change: Changes the settings as they are now.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/closed``; the settings are
+  ///   then as they were.
+  public func changeSettings(_ change: (inout CashierSettings) -> Void) async throws {
+    try await settingsWrites.write("settings") {
+      try checkOpen()
+      let before = state.withLock { $0.record }
+      var changed = before
+      change(&changed.settings)
+      guard changed != before else { return }
+      try CashierFolder.setProtection(changed.settings.isProtected, from: before.settings.isProtected, of: folder)
+      try await record.set(changed, forKey: CashierRecord.key)
+      state.withLock { $0.record = changed }
+    }
+  }
+
+  // MARK: Age
+
+  /// Whether there is an entry whose lifespan is not over.
+  ///
+  /// - Parameter key: The key of the entry.
+  /// - Returns: Whether it is there and valid.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/closed``.
+  public func isValid(forKey key: String) async throws -> Bool { try await find(key)?.isValid ?? false }
+
+  /// When an entry was stored or refreshed last.
+  ///
+  /// - Parameter key: The key of the entry.
+  /// - Returns: The moment, by the time of day now; `nil` if there is no entry.
+  /// - Throws: As ``isValid(forKey:)``.
+  public func lastUpdate(forKey key: String) async throws -> Date? { try await find(key)?.lastUpdate }
+
+  /// Begins the lifespan of an entry anew.
+  ///
+  /// - Parameter key: The key of the entry. An absent one stays absent.
+  /// - Returns: Whether there is an entry.
+  /// - Throws: As ``set(_:forKey:)``.
+  @discardableResult
+  public func refreshValidation(forKey key: String) async throws -> Bool {
+    try await writes.write(key) {
+      guard let entry = try await find(key)?.entry else { return false }
+      let terms = StoreTerms(
+        expiry: entry.deadline.map(Expiry.at) ?? .never, cost: entry.value.cost, tags: entry.tags)
+      try await levels.store(entry.value, forKey: key, terms: terms)
+      return true
+    }
+  }
+
+  // MARK: Removing
+
+  /// Removes an entry from memory and from the files.
+  ///
+  /// - Parameter key: The key of the entry. An absent one stays absent.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func remove(forKey key: String) async throws {
+    try checkOpen()
+    try await writes.write(key) { try await levels.remove(key) }
+  }
+
+  /// Removes every entry, and none of the settings.
+  ///
+  /// - Throws: As ``set(_:forKey:)``.
+  public func clear() async throws {
+    try checkOpen()
+    try await writes.writeAll { try await levels.clear() }
+  }
+
+  /// Drops what is in memory; what is in files stays.
+  public func onMemoryWarning() async { await levels.onMemoryWarning() }
+
+  /// Hands memory pressure to the cache, as memory warnings.
+  ///
+  /// - Parameter source: Tells of pressure; by default the operating system.
+  /// - Returns: The subscription, which is to be kept.
+  public func listenToMemoryWarnings(
+    from source: some MemoryPressureSource = KernelPressureSource.system
+  ) -> MemoryWarningSubscription {
+    levels.listenToMemoryWarnings(from: source, clock: clock)
+  }
+
+  /// Writes what makes the next opening quick and lets go of the files; who opens the cache again gets a new one.
+  ///
+  /// Every later call fails with ``CacheError/Code/closed``. Closing twice is harmless.
+  ///
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
+  public func close() async throws {
+    let isFirst = state.withLock { state in
+      defer { state.isClosed = true }
+      return !state.isClosed
+    }
+    guard isFirst else { return }
+    try await CashierRegistry.close(folder) { [levels] in
+      await levels.onMemoryWarning()
+      try await levels.lower.disk.close()
+    }
+  }
+
+  // MARK: For values of every type
+
+  /// An entry, and what counts of its age.
+  struct Found {
+    var entry: Entry<CashierItem>
+    var isValid: Bool
+    /// Whether the settings let it be returned.
+    var isReturned: Bool
+    var lastUpdate: Date
+  }
+
+  func find(_ key: String) async throws -> Found? {
+    try checkOpen()
+    guard let entry = try await levels.lookup(key).entry else { return nil }
+    let settings = settings
+    let now = clock.now
+    let created = entry.created ?? now
+    let isValid = settings.isValid(age: created.duration(to: now))
+    return Found(
+      entry: entry, isValid: isValid, isReturned: isValid || settings.returnsExpiredData,
+      lastUpdate: Date(timeIntervalSince1970: (clock.timeSinceEpoch + now.duration(to: created)) / .seconds(1)))
+  }
+
+  /// Stores what is made of the settings at the moment of the write.
+  func store(
+    forKey key: String, terms: StoreTerms = StoreTerms(), _ item: (_ isPersistent: Bool) throws -> CashierItem
+  ) async throws {
+    try checkOpen()
+    try await writes.write(key) {
+      let item = try item(settings.isPersistent)
+      var terms = terms
+      terms.cost = item.cost
+      try await levels.store(item, forKey: key, terms: terms)
+    }
+  }
+
+  private var folder: String { location.folder(of: id) }
+
+  private func checkOpen() throws {
+    if state.withLock({ $0.isClosed }) {
+      throw CacheError(.closed, "the cache was closed; open it again with Cashier.open", level: id)
+    }
+  }
+}

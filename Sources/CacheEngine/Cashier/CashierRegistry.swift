@@ -1,0 +1,48 @@
+import Synchronization
+
+/// The caches that are open in this process: who asks twice for one gets the same.
+enum CashierRegistry {
+  /// Held weakly: a cache that nobody uses any more goes.
+  private struct Slot: Sendable {
+    weak var cashier: Cashier?
+  }
+
+  private static let open = Mutex<[String: Slot]>([:])
+  /// Openings and closings of one folder come one after the other.
+  private static let gate = WriteGate<String>()
+
+  /// Gives the cache of a folder, or makes it.
+  static func cashier(at folder: String, make: () async throws -> Cashier) async throws -> Cashier {
+    if let cashier = known(folder) { return cashier }
+    return try await gate.write(folder) {
+      if let cashier = known(folder) { return cashier }
+      let made = try await make()
+      open.withLock { $0[folder] = Slot(cashier: made) }
+      return made
+    }
+  }
+
+  /// Closes the cache of a folder; whoever asks for it meanwhile waits, and gets a new one.
+  static func close(_ folder: String, _ close: () async throws -> Void) async throws {
+    try await gate.write(folder) {
+      open.withLock { $0[folder] = nil }
+      try await close()
+    }
+  }
+
+  /// A cache has gone.
+  static func forget(_ folder: String) {
+    // Another one may stand there by now. It may die here, and then not under the lock, for it will call this again.
+    let other = open.withLock { slots -> Cashier? in
+      if let other = slots[folder]?.cashier { return other }
+      slots[folder] = nil
+      return nil
+    }
+    withExtendedLifetime(other) {}
+  }
+
+  /// Whether there is something known of a folder.
+  static func knows(_ folder: String) -> Bool { open.withLock { $0[folder] != nil } }
+
+  private static func known(_ folder: String) -> Cashier? { open.withLock { $0[folder]?.cashier } }
+}
