@@ -9,6 +9,8 @@
 /// ```swift
 /// let coding = ByteCoding<User>.json
 /// ```
+///
+/// Values of several types can share a store if each carries the name of its form: see ``init(name:pack:unpack:)``.
 public struct ByteCoding<Value: Sendable>: Sendable {
   /// Names the type and form of the bytes.
   ///
@@ -18,6 +20,9 @@ public struct ByteCoding<Value: Sendable>: Sendable {
   public let encode: @Sendable (Value) throws -> Data
   /// Turns bytes into a value.
   public let decode: @Sendable (Data) throws -> Value
+
+  let pack: @Sendable (Value) throws -> NamedBytes
+  let unpack: @Sendable (NamedBytes) throws -> Value
 
   /// Creates a coding.
   ///
@@ -31,6 +36,30 @@ public struct ByteCoding<Value: Sendable>: Sendable {
     self.name = name
     self.encode = encode
     self.decode = decode
+    pack = { NamedBytes(form: name, bytes: try encode($0)) }
+    unpack = { packed in
+      guard packed.form == name else {
+        throw CacheError(.invalidCachedData, "the entry was stored as \(packed.form) and is read as \(name)")
+      }
+      return try decode(packed.bytes)
+    }
+  }
+
+  /// Creates a coding of values that carry the name of their form, so that values of several types share a store.
+  ///
+  /// - Parameters:
+  ///   - name: Names the coding.
+  ///   - pack: Turns a value into bytes, and says what these are. The name is stored beside them.
+  ///   - unpack: Turns bytes of any form into a value, or throws.
+  public init(
+    name: String, pack: @escaping @Sendable (Value) throws -> NamedBytes,
+    unpack: @escaping @Sendable (NamedBytes) throws -> Value
+  ) {
+    self.name = name
+    self.pack = pack
+    self.unpack = unpack
+    encode = { try pack($0).bytes }
+    decode = { try unpack(NamedBytes(form: name, bytes: $0)) }
   }
 }
 

@@ -136,12 +136,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       switch try await store.read(try storeKey(key), includingExpired: includingExpired) {
       case .miss(let reason): return .miss(reason)
       case .found(let found):
-        guard found.type == type else {
-          throw CacheError(
-            .invalidCachedData,
-            "the entry was stored as \(String(decoding: found.type, as: UTF8.self)) and is read as \(valueCoding.name)")
-        }
-        let value = try valueCoding.decode(Data(found.record[found.value]))
+        let form = found.type == type ? valueCoding.name : String(decoding: found.type, as: UTF8.self)
+        let value = try valueCoding.unpack(NamedBytes(form: form, bytes: Data(found.record[found.value])))
         var entry = Entry(
           value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name,
           created: CacheInstant(nanoseconds: found.entry.created))
@@ -195,10 +191,12 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     _ value: Value, _ key: Key, _ terms: StoreTerms, if condition: StoreCondition?
   ) async throws -> Bool {
     try await named {
-      let bytes = Array(try valueCoding.encode(value))
+      let packed = try valueCoding.pack(value)
+      let form = packed.form == valueCoding.name ? type : Array(packed.form.utf8)
       let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
       return try await store.put(
-        try storeKey(key), type: type, value: bytes, created: terms.created, deadline: deadline, cost: bytes.count,
+        try storeKey(key), type: form, value: packed.bytes, created: terms.created, deadline: deadline,
+        cost: packed.bytes.count,
         tags: terms.tags, durability: durability, if: condition)
     }
   }

@@ -1,5 +1,11 @@
 internal import CStore
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// When a record was made and how long it may live, by clocks that survive a restart.
 struct RecordTimes: Equatable, Sendable {
   /// The lifetime that never ends.
@@ -222,6 +228,10 @@ enum Checksum {
   }
 
   static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+    unsafe bytes.withUnsafeBytes { unsafe of($0, seed: seed) }
+  }
+
+  static func of(_ bytes: Data, seed: UInt64) -> UInt64 {
     unsafe bytes.withUnsafeBytes { unsafe of($0, seed: seed) }
   }
 }

@@ -1,10 +1,16 @@
 import Dispatch
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// A change that waits for its turn.
 struct WriteJob: Sendable {
   enum Work: Sendable {
-    case put(PreparedRecord, value: [UInt8]?, if: StoreCondition?)
+    case put(PreparedRecord, value: Data?, if: StoreCondition?)
     case remove(StoreKey)
     case expire(StoreKey)
     case clear
@@ -32,7 +38,7 @@ extension SegmentedStore {
   /// The value that was there before stays if this fails. Returns whether the condition held, and the value was stored.
   @discardableResult
   func put(
-    _ key: StoreKey, type: [UInt8], value: [UInt8], created: CacheInstant? = nil, deadline: CacheInstant?, cost: Int,
+    _ key: StoreKey, type: [UInt8], value: Data, created: CacheInstant? = nil, deadline: CacheInstant?, cost: Int,
     tags: Set<String> = [], durability: Durability, if condition: StoreCondition? = nil
   ) async throws -> Bool {
     let reading = ClockReading(clock)
@@ -49,7 +55,7 @@ extension SegmentedStore {
     }
     let tagBytes = try RecordTags.bytes(tags)
     let hasOwnFile = value.count > limits.ownFileThreshold
-    let record = unsafe (hasOwnFile ? [UInt8](repeating: 0, count: 24) : value).withUnsafeBytes {
+    let record = unsafe (hasOwnFile ? Data(count: 24) : value).withUnsafeBytes {
       unsafe PreparedRecord(
         .value, key: key, type: type, tags: tagBytes, times: times, cost: cost, value: $0, salt: salt)
     }

@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -177,11 +182,17 @@ final class StoreFile: Sendable {
   func unlock() { flock(descriptor, LOCK_UN) }
 
   func write(_ bytes: [UInt8], at offset: Int) throws {
+    try unsafe bytes.withUnsafeBytes { try unsafe write($0, at: offset) }
+  }
+
+  func write(_ bytes: Data, at offset: Int) throws {
+    try unsafe bytes.withUnsafeBytes { try unsafe write($0, at: offset) }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
     var done = 0
     while done < bytes.count {
-      let written = unsafe bytes.withUnsafeBytes {
-        unsafe calls.write(descriptor, UnsafeRawBufferPointer(rebasing: $0[done...]), offset + done)
-      }
+      let written = unsafe calls.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]), offset + done)
       if written < 0 && errno == EINTR { continue }
       guard written > 0 else { throw SystemFailure("write", written == 0 ? EIO : errno) }
       done += written

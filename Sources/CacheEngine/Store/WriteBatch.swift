@@ -1,5 +1,10 @@
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -63,7 +68,7 @@ struct WriteBatch {
   }
 
   private mutating func put(
-    _ prepared: PreparedRecord, _ value: [UInt8]?, if condition: StoreCondition?
+    _ prepared: PreparedRecord, _ value: Data?, if condition: StoreCondition?
   ) throws -> Bool {
     if let condition {
       let now = store.clock.now.nanoseconds
@@ -102,7 +107,7 @@ struct WriteBatch {
   }
 
   /// Writes a long value beside the log and renames it, and gives the record that points to it.
-  private mutating func writeOwnFile(_ number: UInt64, _ value: [UInt8], _ record: PreparedRecord) throws
+  private mutating func writeOwnFile(_ number: UInt64, _ value: Data, _ record: PreparedRecord) throws
     -> PreparedRecord
   {
     let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
