@@ -265,6 +265,20 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     }
   }
 
+  /// Whether there is an entry that has not expired, at once and without reading it.
+  ///
+  /// It does not count as a use. Whether the entry is damaged is not known before it is read.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: Whether there is one.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``, or the coding's error.
+  /// - Complexity: O(1) on average.
+  public func contains(_ key: Key) throws -> Bool {
+    let key = try storeKey(key)
+    guard let entry = store.state.withLock({ $0.index.find(key) }) else { return false }
+    return entry.deadlineInstant.map { $0 > store.clock.now } ?? true
+  }
+
   /// Ends the lifetime of an entry now.
   ///
   /// - Parameter key: The key of the entry.

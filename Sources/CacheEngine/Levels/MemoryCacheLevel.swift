@@ -209,6 +209,19 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Returns: One summary for each entry.
   public func contents() async throws -> [EntrySummary<Key>] { state.withLock { $0.summaries } }
 
+  /// Whether there is an entry that has not expired, at once.
+  ///
+  /// It does not count as a use.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: Whether there is one.
+  /// - Complexity: O(1) on average.
+  public func contains(_ key: Key) -> Bool {
+    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    let now = clock.now
+    return state.withLock { $0.holds(key, hash: hash, at: now) }
+  }
+
   /// Ends the lifetime of an entry now.
   ///
   /// - Parameter key: The key of the entry.
