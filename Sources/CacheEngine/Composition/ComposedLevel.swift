@@ -16,7 +16,8 @@
 /// gives what that holds by now.
 ///
 /// Writes of one key are carried out one after the other, the lower level first, so that all levels end with the same
-/// value. Every level is tried; if some fail, one error names them.
+/// value. Every level is tried; if some fail, one error names them. With ``PartialStores/refused`` a store that the lower
+/// level fails ends there, and both levels keep the value that they had.
 public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// What values are found by.
@@ -30,12 +31,14 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public let lower: Lower
 
   private let observer: (any CacheObserver)?
+  private let partialStores: PartialStores
   @usableFromInline let gate = WriteGate<Key>()
 
-  init(upper: Upper, lower: Lower, observer: (any CacheObserver)?) {
+  init(upper: Upper, lower: Lower, observer: (any CacheObserver)?, partialStores: PartialStores = .allowed) {
     self.upper = upper
     self.lower = lower
     self.observer = observer
+    self.partialStores = partialStores
   }
 
   /// The names of both levels.
@@ -190,11 +193,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: As ``set(_:forKey:)``.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await gate.write(key) {
-      try await inBoth {
-        try await lower.store(value, forKey: key, terms: terms)
-      } upper: {
-        try await upper.store(value, forKey: key, terms: terms)
-      }
+      try await storeInBoth(value, key, terms)
     }
   }
 
@@ -231,6 +230,23 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     await lower.onMemoryWarning()
   }
 
+  private func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws {
+    if partialStores == .refused {
+      try await lower.store(value, forKey: key, terms: terms)
+      // From here on the lower level has the value: a failure above is told as any other.
+      try await inBoth {
+      } upper: {
+        try await upper.store(value, forKey: key, terms: terms)
+      }
+    } else {
+      try await inBoth {
+        try await lower.store(value, forKey: key, terms: terms)
+      } upper: {
+        try await upper.store(value, forKey: key, terms: terms)
+      }
+    }
+  }
+
   private func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws
   {
     var attempts = WriteAttempts()
@@ -265,11 +281,7 @@ extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: 
       var isHeld = try await upper.lookup(key).entry != nil
       if !isHeld { isHeld = try await lower.lookup(key).entry != nil }
       guard condition.holds(isHeld: isHeld) else { return false }
-      try await inBoth {
-        try await lower.store(value, forKey: key, terms: terms)
-      } upper: {
-        try await upper.store(value, forKey: key, terms: terms)
-      }
+      try await storeInBoth(value, key, terms)
       return true
     }
   }
@@ -339,5 +351,18 @@ extension CacheLevel {
     _ lower: Lower, observer: (any CacheObserver)? = CacheLogger()
   ) -> ComposedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     ComposedLevel(upper: self, lower: lower, observer: observer)
+  }
+
+  /// Puts this level above another, and says what becomes of a store that the lower level fails.
+  ///
+  /// - Parameters:
+  ///   - lower: The level to ask when this one has no value.
+  ///   - partialStores: Whether this level takes a value that the lower one could not store.
+  ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
+  /// - Returns: Both levels as one.
+  public func compose<Lower: CacheLevel>(
+    _ lower: Lower, partialStores: PartialStores, observer: (any CacheObserver)? = CacheLogger()
+  ) -> ComposedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    ComposedLevel(upper: self, lower: lower, observer: observer, partialStores: partialStores)
   }
 }
