@@ -107,12 +107,3 @@ extension ModelCache {
     return stream
   }
 }
-
-/// Ends a sequence when nobody can send into it any more: when its cache is gone.
-private final class StreamSender<Element: Sendable>: Sendable {
-  let continuation: AsyncStream<Element>.Continuation
-
-  init(continuation: AsyncStream<Element>.Continuation) { self.continuation = continuation }
-
-  deinit { continuation.finish() }
-}
