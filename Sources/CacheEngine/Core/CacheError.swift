@@ -19,6 +19,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let conditionNotSatisfied = Code(rawValue: "conditionNotSatisfied")
     /// Stored bytes could not be turned into a value.
     public static let invalidCachedData = Code(rawValue: "invalidCachedData")
+    /// A value is of another type than the one asked for, and cannot be turned into it.
+    public static let typeMismatch = Code(rawValue: "typeMismatch")
     /// A value could not be turned into bytes.
     public static let encodingFailed = Code(rawValue: "encodingFailed")
     /// A value is heavier than the level's capacity; nothing was evicted for it.
@@ -33,6 +35,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let readOnly = Code(rawValue: "readOnly")
     /// The level was closed.
     public static let closed = Code(rawValue: "closed")
+    /// The cache was let go of before it came to the request.
+    public static let deallocated = Code(rawValue: "deallocated")
     /// The directory or its format cannot be used by this version; it was left untouched.
     public static let unusableStore = Code(rawValue: "unusableStore")
     /// A settings domain has a name that cannot be that of a file.
