@@ -10,8 +10,11 @@ enum StandardDirectory {
   ///
   /// On Linux these follow the XDG base directory specification.
   static func path(_ directory: FileManager.SearchPathDirectory) -> String {
-    let base =
-      FileManager.default.urls(for: directory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
-    return base.appending(path: ProcessInfo.processInfo.processName).path
+    base(directory).appending(path: ProcessInfo.processInfo.processName).path
+  }
+
+  /// One of the user's directories.
+  static func base(_ directory: FileManager.SearchPathDirectory) -> URL {
+    FileManager.default.urls(for: directory, in: .userDomainMask).first ?? FileManager.default.temporaryDirectory
   }
 }
