@@ -1,0 +1,117 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Where the disk tier of a ``Storage`` stands, what it may take, and for how long it keeps what.
+///
+/// ```swift
+/// let config = DiskConfig(name: "photos", expiry: .seconds(86_400), maxSize: 256 << 20)
+/// ```
+public struct DiskConfig: Sendable {
+  /// Under which circumstances the system lets the files be read; of consequence on Apple platforms only.
+  public enum Protection: Sendable, CaseIterable {
+    /// Always.
+    case none
+    /// While the device is unlocked.
+    case complete
+    /// While the device is unlocked, and as long as the file stays open.
+    case completeUnlessOpen
+    /// Since the device was first unlocked after its start.
+    case completeUntilFirstUserAuthentication
+  }
+
+  /// The name of the folder, one component of a path.
+  public var name: String
+  /// The lifetime of what is stored without one, counted from each store.
+  public var expiry: Expiry
+  /// How many bytes everything in the folder may take; 0 for no limit, and anything else counts as 1 MiB at least.
+  ///
+  /// Room is made before a write; what was not used for the longest time leaves first.
+  public var maxSize: Int
+  /// The path of the directory that the folder stands in; `nil` for the user's caches.
+  ///
+  /// The system may empty the caches when it needs room. What must last belongs elsewhere.
+  public var directory: String?
+  /// The permission bits of the folder; `nil` for the owner's alone.
+  ///
+  /// Nobody else may be allowed to write. Files are the owner's alone, whatever is said here.
+  public var permissions: Int?
+  /// Under which circumstances the system lets the files be read; `nil` for its default.
+  public var protection: Protection?
+  /// What an acknowledged write survives.
+  public var durability: Durability
+  /// For how long an expired entry stays, for those who ask for stale values.
+  public var keepsExpired: Duration
+
+  /// Creates a configuration.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the folder, one component of a path.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit. At least 0.
+  ///   - directory: The path of the directory that the folder stands in; `nil` for the user's caches.
+  ///   - permissions: The permission bits of the folder; `nil` for the owner's alone.
+  ///   - protection: Under which circumstances the system lets the files be read; `nil` for its default.
+  ///   - durability: What an acknowledged write survives.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  public init(
+    name: String, expiry: Expiry = .never, maxSize: Int = 0, directory: String? = nil, permissions: Int? = nil,
+    protection: Protection? = nil, durability: Durability = .buffered, keepsExpired: Duration = .zero
+  ) {
+    precondition(maxSize >= 0, "a size cannot be negative")
+    self.name = name
+    self.expiry = expiry
+    self.maxSize = maxSize
+    self.directory = directory
+    self.permissions = permissions
+    self.protection = protection
+    self.durability = durability
+    self.keepsExpired = keepsExpired
+  }
+
+  /// The path of the folder.
+  public var path: String {
+    let parent =
+      directory.map { URL(filePath: $0, directoryHint: .isDirectory) } ?? StandardDirectory.base(.cachesDirectory)
+    return parent.appending(path: name).path
+  }
+
+  // What the store calculates with has to leave room for sums.
+  var capacity: Int { maxSize == 0 ? 1 << 50 : max(maxSize, 1 << 20) }
+
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore``.
+  func check() throws {
+    guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.contains("\0") else {
+      throw CacheError(
+        .unusableStore,
+        "“\(name)” is not the name of a folder; use one component of a path, and `directory` for the rest")
+    }
+    guard permissions.map({ $0 & ~0o777 == 0 && $0 & 0o022 == 0 && $0 & 0o700 == 0o700 }) ?? true else {
+      throw CacheError(
+        .unusableStore, "the folder \(path) needs permissions with which its owner alone writes, such as 0o700 or 0o750"
+      )
+    }
+  }
+
+  /// Gives the folder its attributes, which a folder that was made anew lacks.
+  func applyAttributes() throws {
+    var attributes: [FileAttributeKey: Any] = [:]
+    if let permissions { attributes[.posixPermissions] = permissions }
+    #if canImport(Darwin)
+      attributes[.protectionKey] = protection.map { protection in
+        switch protection {
+        case .none: FileProtectionType.none
+        case .complete: .complete
+        case .completeUnlessOpen: .completeUnlessOpen
+        case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
+        }
+      }
+    #endif
+    guard !attributes.isEmpty else { return }
+    do { try FileManager.default.setAttributes(attributes, ofItemAtPath: path) } catch {
+      throw CacheError(.diskWriteFailed, "the attributes of \(path) could not be set", underlying: error)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// What the memory tier of a ``Storage`` may hold, and for how long.
+///
+/// ```swift
+/// let config = MemoryConfig(expiry: .seconds(600), countLimit: 500, totalCostLimit: 32 << 20)
+/// ```
+public struct MemoryConfig: Sendable {
+  /// The lifetime of what is stored without one, counted from each store.
+  public var expiry: Expiry
+  /// The most entries that there may be; 0 for no limit.
+  public var countLimit: Int
+  /// The most that the entries may cost together; 0 for no limit.
+  ///
+  /// The unit is a byte of what the transformer makes of a value. In a storage without a transformer a value that is
+  /// ``CostRepresentable`` says its cost, any other costs 1.
+  public var totalCostLimit: Int
+  /// Which entry leaves when room is needed.
+  public var eviction: Eviction
+  /// For how long an expired entry stays, for those who ask for stale values.
+  public var keepsExpired: Duration
+
+  /// Creates a configuration.
+  ///
+  /// - Parameters:
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - countLimit: The most entries that there may be; 0 for no limit. At least 0.
+  ///   - totalCostLimit: The most that the entries may cost together; 0 for no limit. At least 0.
+  ///   - eviction: Which entry leaves when room is needed.
+  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  public init(
+    expiry: Expiry = .never, countLimit: Int = 0, totalCostLimit: Int = 0, eviction: Eviction = .lru,
+    keepsExpired: Duration = .zero
+  ) {
+    precondition(countLimit >= 0, "a count limit cannot be negative")
+    precondition(totalCostLimit >= 0, "a cost limit cannot be negative")
+    self.expiry = expiry
+    self.countLimit = countLimit
+    self.totalCostLimit = totalCostLimit
+    self.eviction = eviction
+    self.keepsExpired = keepsExpired
+  }
+}

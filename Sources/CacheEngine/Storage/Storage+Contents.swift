@@ -1,0 +1,47 @@
+extension Storage {
+  /// The keys whose entries have not expired, in no particular order; after a restart, too.
+  ///
+  /// - Complexity: O(n); no value is read.
+  public var allKeys: [Key] {
+    get throws { try Array(core.wait { [core] in try await core.keys() }) }
+  }
+
+  /// The values of all keys, in no particular order.
+  ///
+  /// Those that another view has stored and this one cannot read are left out.
+  ///
+  /// - Complexity: O(n); every value is read.
+  public var allObjects: [Value] {
+    get throws {
+      try allKeys.compactMap { key in try readable { try object(forKey: key) } }
+    }
+  }
+
+  /// How much memory holds, and how much it may; `nil` without a memory tier.
+  ///
+  /// - Complexity: O(1).
+  public var memoryUsage: LevelUsage? { core.memory?.usage }
+
+  /// How much the disk holds, and how much it may; `nil` without a disk tier.
+  ///
+  /// - Complexity: O(1).
+  public var diskUsage: LevelUsage? { core.disk?.usage }
+
+  /// How many bytes everything in the folder takes; `nil` without a disk tier.
+  ///
+  /// - Complexity: O(1).
+  public var totalDiskStorageSize: Int? { diskUsage?.cost }
+
+  /// The path of the folder; `nil` without a disk tier.
+  public var path: String? { core.diskConfig?.path }
+
+  /// An error of the disk is one; that a value is of another type is none here.
+  func readable(_ read: () throws -> Value?) throws -> Value? {
+    do { return try read() } catch let error as CacheError {
+      switch error.code {
+      case .typeMismatch, .invalidCachedData: return nil
+      default: throw error
+      }
+    }
+  }
+}

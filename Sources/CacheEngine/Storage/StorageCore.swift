@@ -1,0 +1,208 @@
+import Dispatch
+import Synchronization
+
+/// The levels of a storage and those who observe them: what all its views and faces share.
+final class StorageCore<Key: Hashable & Sendable>: Sendable {
+  typealias Memory = MemoryCacheLevel<Key, StoredObject>
+  typealias Disk = DiskCacheLevel<Key, StoredObject>
+
+  let memory: Memory?
+  let disk: Disk?
+  let diskConfig: DiskConfig?
+  let changes = StorageChanges<Key>()
+  let clock: any CacheClock
+  /// Where the callback face does its work: one request after the other.
+  let callbacks = DispatchQueue(label: "CacheEngine.storage.callbacks")
+
+  private let levels: BasicCache<Key, StoredObject>
+  private let isCostLimited: Bool
+  /// A key's changes are told in the order in which they were made.
+  private let gate = WriteGate<Key>()
+  private let executor = StorageExecutor()
+  private let sweeping = Mutex<Task<Void, Never>?>(nil)
+
+  /// - Throws: As `DiskCacheLevel`'s initialiser; ``CacheError`` with code ``CacheError/Code/unusableStore`` if the
+  ///   configuration cannot be used.
+  init(
+    memory memoryConfig: MemoryConfig?, disk diskConfig: (config: DiskConfig, keys: ByteCoding<Key>)?,
+    sweepInterval: Duration?, clock: any CacheClock
+  ) throws {
+    precondition(sweepInterval.map { $0 > .zero } ?? true, "an interval between sweeps has to be positive")
+    self.clock = clock
+    self.diskConfig = diskConfig?.config
+    isCostLimited = memoryConfig.map { $0.totalCostLimit > 0 } ?? false
+    memory = memoryConfig.map { [changes] config in
+      Memory(
+        capacity: config.totalCostLimit == 0 ? .max : config.totalCostLimit,
+        countLimit: config.countLimit == 0 ? nil : config.countLimit, eviction: config.eviction, expiry: config.expiry,
+        keepsExpired: config.keepsExpired, clock: clock, removalListener: { changes.lose($0, from: .memory) },
+        cost: { $1.cost })
+    }
+    disk = try diskConfig.map { [changes] config, keys in
+      try config.check()
+      let disk = try Disk(
+        directory: config.path, capacity: config.capacity, expiry: config.expiry, keepsExpired: config.keepsExpired,
+        durability: config.durability, keyCoding: keys, valueCoding: .object, clock: clock,
+        removalListener: { changes.lose($0, from: .disk) })
+      try config.applyAttributes()
+      return disk
+    }
+    // What the disk could not store must not be served from memory: after a restart the old value would be back.
+    levels =
+      switch (memory, disk) {
+      case (let memory?, let disk?): memory.compose(disk, partialStores: .refused).normalize()
+      case (let memory?, nil): memory.normalize()
+      case (nil, let disk?): disk.normalize()
+      case (nil, nil): EmptyLevel().normalize()
+      }
+    changes.setPresence { [weak memory, weak disk] key in
+      // A disk that is closed or has no such key holds nothing.
+      (memory?.contains(key) ?? false) || ((try? disk?.contains(key)) ?? false)
+    }
+    if let sweepInterval { sweep(every: sweepInterval) }
+  }
+
+  deinit { sweeping.withLock { $0 }?.cancel() }
+
+  // MARK: Ways to run an operation
+
+  /// Carries out an operation while the caller's thread waits.
+  func wait<Answer: Sendable>(_ operation: @escaping @Sendable () async throws -> Answer) throws -> Answer {
+    changes.beginOperation()
+    defer { changes.endOperation() }
+    return try executor.wait(operation)
+  }
+
+  /// Carries out an operation while the caller's task waits, which may be cancelled.
+  @concurrent
+  func run<Answer: Sendable>(_ operation: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
+    try Task.checkCancellation()
+    changes.beginOperation()
+    defer { changes.endOperation() }
+    let task = executor.start(operation)
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  // MARK: Operations
+
+  /// Whether values have to be encoded before they are stored.
+  var needsBytes: Bool { disk != nil || isCostLimited }
+
+  func lookup(_ key: Key) async throws -> Lookup<StoredObject> { try await levels.lookup(key) }
+
+  func lookupIncludingExpired(_ key: Key) async throws -> Lookup<StoredObject> {
+    try await levels.lookupIncludingExpired(key)
+  }
+
+  func store(_ object: StoredObject, forKey key: Key, terms: StoreTerms) async throws {
+    try await gate.write(key) {
+      let before = changes.isObserved(key) ? await held(key) : nil
+      try await levels.store(object, forKey: key, terms: terms.withoutCost)
+      changes.note(.stored(key, before: before, after: object))
+    }
+    object.dropBytes()
+  }
+
+  /// What a key has now, for its observers; that it cannot be read fails no store.
+  private func held(_ key: Key) async -> StoredObject? {
+    do { return try await levels.lookup(key).entry?.value } catch { return nil }
+  }
+
+  func remove(_ key: Key) async throws {
+    try await gate.write(key) {
+      let isHeld = try exists(key)
+      try await levels.remove(key)
+      if isHeld { changes.note(.removed(key)) }
+    }
+  }
+
+  func removeInMemory(_ key: Key) async throws {
+    try await gate.write(key) {
+      guard let memory, memory.contains(key) else { return }
+      try await memory.remove(key)
+      changes.note(.removedInMemory(key))
+    }
+  }
+
+  func removeAll() async throws {
+    try await gate.writeAll {
+      try await levels.clear()
+      try diskConfig?.applyAttributes()
+      changes.note(.removedAll)
+    }
+  }
+
+  /// Sweeps both tiers, and returns how many entries left them together.
+  func removeExpired() async throws -> Int {
+    var count = try await memory?.removeExpired() ?? 0
+    count += try await disk?.removeExpired() ?? 0
+    changes.note(.removedExpired)
+    return count
+  }
+
+  /// Drops an entry from the tiers in which it has expired.
+  func removeIfExpired(_ key: Key) async throws {
+    // A look-up drops what it finds expired, and says why.
+    if let memory, !memory.contains(key) { _ = try await memory.lookup(key) }
+    if let disk, try !disk.contains(key) { _ = try await disk.lookup(key) }
+  }
+
+  func exists(_ key: Key) throws -> Bool {
+    if memory?.contains(key) ?? false { return true }
+    return try disk?.contains(key) ?? false
+  }
+
+  /// The keys that have not expired, in no particular order.
+  func keys() async throws -> Set<Key> {
+    let now = clock.now
+    var keys: Set<Key> = []
+    for summary in try await (memory?.contents() ?? []) + (disk?.contents() ?? []) {
+      if summary.deadline.map({ $0 > now }) ?? true { keys.insert(summary.key) }
+    }
+    return keys
+  }
+
+  /// Empties memory.
+  func warn() async {
+    changes.beginOperation()
+    await memory?.onMemoryWarning()
+    changes.endOperation()
+  }
+
+  /// Lets go of the disk, and empties memory, so that nothing is given any more.
+  func close() async throws {
+    sweeping.withLock { $0 }?.cancel()
+    try await gate.writeAll {
+      try await disk?.close()
+      try await memory?.clear()
+    }
+  }
+
+  // MARK: Sweeping
+
+  private func sweep(every interval: Duration) {
+    let clock = clock
+    let task = Task { [weak self] in
+      while true {
+        // Only a cancellation ends the sleep early, and it ends sweeping.
+        do { try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: interval / 10) } catch { return }
+        guard let self else { return }
+        await sweepOnce()
+      }
+    }
+    sweeping.withLock { $0 = task }
+  }
+
+  private func sweepOnce() async {
+    do { _ = try await run { [self] in try await removeExpired() } } catch {
+      CacheLogger().record(
+        CacheEvent(
+          time: clock.now, request: .current, level: disk?.name ?? "memory", key: nil,
+          kind: .failed(.remove, "the sweep of expired entries failed: \(error)", .zero)))
+    }
+  }
+}
