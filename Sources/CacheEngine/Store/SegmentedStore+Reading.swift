@@ -112,7 +112,8 @@ extension SegmentedStore {
   ) async throws -> Result {
     do {
       return try await withCheckedThrowingContinuation { continuation in
-        (queue ?? readers).async { continuation.resume(with: Swift.Result(catching: work)) }
+        let resume: @Sendable () -> Void = { continuation.resume(with: Swift.Result(catching: work)) }
+        if let queue { queue.async(execute: resume) } else { readers.async(resume) }
       }
     } catch { throw readFailed(error) }
   }

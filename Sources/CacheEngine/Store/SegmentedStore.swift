@@ -9,7 +9,7 @@ import Synchronization
 /// evictions need not be remembered for longer than the segment that they stand in.
 ///
 /// All changes happen on one queue, in batches. Reads take the index's lock for a moment and read where they are called,
-/// if the page cache has the bytes; otherwise on a queue of their own.
+/// if the page cache has the bytes; otherwise on queues of their own.
 final class SegmentedStore: Sendable {
   /// What happens to entries without being asked for.
   struct Loss: Sendable {
@@ -74,7 +74,7 @@ final class SegmentedStore: Sendable {
   let salt: UInt64
   let state: Mutex<State>
   let queue = DispatchQueue(label: "CacheEngine.store")
-  let readers = DispatchQueue(label: "CacheEngine.store.reads", attributes: .concurrent)
+  let readers = ReadQueues()
   let pending = Mutex<[WriteJob]>([])
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
   /// Touched on the queue only.
