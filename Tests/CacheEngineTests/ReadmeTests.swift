@@ -157,6 +157,39 @@ import Testing
     try await news.close()
   }
 
+  @Test("a storage of the README keeps users, is watched, and is read by type")
+  func storage() async throws {
+    let directory = temporaryDirectory()
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let shown = Calls<String>()
+    let show: @Sendable (String) -> Void = { shown.append($0) }
+    final class Screen: Sendable {}
+    let screen = Screen()
+    let ada = User(name: "Ada")
+    // README
+    let users = try Storage(
+      diskConfig: DiskConfig(name: "users", expiry: .seconds(86_400), maxSize: 64 << 20, directory: directory),
+      memoryConfig: MemoryConfig(expiry: .seconds(600), countLimit: 500),
+      transformer: TransformerFactory.forCodable(ofType: User.self))
+
+    users.addObserver(screen, forKey: "ada") { _, change in
+      if case .edit(_, let after?) = change { show(after.name) }
+    }
+    try users.setObject(ada, forKey: "ada", expiry: .seconds(60))
+    let blocking = try users.object(forKey: "ada")  // nil would be a miss
+    let awaited = try await users.async.object(forKey: "ada")
+    users.async.object(forKey: "ada") { result in show("\(result)") }
+
+    let counts = users.transform(to: Int.self)  // the same store, for values of another type
+    try counts.setObject(1, forKey: "number of users")
+    // end
+    #expect(blocking == ada)
+    #expect(awaited == ada)
+    #expect(shown.all.first == "Ada")
+    #expect(try counts.object(forKey: "number of users") == 1)
+    try await users.async.close()
+  }
+
   @Test("every Swift block of the README stands in a test")
   func blocksAreCompiled() throws {
     let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)

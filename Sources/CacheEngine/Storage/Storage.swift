@@ -51,7 +51,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ) throws {
     self.init(
       core: try StorageCore(
-        memory: memoryConfig, disk: (diskConfig, keyCoding), sweepInterval: sweepInterval, clock: clock),
+        memory: memoryConfig, opening: diskConfig, keys: keyCoding, sweepInterval: sweepInterval, clock: clock),
       transformer: transformer)
   }
 
@@ -66,13 +66,12 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
   ///   - clock: The clock that lifetimes are measured by.
-  /// - Throws: Nothing as yet.
   public convenience init(
     memoryConfig: MemoryConfig, transformer: Transformer<Value>? = nil, sweepInterval: Duration? = .seconds(300),
     clock: any CacheClock = SystemClock()
-  ) throws {
+  ) {
     self.init(
-      core: try StorageCore(memory: memoryConfig, disk: nil, sweepInterval: sweepInterval, clock: clock),
+      core: StorageCore(memory: memoryConfig, sweepInterval: sweepInterval, clock: clock),
       transformer: transformer)
   }
 

@@ -9,7 +9,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   let memory: Memory?
   let disk: Disk?
   let diskConfig: DiskConfig?
-  let changes = StorageChanges<Key>()
+  let changes: StorageChanges<Key>
   let clock: any CacheClock
   /// Where the callback face does its work: one request after the other.
   let callbacks = DispatchQueue(label: "CacheEngine.storage.callbacks")
@@ -21,31 +21,23 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   private let executor = StorageExecutor()
   private let sweeping = Mutex<Task<Void, Never>?>(nil)
 
-  /// - Throws: As `DiskCacheLevel`'s initialiser; ``CacheError`` with code ``CacheError/Code/unusableStore`` if the
-  ///   configuration cannot be used.
+  /// Puts memory above a disk that is open, if there is to be one.
   init(
-    memory memoryConfig: MemoryConfig?, disk diskConfig: (config: DiskConfig, keys: ByteCoding<Key>)?,
-    sweepInterval: Duration?, clock: any CacheClock
-  ) throws {
+    memory config: MemoryConfig?, disk: Disk? = nil, diskConfig: DiskConfig? = nil,
+    changes: StorageChanges<Key> = StorageChanges(), sweepInterval: Duration?, clock: any CacheClock
+  ) {
     precondition(sweepInterval.map { $0 > .zero } ?? true, "an interval between sweeps has to be positive")
+    self.disk = disk
+    self.diskConfig = diskConfig
+    self.changes = changes
     self.clock = clock
-    self.diskConfig = diskConfig?.config
-    isCostLimited = memoryConfig.map { $0.totalCostLimit > 0 } ?? false
-    memory = memoryConfig.map { [changes] config in
+    isCostLimited = config.map { $0.totalCostLimit > 0 } ?? false
+    memory = config.map { config in
       Memory(
         capacity: config.totalCostLimit == 0 ? .max : config.totalCostLimit,
         countLimit: config.countLimit == 0 ? nil : config.countLimit, eviction: config.eviction, expiry: config.expiry,
         keepsExpired: config.keepsExpired, clock: clock, removalListener: { changes.lose($0, from: .memory) },
         cost: { $1.cost })
-    }
-    disk = try diskConfig.map { [changes] config, keys in
-      try config.check()
-      let disk = try Disk(
-        directory: config.path, capacity: config.capacity, expiry: config.expiry, keepsExpired: config.keepsExpired,
-        durability: config.durability, keyCoding: keys, valueCoding: .object, clock: clock,
-        removalListener: { changes.lose($0, from: .disk) })
-      try config.applyAttributes()
-      return disk
     }
     // What the disk could not store must not be served from memory: after a restart the old value would be back.
     levels =
@@ -60,6 +52,26 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
       (memory?.contains(key) ?? false) || ((try? disk?.contains(key)) ?? false)
     }
     if let sweepInterval { sweep(every: sweepInterval) }
+  }
+
+  /// Opens the disk, and puts memory above it.
+  ///
+  /// - Throws: As `DiskCacheLevel`'s initialiser; ``CacheError`` with code ``CacheError/Code/unusableStore`` if the
+  ///   configuration cannot be used.
+  convenience init(
+    memory memoryConfig: MemoryConfig?, opening config: DiskConfig, keys: ByteCoding<Key>, sweepInterval: Duration?,
+    clock: any CacheClock
+  ) throws {
+    try config.check()
+    let changes = StorageChanges<Key>()
+    let disk = try Disk(
+      directory: config.path, capacity: config.capacity, expiry: config.expiry, keepsExpired: config.keepsExpired,
+      durability: config.durability, keyCoding: keys, valueCoding: .object, clock: clock,
+      removalListener: { changes.lose($0, from: .disk) })
+    try config.applyAttributes()
+    self.init(
+      memory: memoryConfig, disk: disk, diskConfig: config, changes: changes, sweepInterval: sweepInterval, clock: clock
+    )
   }
 
   deinit { sweeping.withLock { $0 }?.cancel() }

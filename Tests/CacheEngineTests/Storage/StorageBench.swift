@@ -29,7 +29,7 @@ struct StorageBench: Sendable {
   func inMemory<Value: Codable & Sendable>(
     _ type: Value.Type = User.self, _ config: MemoryConfig = MemoryConfig()
   ) throws -> Storage<String, Value> {
-    try Storage(
+    Storage(
       memoryConfig: config, transformer: TransformerFactory.forCodable(ofType: type), sweepInterval: nil, clock: clock)
   }
 

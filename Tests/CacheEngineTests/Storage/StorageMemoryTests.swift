@@ -130,7 +130,7 @@ import Testing
     #expect(storage.memoryUsage?.cost == 80, "two texts of 38 with their quotes")
     #expect(try Set(storage.allKeys) == ["b", "c"])
     #expect(try storage.entry(forKey: "c")?.cost == 40)
-    let plain = try Storage<String, String>(
+    let plain = Storage<String, String>(
       memoryConfig: MemoryConfig(totalCostLimit: 100), sweepInterval: nil, clock: bench.clock)
     for key in ["a", "b", "c"] { try plain.setObject(String(repeating: "x", count: 38), forKey: key) }
     #expect(plain.memoryUsage?.cost == 76)
@@ -139,7 +139,7 @@ import Testing
   @Test("H14 a value without bytes that is read as another type is a mismatch, and stays")
   func typeMismatch() throws {
     struct Plain: Sendable, Equatable { var number = 1 }
-    let storage = try Storage<String, Plain>(memoryConfig: MemoryConfig(), sweepInterval: nil, clock: bench.clock)
+    let storage = Storage<String, Plain>(memoryConfig: MemoryConfig(), sweepInterval: nil, clock: bench.clock)
     try storage.setObject(Plain(), forKey: "a")
     let error = #expect(throws: CacheError.self) { try storage.transform(to: Int.self).object(forKey: "a") }
     #expect(error?.code == .typeMismatch)
@@ -149,7 +149,7 @@ import Testing
   @Test("expired entries are swept out by themselves, for as long as the storage is there")
   func sweeps() async throws {
     let witness = Witness<StorageChange<String>>()
-    var storage: Storage<String, Int>? = try Storage(
+    var storage: Storage<String, Int>? = Storage(
       memoryConfig: MemoryConfig(), sweepInterval: .seconds(60), clock: bench.clock)
     try storage?.setObject(1, forKey: "a", expiry: .seconds(10))
     let changes = try #require(storage?.changes())
