@@ -81,7 +81,7 @@ struct Checkpoint {
             key,
             StoreIndex.Entry(
               segment: segment, offset: Int(clamping: offset), header: header, ownFile: ownFile == .max ? nil : ownFile,
-              ownFileLength: Int(clamping: ownLength), deadline: header.times.deadline(at: reading),
+              ownFileLength: Int(min(ownLength, 1 << 48)), deadline: header.times.deadline(at: reading),
               created: header.times.created(at: reading)), tags
           ))
       }

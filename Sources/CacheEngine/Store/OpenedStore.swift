@@ -48,12 +48,16 @@ struct OpenedStore {
           continue
         }
         (salt, isSaltKnown) = (found, true)
+        state.isSealed = false
       case .unknownVersion(let version):
         throw CacheError(
           .unusableStore,
           "the store in \(directory.path) has format version \(version), which this program does not know; it was left untouched"
         )
-      case .damaged: state.damaged += 1
+      case .damaged:
+        state.damaged += 1
+        // As a crash leaves one that was just made. What is appended to it would not be found again.
+        state.isSealed = true
       }
       state.segments.append(Segment(number: number, file: file))
     }
@@ -114,8 +118,9 @@ struct OpenedStore {
   }
 
   private mutating func note(_ sequence: UInt64, _ file: UInt64?) {
-    self.sequence = max(self.sequence, sequence)
-    if let file { fileNumber = max(fileNumber, file) }
+    // Both are counted on from here; a forged one must leave room for that.
+    self.sequence = max(self.sequence, min(sequence, 1 << 62))
+    if let file { fileNumber = max(fileNumber, min(file, 1 << 62)) }
   }
 
   /// Counts the values in files of their own and removes what no record points to.

@@ -76,6 +76,7 @@ enum FileName: String, CaseIterable {
     guard name.utf8.count == 20, name.hasPrefix(rawValue) else { return nil }
     let digits = name.dropFirst(4)
     guard digits.allSatisfy({ $0.isHexDigit && !$0.isUppercase }) else { return nil }
-    return UInt64(digits, radix: 16)
+    // None of ours is so high, and the next number is this one and one more.
+    return UInt64(digits, radix: 16).flatMap { $0 < 1 << 62 ? $0 : nil }
   }
 }

@@ -39,13 +39,13 @@ extension WriteBatch {
   }
 
   /// Copies what lives in the oldest segment to the newest one, and removes it.
-  private mutating func reclaimOldest() throws -> Bool {
+  mutating func reclaimOldest() throws -> Bool {
     let segments = store.state.withLock { $0.segments }
     guard let oldest = segments.first else { return false }
     if segments.count == 1 { try openSegment() }
     let now = store.clock.now.nanoseconds
     let length = store.state.withLock { $0.lengths[oldest.number] ?? 0 }
-    let bytes = try oldest.file.read(length - Segment.headSize, at: Segment.headSize)
+    let bytes = try oldest.file.read(max(0, length - Segment.headSize), at: Segment.headSize)
     for found in SegmentScan(bytes, from: Segment.headSize, salt: store.salt).records where found.header.kind == .value
     {
       guard let entry = store.state.withLock({ $0.index.find(found.key) }), entry.segment == oldest.number,
