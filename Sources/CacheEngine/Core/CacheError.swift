@@ -39,6 +39,12 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let deallocated = Code(rawValue: "deallocated")
     /// The directory or its format cannot be used by this version; it was left untouched.
     public static let unusableStore = Code(rawValue: "unusableStore")
+    /// The store is encrypted, and its key was not given or is not the right one; nothing was changed.
+    public static let wrongKey = Code(rawValue: "wrongKey")
+    /// A cipher was given for a store that is not encrypted; nothing was changed.
+    public static let notEncrypted = Code(rawValue: "notEncrypted")
+    /// A key cannot be used for encryption, or a cipher failed to seal; nothing was written.
+    public static let encryptionFailed = Code(rawValue: "encryptionFailed")
     /// A settings domain has a name that cannot be that of a file.
     public static let invalidDomain = Code(rawValue: "invalidDomain")
     /// The shared caches were configured after one of them had been used.

@@ -88,6 +88,8 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
   /// The entry was there but damaged; it is dropped.
   public static let damaged = MissReason(rawValue: "damaged")
 
+  /// The entry was there, but it is not what was sealed under this key; it is dropped.
+  public static let authenticationFailed = MissReason(rawValue: "authenticationFailed")
   /// The key was missed a moment ago, and the level behind was not asked again.
   public static let remembered = MissReason(rawValue: "remembered")
   /// There was no level to ask: what a composition has above or below decides.

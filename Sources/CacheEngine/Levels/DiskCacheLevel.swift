@@ -32,7 +32,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// What an acknowledged write survives.
   public let durability: Durability
 
-  private let store: SegmentedStore
+  let store: SegmentedStore
   private let keyCoding: ByteCoding<Key>
   private let valueCoding: ByteCoding<Value>
   private let type: [UInt8]
@@ -52,16 +52,18 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
+  ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
-  ///   ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
+  ///   ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
+  ///   ``CacheError/Code/diskWriteFailed``.
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    keyCoding: ByteCoding<Key>,
+    cipher: (any StoreCipher)? = nil, keyCoding: ByteCoding<Key>,
     valueCoding: ByteCoding<Value>, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
@@ -69,14 +71,15 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
       durability: durability, access: access,
       keyCoding: keyCoding, valueCoding: valueCoding, clock: clock, removalListener: removalListener,
-      calls: FileCalls())
+      calls: FileCalls(), cipher: cipher)
   }
 
   package init(
     directory: String, capacity: Int, name: String, expiry: Expiry, keepsExpired: Duration, durability: Durability,
     access: StoreAccess,
     keyCoding: ByteCoding<Key>, valueCoding: ByteCoding<Value>, clock: any CacheClock,
-    removalListener: (@Sendable (Removal<Key>) -> Void)?, calls: FileCalls
+    removalListener: (@Sendable (Removal<Key>) -> Void)?, calls: FileCalls,
+    cipher: (any StoreCipher)? = nil
   ) throws {
     precondition(capacity >= 1 << 20, "a disk level needs at least 1 MiB")
     precondition(valueCoding.name.utf8.count <= 255, "a coding's name has at most 255 bytes")
@@ -89,17 +92,19 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     type = Array(valueCoding.name.utf8)
     do {
       store = try StoreRegistry.store(
-        at: directory, access: access, capacity: capacity, durability: durability, clock: clock, calls: calls)
+        at: directory, access: access, capacity: capacity, durability: durability, clock: clock, calls: calls,
+        cipher: cipher)
     } catch var error as CacheError {
       error.level = name
       throw error
     }
     store.keepExpired(for: keepsExpired)
     guard let removalListener else { return }
+    store.learnKeys()
     store.listeners.withLock { listeners in
       listeners[ObjectIdentifier(self)] = { loss in
         // A key of another level on this directory may not be one of ours.
-        guard let key = try? keyCoding.decode(Data(loss.key.bytes)) else { return }
+        guard let bytes = loss.key?.bytes, let key = try? keyCoding.decode(Data(bytes)) else { return }
         removalListener(Removal(key: key, cause: loss.cause, cost: loss.cost))
       }
     }
@@ -117,7 +122,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// Returns the entry for a key, or why there is none.
   ///
   /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired`` or ``MissReason/damaged``.
+  /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired`` ``MissReason/damaged`` or
+  ///   ``MissReason/authenticationFailed``.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
   ///   ``CacheError/Code/invalidCachedData`` for bytes that were stored as another type; these are left alone.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await find(key, includingExpired: false) }
@@ -252,12 +258,13 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
 
   /// Every entry held, in no particular order.
   ///
-  /// Values are not read.
+  /// Values are not read. In an encrypted store the keys are, once after it was opened.
   ///
   /// - Returns: One summary for each entry whose key is one of this level's.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed`` or ``CacheError/Code/diskReadFailed``.
   public func contents() async throws -> [EntrySummary<Key>] {
-    store.state.withLock { $0.index.all }.compactMap { key, entry in
+    try checkOpen()
+    return try await named { try await store.entriesByKey() }.compactMap { key, entry in
       guard let key = try? keyCoding.decode(Data(key.bytes)) else { return nil }
       return EntrySummary(
         key: key, cost: Int(entry.header.cost), created: CacheInstant(nanoseconds: entry.created),
@@ -310,7 +317,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     try await named { try await store.close() }
   }
 
-  private func checkOpen() throws {
+  func checkOpen() throws {
     if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the level is closed", level: name) }
   }
 
@@ -319,7 +326,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     return StoreKey(Array(try keyCoding.encode(key)))
   }
 
-  private func named<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+  func named<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
     do { return try await body() } catch var error as CacheError {
       error.level = error.level ?? name
       throw error
@@ -341,19 +348,20 @@ extension DiskCacheLevel where Key == String, Value == Data {
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
+  ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    clock: any CacheClock = SystemClock(),
+    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
       directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
       durability: durability, access: access,
-      keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: removalListener)
+      cipher: cipher, keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: removalListener)
   }
 }
 
@@ -371,18 +379,19 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
+  ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(
     jsonIn directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    clock: any CacheClock = SystemClock(),
+    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
       directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
       durability: durability, access: access,
-      keyCoding: .canonicalText, valueCoding: .json, clock: clock, removalListener: removalListener)
+      cipher: cipher, keyCoding: .canonicalText, valueCoding: .json, clock: clock, removalListener: removalListener)
   }
 }

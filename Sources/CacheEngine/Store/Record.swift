@@ -73,6 +73,8 @@ struct RecordHeader: Equatable, Sendable {
   static let version: UInt8 = 1
   /// The value stands in a file of its own, and the record holds that file's number and length.
   static let hasOwnFile: UInt16 = 1
+  /// The record is that of an encrypted store.
+  static let isSealed: UInt16 = 2
 
   var kind: Kind
   var flags: UInt16 = 0
@@ -182,6 +184,8 @@ struct PreparedRecord: Sendable {
   var header: RecordHeader
   var bytes: [UInt8]
   let key: StoreKey
+  /// In an encrypted store: the key that `key` stands for.
+  var realKey: StoreKey?
 
   init(
     _ kind: RecordHeader.Kind, key: StoreKey, type: [UInt8] = [], tags: [UInt8] = [], times: RecordTimes, cost: Int = 0,

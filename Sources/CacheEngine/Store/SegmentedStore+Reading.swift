@@ -18,6 +18,10 @@ extension SegmentedStore {
     /// The value's place in `record`.
     var value: Range<Int>
     var isExpired = false
+    /// What was sealed opened; nothing to be relied on otherwise.
+    var isAuthentic = true
+    /// In an encrypted store: the key itself.
+    var realKey: StoreKey?
   }
 
   enum Answer: Sendable {
@@ -26,7 +30,8 @@ extension SegmentedStore {
   }
 
   /// Finds the newest value of a key.
-  func read(_ key: StoreKey, includingExpired: Bool = false) async throws -> Answer {
+  func read(_ plainKey: StoreKey, includingExpired: Bool = false) async throws -> Answer {
+    let key = storedKey(plainKey)
     while true {
       let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
         guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
@@ -38,7 +43,9 @@ extension SegmentedStore {
       let isOver = isExpired && isOver(entry, at: clock.now.nanoseconds)
       if isOver { drop(key, if: entry, cause: .expired) }
       if isOver || (isExpired && !includingExpired) { return .miss(.expired) }
-      if let segment, var found = try await readRecord(of: entry, key: key, in: segment) {
+      var found: Found?
+      if let segment { found = try await readRecord(of: entry, key: key, in: segment) }
+      if var found, found.isAuthentic {
         found.isExpired = isExpired
         return .found(found)
       }
@@ -46,19 +53,20 @@ extension SegmentedStore {
       if state.withLock({ $0.index.find(key) }) == entry {
         drop(key, if: entry, cause: .damaged)
         state.withLock { $0.damaged += 1 }
-        return .miss(.damaged)
+        return .miss(found == nil ? .damaged : .authenticationFailed)
       }
     }
   }
 
   /// Reads a record and its value; `nil` if they are not what was written.
-  private func readRecord(of entry: StoreIndex.Entry, key: StoreKey, in segment: Segment) async throws -> Found? {
+  func readRecord(of entry: StoreIndex.Entry, key: StoreKey, in segment: Segment) async throws -> Found? {
     let length = entry.header.recordLength
     var record = readNow(segment.file, length, at: entry.offset)
     if record == nil { record = try await blocking { try segment.file.read(length, at: entry.offset) } }
     guard let record, let (type, tags) = check(record, entry, key) else { return nil }
     guard let number = entry.ownFile else {
-      return Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange)
+      let found = Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange)
+      return opened(found, key, record: record)
     }
     let value: [UInt8]? = try await blocking { [directory] in
       do {
@@ -71,7 +79,8 @@ extension SegmentedStore {
     // The record's value is the file's number, length and checksum.
     guard let value, value.count == entry.ownFileLength, ownChecksum(record, entry) == Checksum.of(value, seed: salt)
     else { return nil }
-    return Found(entry: entry, type: type, tags: tags, record: value, value: 0..<value.count)
+    return opened(
+      Found(entry: entry, type: type, tags: tags, record: value, value: 0..<value.count), key, record: record)
   }
 
   /// The type's name and the tags, if the record is intact and that of this very key.
@@ -119,7 +128,7 @@ extension SegmentedStore {
   }
 
   /// Takes an entry out of the index, unless a newer one has come.
-  private func drop(_ key: StoreKey, if entry: StoreIndex.Entry, cause: RemovalCause) {
+  func drop(_ key: StoreKey, if entry: StoreIndex.Entry, cause: RemovalCause) {
     let isDropped = state.withLock { state in
       guard state.index.find(key) == entry else { return false }
       state.index.remove(key)
@@ -128,6 +137,6 @@ extension SegmentedStore {
     }
     guard isDropped else { return }
     if let number = entry.ownFile { removeLater(number, entry.ownFileLength) }
-    tell([Loss(key: key, cause: cause, cost: Int(entry.header.cost))])
+    tell([loss(of: key, entry, cause)])
   }
 }

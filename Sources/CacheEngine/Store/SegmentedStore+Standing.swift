@@ -35,13 +35,14 @@ extension SegmentedStore {
       name == FileName.checkpoint || FileName.allCases.contains { $0.number(in: name) != nil }
     }
     for name in leftovers { try directory.remove(name) }
+    try sealing?.write(to: directory)
     place.withLock { $0 = Place(directory: directory, lock: lock) }
     if !isSame { StoreRegistry.move(self, to: directory.identity) }
     return state.withLock { state in
       let lost = state.index.all
       state.index = StoreIndex()
       (state.segments, state.lengths, state.uncut, state.orphans) = ([], [:], [:], [:])
-      (state.allocatedBytes, state.checkpointBytes) = (0, 0)
+      (state.allocatedBytes, state.checkpointBytes) = (sealing?.allocatedBytes ?? 0, 0)
       (state.isDirectoryChanged, state.isSealed) = (true, false)
       return lost
     }

@@ -44,6 +44,12 @@ extension SegmentedStore {
     func damage(_ file: String, _ reason: String) -> (StoreKey, StoreIndex.Entry, StoreReport.Damage) {
       (key, entry, StoreReport.Damage(key: key.shortHash, file: file, reason: reason))
     }
+    func forged(_ file: String) -> (StoreKey, StoreIndex.Entry, StoreReport.Damage) {
+      (
+        key, entry,
+        StoreReport.Damage(key: key.shortHash, file: file, reason: "the entry is not authentic", isForged: true)
+      )
+    }
     let name = Segment.name(entry.segment)
     guard let segment = state.withLock({ state in state.segments.first { $0.number == entry.segment } }) else {
       return damage(name, "the file is not there")
@@ -51,7 +57,9 @@ extension SegmentedStore {
     let record = try segment.file.read(entry.header.recordLength, at: entry.offset)
     guard record.count == entry.header.recordLength else { return damage(name, "the file ends too early") }
     guard check(record, entry, key) != nil else { return damage(name, "the checksum of the record does not fit") }
-    guard let number = entry.ownFile else { return nil }
+    guard let number = entry.ownFile else {
+      return isAuthentic(record, entry, key) ? nil : forged(name)
+    }
     let own = FileName.value.name(number)
     let file: StoreFile
     do { file = try directory.open(own, forWriting: false) } catch let failure as SystemFailure {
@@ -60,10 +68,11 @@ extension SegmentedStore {
       return damage(own, "the file is not there")
     }
     guard file.size == entry.ownFileLength else { return damage(own, "the file has another length") }
-    guard ownChecksum(record, entry) == Checksum.of(try file.read(file.size, at: 0), seed: salt) else {
+    let value = try file.read(file.size, at: 0)
+    guard ownChecksum(record, entry) == Checksum.of(value, seed: salt) else {
       return damage(own, "the checksum of the value does not fit")
     }
-    return nil
+    return isAuthentic(record, entry, key, ownFile: value) ? nil : forged(own)
   }
 
   private func examineFiles(_ entries: StoreReport, repairing: Bool) throws -> StoreReport {
@@ -75,7 +84,8 @@ extension SegmentedStore {
       )
     }
     report.accountedBytes = accounted
-    for name in try directory.names() where name != FileName.lock && name != FileName.checkpoint {
+    for name in try directory.names()
+    where name != FileName.lock && name != FileName.checkpoint && name != StoreSealing.fileName {
       let isOurs: Bool
       if let number = FileName.segment.number(in: name) {
         if segments.contains(number) {
@@ -100,6 +110,7 @@ extension SegmentedStore {
       report.repaired += 1
     }
     report.allocatedBytes += directory.allocatedBytes(of: FileName.checkpoint)
+    report.allocatedBytes += directory.allocatedBytes(of: StoreSealing.fileName)
     return report
   }
 }

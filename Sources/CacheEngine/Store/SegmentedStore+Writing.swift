@@ -20,6 +20,11 @@ struct WriteJob: Sendable {
     case removeTagged(String)
     /// Drops an entry that was found damaged, unless a newer one has come.
     case drop(StoreKey, StoreIndex.Entry)
+    /// Puts a record in the place of one that is sealed with an older key, unless a newer one has come.
+    case reseal(PreparedRecord, value: Data?, StoreIndex.Entry)
+    /// Reclaims the oldest segment if its number is not above this one.
+    case reclaim(through: UInt64)
+    case forgetOlderKeys
 
     var isClose: Bool {
       if case .close = self { return true }
@@ -53,24 +58,24 @@ extension SegmentedStore {
       throw CacheError(
         .tooLarge, "a value of \(value.count) bytes does not fit into a store of \(limits.capacity) bytes")
     }
-    let tagBytes = try RecordTags.bytes(tags)
-    let hasOwnFile = value.count > limits.ownFileThreshold
-    let record = unsafe (hasOwnFile ? Data(count: 24) : value).withUnsafeBytes {
-      unsafe PreparedRecord(
-        .value, key: key, type: type, tags: tagBytes, times: times, cost: cost, value: $0, salt: salt)
-    }
-    return try await perform(.put(record, value: hasOwnFile ? value : nil, if: condition), durability) > 0
+    let content = try content(key, type: type, value: value, tags: tags, times: times, cost: cost)
+    let (record, own) = content.prepared(limits, salt: salt)
+    return try await perform(.put(record, value: own, if: condition), durability) > 0
   }
 
-  func remove(_ key: StoreKey, durability: Durability) async throws { _ = try await perform(.remove(key), durability) }
+  func remove(_ key: StoreKey, durability: Durability) async throws {
+    _ = try await perform(.remove(storedKey(key)), durability)
+  }
 
-  func expire(_ key: StoreKey, durability: Durability) async throws { _ = try await perform(.expire(key), durability) }
+  func expire(_ key: StoreKey, durability: Durability) async throws {
+    _ = try await perform(.expire(storedKey(key)), durability)
+  }
 
   func clear(durability: Durability) async throws { _ = try await perform(.clear, durability) }
 
   /// Removes what has a tag, and returns how many entries that were.
   func removeAll(tagged tag: String, durability: Durability) async throws -> Int {
-    try await perform(.removeTagged(tag), durability)
+    try await perform(.removeTagged(sealing?.name(ofTag: tag) ?? tag), durability)
   }
 
   /// Drops an entry that was found damaged, for good; returns whether it was still there.
@@ -88,7 +93,7 @@ extension SegmentedStore {
     enqueue(WriteJob(work: .unlink(file: file, length: length), durability: .buffered, done: nil))
   }
 
-  private func perform(_ work: WriteJob.Work, _ durability: Durability) async throws -> Int {
+  func perform(_ work: WriteJob.Work, _ durability: Durability) async throws -> Int {
     guard access == .readWrite else {
       throw CacheError(.readOnly, "the store in \(directory.path) was opened for reading only")
     }
@@ -178,7 +183,12 @@ extension SegmentedStore {
   /// Left out where it would not fit.
   func writeCheckpoint() throws {
     let (entries, lengths, allocated) = state.withLock { ($0.index.inOrderOfUse, $0.lengths, $0.allocatedBytes) }
-    let bytes = Checkpoint(segments: lengths, entries: entries).bytes(salt: salt)
+    let reading = ClockReading(clock)
+    // One that was ended by hand is gone for who opens the store later. Its head, which is written here, does not say so.
+    let lasting = entries.filter { _, entry, _ in
+      entry.deadline > reading.now || entry.header.times.deadline(at: reading) <= reading.now
+    }
+    let bytes = Checkpoint(segments: lengths, entries: lasting).bytes(salt: salt)
     let size = StoreIndex.blocks(bytes.count)
     guard allocated + size <= limits.capacity else {
       return try removeCheckpoint()

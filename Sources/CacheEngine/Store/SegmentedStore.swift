@@ -13,7 +13,8 @@ import Synchronization
 final class SegmentedStore: Sendable {
   /// What happens to entries without being asked for.
   struct Loss: Sendable {
-    var key: StoreKey
+    /// `nil` for an entry of an encrypted store whose key nobody asked for.
+    var key: StoreKey?
     var cause: RemovalCause
     var cost: Int
   }
@@ -72,6 +73,8 @@ final class SegmentedStore: Sendable {
   let limits: StoreLimits
   let clock: any CacheClock
   let salt: UInt64
+  /// Set in an encrypted store.
+  let sealing: StoreSealing?
   let state: Mutex<State>
   let queue = DispatchQueue(label: "CacheEngine.store")
   let readers = ReadQueues()
@@ -87,7 +90,7 @@ final class SegmentedStore: Sendable {
 
   init(
     directory: StoreDirectory, access: StoreAccess, limits: StoreLimits, clock: any CacheClock, lock: StoreFile?,
-    opened: OpenedStore, isSynced: Bool = false
+    opened: OpenedStore, isSynced: Bool = false, sealing: StoreSealing? = nil
   ) {
     place = Mutex(Place(directory: directory, lock: lock))
     self.access = access
@@ -96,6 +99,8 @@ final class SegmentedStore: Sendable {
     salt = opened.salt
     var initial = opened.state
     initial.isSynced = isSynced
+    initial.allocatedBytes += sealing?.allocatedBytes ?? 0
+    self.sealing = sealing
     state = Mutex(initial)
     writer = Mutex(WriterState(sequence: opened.sequence, fileNumber: opened.fileNumber))
   }

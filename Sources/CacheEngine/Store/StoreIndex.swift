@@ -13,6 +13,8 @@ struct StoreIndex: Sendable {
     /// By this process's clock; `Int64.max` for never.
     var deadline: Int64
     var created: Int64
+    /// In an encrypted store: the key itself, if it is known; the store knows the entry by a name for it.
+    var realKey: StoreKey?
 
     /// What the entry takes on the disk, its own file included.
     var bytes: Int { header.recordLength + StoreIndex.blocks(ownFileLength) }
@@ -30,6 +32,8 @@ struct StoreIndex: Sendable {
   private var tags = TagIndex<StoreKey>()
 
   var count: Int { table.count }
+  /// Whether this is the index of an encrypted store; entries of both kinds never meet.
+  var isSealed: Bool { (leastRecentlyUsed?.entry.header.flags ?? 0) & RecordHeader.isSealed != 0 }
   var all: [(key: StoreKey, entry: Entry)] { table.slots.compactMap { $0.map { ($0.key, $0.payload) } } }
 
   /// From the least to the most recently used.
@@ -90,6 +94,12 @@ struct StoreIndex: Sendable {
     guard let slot = table.find(key, hash: SlotTable<StoreKey, Entry>.hash(key)) else { return }
     table.slots[Int(slot)]?.payload.deadline = deadline
     remember(deadline, of: key)
+  }
+
+  /// Notes the key of an entry of an encrypted store.
+  mutating func learn(_ realKey: StoreKey, of key: StoreKey) {
+    guard let slot = table.find(key, hash: SlotTable<StoreKey, Entry>.hash(key)) else { return }
+    table.slots[Int(slot)]?.payload.realKey = realKey
   }
 
   /// Moves an entry to where its record was copied.

@@ -15,13 +15,17 @@ enum StoreRegistry {
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process writes to it.
   static func store(
-    at path: String, access: StoreAccess, capacity: Int, durability: Durability, clock: any CacheClock, calls: FileCalls
+    at path: String, access: StoreAccess, capacity: Int, durability: Durability, clock: any CacheClock,
+    calls: FileCalls, cipher: (any StoreCipher)? = nil
   ) throws -> SegmentedStore {
     do {
       let directory = try StoreDirectory(path, access: access, calls: calls)
-      guard access == .readWrite else { return try make(directory, access, capacity, durability, clock, lock: nil) }
+      guard access == .readWrite else {
+        return try make(directory, access, capacity, durability, clock, lock: nil, cipher)
+      }
       return try open.withLock { stores in
         if let shared = stores[directory.identity], let store = shared.store {
+          try store.expectCipher(cipher, directory)
           stores[directory.identity]?.users += 1
           if durability == .synced { store.expectSyncedWrites() }
           return store
@@ -30,7 +34,7 @@ enum StoreRegistry {
         guard try lock.lock() else {
           throw CacheError(.inUse, "another program writes to the store in \(path)")
         }
-        let store = try make(directory, access, capacity, durability, clock, lock: lock)
+        let store = try make(directory, access, capacity, durability, clock, lock: lock, cipher)
         stores[directory.identity] = Shared(store: store, users: 1)
         return store
       }
@@ -66,12 +70,15 @@ enum StoreRegistry {
 
   private static func make(
     _ directory: StoreDirectory, _ access: StoreAccess, _ capacity: Int, _ durability: Durability,
-    _ clock: any CacheClock, lock: StoreFile?
+    _ clock: any CacheClock, lock: StoreFile?, _ cipher: (any StoreCipher)?
   ) throws -> SegmentedStore {
+    // Before anything that a wrong key could harm.
+    let sealing = try StoreSealing.open(directory, cipher: cipher, access: access)
     let opened = try OpenedStore(directory, access: access, clock: clock)
+    guard sealing != nil || !opened.state.index.isSealed else { throw StoreSealing.needsCipher(directory) }
     let store = SegmentedStore(
       directory: directory, access: access, limits: StoreLimits(capacity: capacity), clock: clock, lock: lock,
-      opened: opened, isSynced: durability == .synced)
+      opened: opened, isSynced: durability == .synced, sealing: sealing)
     if access == .readWrite { try store.trim() }
     return store
   }

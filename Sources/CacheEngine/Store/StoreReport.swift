@@ -8,6 +8,8 @@ public struct StoreReport: Sendable, Equatable {
     public var file: String
     /// What does not fit.
     public var reason: String
+    /// The entry is intact as far as checksums tell, and is not what was sealed under its key.
+    public var isForged = false
   }
 
   /// How many names and damaged entries a report lists; the counts go on.
@@ -19,6 +21,8 @@ public struct StoreReport: Sendable, Equatable {
   public var bytes = 0
   /// How many entries are damaged.
   public var damagedCount = 0
+  /// How many of these are forged: not what was sealed under their key.
+  public var authenticationFailedCount = 0
   /// The damaged entries.
   public var damaged: [Damage] = []
   /// How many files are in the directory that no entry needs.
@@ -43,6 +47,7 @@ public struct StoreReport: Sendable, Equatable {
 
   mutating func note(_ damage: Damage) {
     damagedCount += 1
+    if damage.isForged { authenticationFailedCount += 1 }
     if damaged.count < Self.listed { damaged.append(damage) }
   }
 

@@ -29,7 +29,7 @@ struct WriteBatch {
   let isSyncing: Bool
   /// Everything can be taken back until the disk has it: in a store with synced writes, whoever wrote this one.
   let isTracking: Bool
-  private(set) var losses: [SegmentedStore.Loss] = []
+  var losses: [SegmentedStore.Loss] = []
   /// Counts the waits for the disk, successful or not.
   private(set) var part = 0
   private(set) var failedParts: [Int: any Error] = [:]
@@ -58,6 +58,9 @@ struct WriteBatch {
     case .remove(let key): try remove(key)
     case .removeTagged(let tag): return try removeTagged(tag)
     case .drop(let key, let entry): return try drop(key, entry)
+    case .reseal(let record, let value, let entry): return try reseal(record, value, entry) ? 1 : 0
+    case .reclaim(let number): return try reclaim(through: number) ? 1 : 0
+    case .forgetOlderKeys: try forgetOlderKeys()
     case .expire(let key): try expire(key)
     case .clear: try clear()
     case .sweep: return sweep()
@@ -67,7 +70,7 @@ struct WriteBatch {
     return 0
   }
 
-  private mutating func put(
+  mutating func put(
     _ prepared: PreparedRecord, _ value: Data?, if condition: StoreCondition?
   ) throws -> Bool {
     if let condition {
@@ -90,10 +93,12 @@ struct WriteBatch {
     do {
       let now = ClockReading(store.clock)
       let tags = RecordTags.read(Array(record.bytes[record.header.tagsRange]))
-      try append(&record, flags: ownFile == nil ? 0 : RecordHeader.hasOwnFile) { state, key, header, segment, offset in
+      try append(&record, flags: record.header.flags | (ownFile == nil ? 0 : RecordHeader.hasOwnFile)) {
+        state, key, header, segment, offset in
         let entry = StoreIndex.Entry(
           segment: segment, offset: offset, header: header, ownFile: ownFile, ownFileLength: value?.count ?? 0,
-          deadline: header.times.deadline(at: now), created: header.times.created(at: now))
+          deadline: header.times.deadline(at: now), created: header.times.created(at: now),
+          realKey: prepared.realKey)
         return state.index.insert(entry, for: key, tags: tags).map { ($0, .replaced) }
       }
     } catch {
@@ -131,15 +136,19 @@ struct WriteBatch {
     pointer.put(number)
     pointer.put(UInt64(value.count))
     pointer.put(Checksum.of(value, seed: store.salt))
+    // What stands behind the place for the pointer stays.
+    pointer.bytes += record.bytes[record.header.valueRange].dropFirst(pointer.bytes.count)
     let (type, tags) = (Array(record.bytes[record.header.typeRange]), Array(record.bytes[record.header.tagsRange]))
-    return unsafe pointer.bytes.withUnsafeBytes {
+    var pointing = unsafe pointer.bytes.withUnsafeBytes {
       unsafe PreparedRecord(
         .value, key: record.key, type: type, tags: tags, times: record.header.times, cost: Int(record.header.cost),
         value: $0, salt: store.salt)
     }
+    pointing.header.flags = record.header.flags
+    return pointing
   }
 
-  private mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
+  mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
     // What was evicted still stands in the log, and would be found again by who opens the store after a crash.
     guard store.state.withLock({ $0.hasForgotten || $0.index.find(key) != nil }) else { return }
     try mark(.tombstone, key) { $0.index.remove(key).map { ($0, cause) } }
@@ -255,7 +264,7 @@ struct WriteBatch {
         unlink(number, entry.ownFileLength)
       }
     }
-    losses.append(SegmentedStore.Loss(key: key, cause: cause, cost: Int(entry.header.cost)))
+    losses.append(store.loss(of: key, entry, cause))
   }
 
   /// Waits for the disk, and takes back what it did not confirm.
@@ -336,7 +345,7 @@ struct WriteBatch {
     guard !store.state.withLock({ $0.isClosed }), !store.isInPlace else { return nil }
     do {
       for (key, entry) in try store.standAgain() {
-        losses.append(SegmentedStore.Loss(key: key, cause: .cleared, cost: Int(entry.header.cost)))
+        losses.append(store.loss(of: key, entry, .cleared))
       }
       return nil
     } catch { return store.writeFailed(error) }

@@ -1,0 +1,240 @@
+import Synchronization
+
+/// The secrets of an encrypted store, and how a record is sealed with them.
+///
+/// The file `keys` in the directory holds, sealed, a random secret and the identifiers of all keys that records may be
+/// sealed with. Whoever opens the file has a right key, and no other key touches anything. The secret names keys and tags,
+/// so that names outlive a change of key and tell nothing about another directory; and it is part of every binding, so
+/// that no record of another directory is ever taken for one of this.
+final class StoreSealing: Sendable {
+  static let fileName = "keys"
+  static let secretLength = 32
+  private static let magic: UInt64 = 0x5359_454b_5f45_4143  // "CAE_KEYS"
+  private static let version: UInt64 = 1
+  /// What is bound beside the secret changes with the format of records.
+  private static let recordVersion: UInt8 = 1
+
+  let cipher: any StoreCipher
+  private let secret: [UInt8]
+  /// What records in the directory may be sealed with.
+  private let keys: Mutex<Set<String>>
+
+  private init(_ cipher: any StoreCipher, secret: [UInt8], keys: Set<String>) {
+    self.cipher = cipher
+    self.secret = secret
+    self.keys = Mutex(keys)
+  }
+
+  /// What the file of the secrets takes on the disk.
+  var allocatedBytes: Int { StoreIndex.blocks(1) }
+
+  // MARK: The file
+
+  /// Finds out whether a directory is encrypted and whether the cipher is the right one, before anything else is read.
+  ///
+  /// - Returns: `nil` for a store that is not encrypted.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/wrongKey`` or ``CacheError/Code/notEncrypted``; nothing has
+  ///   been changed then. ``SystemFailure``.
+  static func open(_ directory: StoreDirectory, cipher: (any StoreCipher)?, access: StoreAccess) throws
+    -> StoreSealing?
+  {
+    let names = try directory.names()
+    let isEncrypted = names.contains(fileName)
+    guard let cipher else {
+      if isEncrypted { throw needsCipher(directory) }
+      return nil
+    }
+    guard isEncrypted else {
+      guard !names.contains(where: { FileName.segment.number(in: $0) != nil }) else {
+        throw CacheError(
+          .notEncrypted,
+          "the store in \(directory.path) is not encrypted, or its file \"keys\" was removed; nothing was changed: open it without a cipher, or give the encrypted store another directory"
+        )
+      }
+      let secret = (0..<secretLength).map { _ in UInt8.random(in: 0 ... .max) }
+      let sealing = StoreSealing(cipher, secret: secret, keys: [cipher.sealingKey])
+      if access == .readWrite { try sealing.write(to: directory) }
+      return sealing
+    }
+    let file = try directory.open(fileName, forWriting: false)
+    let sealing = try StoreSealing(reading: try file.read(file.size, at: 0), cipher, directory)
+    try sealing.check(directory, access)
+    return sealing
+  }
+
+  static func needsCipher(_ directory: StoreDirectory) -> CacheError {
+    CacheError(
+      .wrongKey, "the store in \(directory.path) is encrypted; open it with the cipher that it was made with")
+  }
+
+  private convenience init(reading bytes: [UInt8], _ cipher: any StoreCipher, _ directory: StoreDirectory) throws {
+    let (magic, version, sealed) = unsafe bytes.withUnsafeBytes { raw -> (UInt64, UInt64, [UInt8]) in
+      var reader = unsafe ByteReader(raw)
+      return (reader.take(), reader.take(), reader.take(count: reader.remaining))
+    }
+    guard magic == Self.magic, let key = cipher.key(of: sealed) else {
+      throw CacheError(
+        .wrongKey,
+        "the file \"keys\" in \(directory.path) is damaged or of another cipher; nothing was changed: restore it, or remove the directory to begin anew"
+      )
+    }
+    guard version == Self.version else {
+      throw CacheError(
+        .unusableStore,
+        "the encryption in \(directory.path) has version \(version), which this program does not know; it was left untouched"
+      )
+    }
+    guard cipher.openingKeys.contains(key) else { throw Self.isMissing([key], directory) }
+    let plain: [UInt8]
+    do { plain = try cipher.open(sealed, binding: Array(bytes.prefix(16))) } catch {
+      throw CacheError(
+        .wrongKey,
+        "the key \(key) does not open the file \"keys\" in \(directory.path): the key is not the right one, or the file was changed; nothing was touched",
+        underlying: error)
+    }
+    let keys = RecordTags.read(Array(plain.dropFirst(Self.secretLength)))
+    self.init(cipher, secret: Array(plain.prefix(Self.secretLength)), keys: keys)
+  }
+
+  private static func isMissing(_ keys: Set<String>, _ directory: StoreDirectory) -> CacheError {
+    CacheError(
+      .wrongKey,
+      "the store in \(directory.path) has entries sealed with the key \(keys.sorted().joined(separator: ", ")), which was not given; nothing was changed: give it as an older key too"
+    )
+  }
+
+  /// Sees to it that every entry can be opened, and notes a new key before the first record is sealed with it.
+  private func check(_ directory: StoreDirectory, _ access: StoreAccess) throws {
+    let known = keys.withLock { $0 }
+    let missing = known.subtracting(cipher.openingKeys)
+    guard missing.isEmpty else { throw Self.isMissing(missing, directory) }
+    guard access == .readWrite, !known.contains(cipher.sealingKey) else { return }
+    keys.withLock { _ = $0.insert(cipher.sealingKey) }
+    try write(to: directory)
+  }
+
+  /// Writes the file, whole or not at all, and waits for the disk.
+  func write(to directory: StoreDirectory) throws {
+    let temporary = FileName.temporary.name(1 << 61)
+    var head = ByteWriter()
+    head.put(Self.magic)
+    head.put(Self.version)
+    let plain = secret + (try RecordTags.bytes(keys.withLock { $0 }))
+    let bytes = head.bytes + (try seal(plain, binding: head.bytes))
+    do {
+      let file = try directory.open(temporary, forWriting: true, create: true)
+      try file.truncate(to: 0)
+      try file.write(bytes, at: 0)
+      try file.sync()
+      try directory.rename(temporary, to: Self.fileName)
+    } catch {
+      try? directory.remove(temporary)
+      throw error
+    }
+    try directory.sync()
+  }
+
+  /// Notes that no record is sealed with an older key any more.
+  func forgetOlderKeys(in directory: StoreDirectory) throws {
+    let before = keys.withLock { keys in
+      defer { keys = [cipher.sealingKey] }
+      return keys
+    }
+    do { try write(to: directory) } catch {
+      keys.withLock { $0 = before }
+      throw error
+    }
+  }
+
+  // MARK: Names
+
+  /// What a key is called in the store.
+  func name(of key: StoreKey) -> StoreKey { StoreKey(cipher.name([0x6b] + key.bytes, secret: secret)) }
+
+  /// What a tag is called in the store.
+  func name(ofTag tag: String) -> String {
+    let digits = Array("0123456789abcdef")
+    return String(
+      cipher.name([0x74] + CanonicalText.bytes(of: tag), secret: secret).flatMap {
+        [digits[Int($0 >> 4)], digits[Int($0 & 15)]]
+      })
+  }
+
+  // MARK: Records
+
+  /// What is sealed beside the value: small, and enough to list entries without reading their values.
+  struct Label: Equatable, Sendable {
+    var key: StoreKey
+    var type: [UInt8]
+    var tags: Set<String>
+  }
+
+  /// What a record is bound to: sealed bytes open in its place only.
+  struct Binding: Sendable {
+    /// The name of the key.
+    var key: StoreKey
+    var times: RecordTimes
+    var cost: Int64
+    /// The names of the tags, as they stand in the record.
+    var tags: [UInt8]
+  }
+
+  /// Seals a value with its label; the value opens beside this label only.
+  func seal(_ label: Label, value: [UInt8], for binding: Binding) throws -> (label: [UInt8], value: [UInt8]) {
+    var writer = ByteWriter()
+    writer.put(UInt32(clamping: label.key.bytes.count))
+    writer.bytes += label.key.bytes
+    writer.put(UInt16(clamping: label.type.count))
+    writer.bytes += label.type
+    writer.bytes += try RecordTags.bytes(label.tags)
+    let bound = bytes(of: binding)
+    let sealed = try seal(writer.bytes, binding: bound + [1])
+    return (sealed, try seal(value, binding: bound + [2] + sealed))
+  }
+
+  /// Opens a label; `nil` if it was not sealed so.
+  func openLabel(_ sealed: [UInt8], for binding: Binding) -> Label? {
+    guard let plain = open(sealed, binding: bytes(of: binding) + [1]) else { return nil }
+    return unsafe plain.withUnsafeBytes { raw -> Label? in
+      var reader = unsafe ByteReader(raw)
+      let key = StoreKey(reader.take(count: Int(reader.take(UInt32.self))))
+      let type = reader.take(count: Int(reader.take(UInt16.self)))
+      let tags = RecordTags.read(reader.take(count: reader.remaining))
+      return reader.isPastEnd ? nil : Label(key: key, type: type, tags: tags)
+    }
+  }
+
+  /// Opens a value; `nil` if it was not sealed so, or beside another label.
+  func openValue(_ sealed: [UInt8], label: [UInt8], for binding: Binding) -> [UInt8]? {
+    open(sealed, binding: bytes(of: binding) + [2] + label)
+  }
+
+  /// Whether something is sealed with the key that seals now.
+  func isCurrent(_ sealed: [UInt8]) -> Bool { cipher.key(of: sealed) == cipher.sealingKey }
+
+  private func bytes(of binding: Binding) -> [UInt8] {
+    var writer = ByteWriter(bytes: secret)
+    writer.put(Self.recordVersion)
+    writer.put(UInt32(clamping: binding.key.bytes.count))
+    writer.bytes += binding.key.bytes
+    writer.put(binding.times.createdWall)
+    writer.put(binding.times.createdBoot)
+    writer.put(binding.times.boot)
+    writer.put(binding.times.lifetime)
+    writer.put(binding.cost)
+    writer.put(UInt32(clamping: binding.tags.count))
+    writer.bytes += binding.tags
+    return writer.bytes
+  }
+
+  private func seal(_ bytes: [UInt8], binding: [UInt8]) throws -> [UInt8] {
+    do { return try cipher.seal(bytes, binding: binding) } catch {
+      throw CacheError(.encryptionFailed, "the cipher could not seal; nothing was written", underlying: error)
+    }
+  }
+
+  private func open(_ sealed: [UInt8], binding: [UInt8]) -> [UInt8]? {
+    guard let key = cipher.key(of: sealed), keys.withLock({ $0.contains(key) }) else { return nil }
+    return try? cipher.open(sealed, binding: binding)
+  }
+}
