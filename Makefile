@@ -15,7 +15,7 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
 # Processes of their own: the program's tests start processes and terminals, whose descriptors the engine's need not share.
-	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheTortureTests'
+	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests'
 	@$(SWIFT) test --skip-build --filter CacheExplorerTests
 
 # As many kills for each tier; a number that CI has the time for.

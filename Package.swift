@@ -23,6 +23,7 @@ let package = Package(
     .library(name: "CacheEngine", targets: ["CacheEngine"]),
     .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
     .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
+    .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
@@ -31,6 +32,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     // CacheEngineCombine only, and only where there is no Combine.
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    // CacheEngineEncryption only. Apple's CryptoKit under its own names, and BoringSSL where there is none: authenticated
+    // encryption is nothing to write oneself. It builds for minutes, so nothing that the explorer needs depends on it.
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -67,6 +71,10 @@ let package = Package(
         .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
       ],
       swiftSettings: strict),
+    .target(
+      name: "CacheEngineEncryption",
+      dependencies: ["CacheEngine", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
@@ -97,6 +105,12 @@ let package = Package(
         "CacheEngineCombine", "CacheEngine", "CacheEngineTesting",
         .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
         .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineEncryptionTests",
+      dependencies: [
+        "CacheEngineEncryption", "CacheEngine", "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
