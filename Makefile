@@ -6,7 +6,7 @@ FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sour
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
-.PHONY: run test torture test-tsan lint format bench install dependencies test-dependencies help
+.PHONY: run test torture test-tsan lint format bench bench-disk install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -43,6 +43,10 @@ format: ## Mend the layout of every source file
 
 bench: dependencies ## Measure the engine beside its peers
 	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks
+
+bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
+	@./Scripts/install-dependencies stores
+	@cd Benchmarks && $(SWIFT) run -c release DiskBenchmarks $(ARGUMENTS)
 
 install: dependencies ## Install a release build below PREFIX (default /usr/local)
 	@$(SWIFT) build -c release --product cache-explorer --static-swift-stdlib -Xlinker -s

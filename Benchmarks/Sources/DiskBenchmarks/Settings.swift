@@ -1,0 +1,50 @@
+import Foundation
+
+/// What was asked for on the command line.
+struct Settings: Sendable {
+  var isQuick = false
+  var isJSON = false
+  var only: [String] = []
+  var directory = FileManager.default.temporaryDirectory.path
+  var churnSeconds = 10.0
+
+  static let usage = """
+    usage: DiskBenchmarks [--quick] [--json] [--only NAME]... [--directory PATH] [--churn-minutes N]
+      --quick            fewer rounds
+      --json             one object with every sample, in place of tables
+      --only NAME        points, tasks, group, amplification, opening, churn; may be given several times
+      --directory PATH   where the stores stand while they are measured; default: the temporary directory
+      --churn-minutes N  how long the churn runs; default: ten seconds, two with --quick
+    """
+
+  init?(_ arguments: [String]) {
+    var rest = arguments[...]
+    while let word = rest.popFirst() {
+      switch word {
+      case "--quick": (isQuick, churnSeconds) = (true, min(churnSeconds, 2))
+      case "--json": isJSON = true
+      case "--only":
+        guard let name = rest.popFirst() else { return nil }
+        only.append(name)
+      case "--directory":
+        guard let path = rest.popFirst() else { return nil }
+        directory = path
+      case "--churn-minutes":
+        guard let minutes = rest.popFirst().flatMap(Double.init) else { return nil }
+        churnSeconds = minutes * 60
+      default: return nil
+      }
+    }
+  }
+
+  func asks(for name: String) -> Bool { only.isEmpty || only.contains(name) }
+  var rounds: Int { isQuick ? 3 : 7 }
+
+  /// Runs something in a directory of its own, which goes with it.
+  func inFolder<Answer>(_ body: (String) async throws -> Answer) async throws -> Answer {
+    let folder = directory + "/disk-bench-\(UUID().uuidString.prefix(8))"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    return try await body(folder)
+  }
+}

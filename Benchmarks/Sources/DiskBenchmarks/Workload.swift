@@ -1,0 +1,67 @@
+import Foundation
+
+enum Workload {
+  static func keys(_ count: Int) -> [String] {
+    (0..<count).map { "user:profile:" + String(format: "%012d", $0) }
+  }
+
+  /// Bytes that nothing can compress.
+  static func value(_ count: Int) -> Data {
+    var generator = SplitMix64(state: 7)
+    var bytes = [UInt64]()
+    for _ in 0..<(count + 7) / 8 { bytes.append(generator.next()) }
+    return bytes.withUnsafeBytes { Data($0.prefix(count)) }
+  }
+
+  /// Nanoseconds an operation.
+  static func time(_ operations: Int, _ body: () async throws -> Void) async rethrows -> Double {
+    let clock = ContinuousClock()
+    let began = clock.now
+    try await body()
+    return began.duration(to: clock.now) / .nanoseconds(1) / Double(operations)
+  }
+
+  /// Nanoseconds an operation where so many tasks share the operations.
+  static func time(
+    _ operations: Int, tasks: Int, _ body: @escaping @Sendable (_ operation: Int) async throws -> Void
+  ) async throws -> Double {
+    let clock = ContinuousClock()
+    let began = clock.now
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          for operation in stride(from: task, to: operations, by: tasks) { try await body(operation) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    return began.duration(to: clock.now) / .nanoseconds(1) / Double(operations)
+  }
+
+  /// Writes out what a directory holds and lets the page cache forget it.
+  ///
+  /// What the disk itself keeps in memory stays there.
+  static func forget(_ directory: String) {
+    let names = FileManager.default.subpaths(atPath: directory) ?? []
+    for name in names {
+      let file = open(directory + "/" + name, O_RDONLY | O_CLOEXEC)
+      guard file >= 0 else { continue }
+      fsync(file)
+      posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
+      close(file)
+    }
+  }
+}
+
+/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
+struct SplitMix64: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
