@@ -139,7 +139,10 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
 
   private func find(_ key: Key, includingExpired: Bool) async throws -> Lookup<Value> {
     try await named {
-      switch try await store.read(try storeKey(key), includingExpired: includingExpired) {
+      let stored = try storeKey(key)
+      let known = includingExpired ? nil : try store.readAtOnce(stored)
+      let answer = if let known { known } else { try await store.read(stored, includingExpired: includingExpired) }
+      switch answer {
       case .miss(let reason): return .miss(reason)
       case .found(let found):
         let form = found.type == type ? valueCoding.name : String(decoding: found.type, as: UTF8.self)
@@ -284,6 +287,15 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     let key = try storeKey(key)
     guard let entry = store.state.withLock({ $0.index.find(key) }) else { return false }
     return entry.deadlineInstant.map { $0 > store.clock.now } ?? true
+  }
+
+  /// Every entry with what is known of it, page by page.
+  ///
+  /// Unlike ``contents()`` this holds a page at a time, however many entries there are. Values are not read.
+  ///
+  /// - Returns: A sequence of the entries whose keys are this level's, in no particular order.
+  public func entries() -> DiskEntries<Key> {
+    DiskEntries(store: store, level: name) { [keyCoding] in try? keyCoding.decode(Data($0)) }
   }
 
   /// Ends the lifetime of an entry now.

@@ -100,6 +100,7 @@ struct RecordHeader: Equatable, Sendable {
   /// Writes the head at the beginning of a record.
   func write(to bytes: inout [UInt8], salt: UInt64) {
     var cursor = ByteWriter()
+    cursor.bytes.reserveCapacity(Self.size)
     cursor.put(Self.magic)
     cursor.put(Self.version)
     cursor.put(kind.rawValue)
@@ -149,6 +150,16 @@ struct RecordHeader: Equatable, Sendable {
     guard valueLength < 1 << 48 else { return nil }
   }
 
+  /// The version of a head that is whole and of this store, but newer than this program; `nil` for all others.
+  static func newerVersion(_ bytes: UnsafeRawBufferPointer, salt: UInt64) -> UInt8? {
+    guard bytes.count >= Self.size, unsafe bytes.loadUnaligned(as: UInt32.self).littleEndian == magic,
+      unsafe bytes[4] > version
+    else { return nil }
+    let sum = unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[0..<Self.size - 8]), seed: salt)
+    let written = unsafe bytes.loadUnaligned(fromByteOffset: Self.size - 8, as: UInt64.self).littleEndian
+    return unsafe written == sum ? bytes[4] : nil
+  }
+
   init(kind: Kind, keyLength: Int, typeLength: Int, valueLength: Int, times: RecordTimes, cost: Int) {
     self.kind = kind
     self.keyLength = UInt32(keyLength)
@@ -186,6 +197,8 @@ struct PreparedRecord: Sendable {
   let key: StoreKey
   /// In an encrypted store: the key that `key` stands for.
   var realKey: StoreKey?
+  /// The head is complete.
+  private(set) var isComplete = false
 
   init(
     _ kind: RecordHeader.Kind, key: StoreKey, type: [UInt8] = [], tags: [UInt8] = [], times: RecordTimes, cost: Int = 0,
@@ -223,6 +236,7 @@ struct PreparedRecord: Sendable {
     header.sequence = sequence
     header.flags = flags
     header.write(to: &bytes, salt: salt)
+    isComplete = true
   }
 }
 

@@ -34,3 +34,7 @@ enum RecordTags {
 
   static func read(_ bytes: [UInt8]) -> Set<String> { unsafe bytes.withUnsafeBytes { unsafe read($0) } }
 }
+
+extension PreparedRecord {
+  var tags: Set<String> { header.tagsLength == 0 ? [] : RecordTags.read(Array(bytes[header.tagsRange])) }
+}

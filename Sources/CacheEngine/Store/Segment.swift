@@ -66,6 +66,11 @@ enum FileName: String, CaseIterable {
   static let lock = "lock"
   static let checkpoint = "index"
 
+  /// Whether a store makes files of this name.
+  static func isOurs(_ name: String) -> Bool {
+    name == lock || name == checkpoint || allCases.contains { $0.number(in: name) != nil }
+  }
+
   func name(_ number: UInt64) -> String {
     let digits = String(number, radix: 16)
     return rawValue + String(repeating: "0", count: 16 - digits.count) + digits

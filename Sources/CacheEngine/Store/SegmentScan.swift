@@ -15,6 +15,8 @@ struct SegmentScan {
   private(set) var records: [Found] = []
   /// How many stretches were not readable.
   private(set) var damaged = 0
+  /// The version of a record that this program does not know.
+  private(set) var newerVersion: UInt8?
   /// Where the last whole record ends: the place to append at.
   private(set) var end: Int
 
@@ -29,6 +31,7 @@ struct SegmentScan {
         guard let header = unsafe RecordHeader(rest, salt: salt), header.recordLength <= rest.count,
           unsafe header.hasIntactPrefix(rest, salt: salt)
         else {
+          if !isInDamage { newerVersion = unsafe RecordHeader.newerVersion(rest, salt: salt) ?? newerVersion }
           if !isInDamage { damaged += 1 }
           isInDamage = true
           position += 8

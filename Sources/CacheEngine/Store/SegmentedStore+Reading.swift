@@ -29,6 +29,21 @@ extension SegmentedStore {
     case miss(MissReason)
   }
 
+  /// Answers what the index and the page cache know, at once; `nil` for what takes more.
+  func readAtOnce(_ key: StoreKey) throws -> Answer? {
+    let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
+      guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
+      guard let entry = state.index.use(key) else { return (nil, nil) }
+      return (entry, state.segments.segment(entry.segment))
+    }
+    guard let entry else { return .miss(.absent) }
+    guard let segment, entry.ownFile == nil, entry.deadline == .max || entry.deadline > clock.now.nanoseconds,
+      let record = readNow(segment.file, entry.header.recordLength, at: entry.offset),
+      let (type, tags) = check(record, entry, key)
+    else { return nil }
+    return .found(Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange))
+  }
+
   /// Finds the newest value of a key.
   func read(_ plainKey: StoreKey, includingExpired: Bool = false) async throws -> Answer {
     let key = storedKey(plainKey)
@@ -36,12 +51,12 @@ extension SegmentedStore {
       let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
         guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
         guard let entry = state.index.use(key) else { return (nil, nil) }
-        return (entry, state.segments.first { $0.number == entry.segment })
+        return (entry, state.segments.segment(entry.segment))
       }
       guard let entry else { return .miss(.absent) }
       let isExpired = entry.deadline != .max && entry.deadline <= clock.now.nanoseconds
       let isOver = isExpired && isOver(entry, at: clock.now.nanoseconds)
-      if isOver { drop(key, if: entry, cause: .expired) }
+      if isOver, access == .readWrite { drop(key, if: entry, cause: .expired) }
       if isOver || (isExpired && !includingExpired) { return .miss(.expired) }
       var found: Found?
       if let segment { found = try await readRecord(of: entry, key: key, in: segment) }
@@ -51,6 +66,8 @@ extension SegmentedStore {
       }
       // Its segment may have been reclaimed, or its own file replaced, while we were on the way.
       if state.withLock({ $0.index.find(key) }) == entry {
+        // Who only looks has no more to say than that it is not here as it was known.
+        guard access == .readWrite else { return .miss(.damaged) }
         drop(key, if: entry, cause: .damaged)
         state.withLock { $0.damaged += 1 }
         return .miss(found == nil ? .damaged : .authenticationFailed)

@@ -31,10 +31,7 @@ extension SegmentedStore {
       }
       lock = file
     }
-    let leftovers = names.filter { name in
-      name == FileName.checkpoint || FileName.allCases.contains { $0.number(in: name) != nil }
-    }
-    for name in leftovers { try directory.remove(name) }
+    for name in names where name != FileName.lock && FileName.isOurs(name) { try directory.remove(name) }
     try sealing?.write(to: directory)
     place.withLock { $0 = Place(directory: directory, lock: lock) }
     if !isSame { StoreRegistry.move(self, to: directory.identity) }
@@ -43,6 +40,7 @@ extension SegmentedStore {
       state.index = StoreIndex()
       (state.segments, state.lengths, state.uncut, state.orphans) = ([], [:], [:], [:])
       (state.allocatedBytes, state.checkpointBytes) = (sealing?.allocatedBytes ?? 0, 0)
+      (state.segmentExtras, state.valueExtras) = ([:], [:])
       (state.isDirectoryChanged, state.isSealed) = (true, false)
       return lost
     }

@@ -51,7 +51,7 @@ extension SegmentedStore {
       )
     }
     let name = Segment.name(entry.segment)
-    guard let segment = state.withLock({ state in state.segments.first { $0.number == entry.segment } }) else {
+    guard let segment = state.withLock({ $0.segments.segment(entry.segment) }) else {
       return damage(name, "the file is not there")
     }
     let record = try segment.file.read(entry.header.recordLength, at: entry.offset)
@@ -78,39 +78,44 @@ extension SegmentedStore {
   private func examineFiles(_ entries: StoreReport, repairing: Bool) throws -> StoreReport {
     var report = entries
     let directory = directory
-    let (segments, values, accounted) = state.withLock { state in
-      (
-        Set(state.segments.map(\.number)), Set(state.index.all.compactMap(\.entry.ownFile)), state.allocatedBytes
-      )
-    }
-    report.accountedBytes = accounted
+    let segments = Set(state.withLock { $0.segments.map(\.number) })
+    let values = ownFiles()
+    report.accountedBytes = state.withLock { $0.allocatedBytes }
     for name in try directory.names()
     where name != FileName.lock && name != FileName.checkpoint && name != StoreSealing.fileName {
-      let isOurs: Bool
-      if let number = FileName.segment.number(in: name) {
-        if segments.contains(number) {
-          report.allocatedBytes += directory.allocatedBytes(of: name)
-          report.files += 1
-          continue
+      let segment = FileName.segment.number(in: name).flatMap { segments.contains($0) ? $0 : nil }
+      let value = FileName.value.number(in: name).flatMap { number in values[number].map { (number, $0) } }
+      guard segment != nil || value != nil else {
+        report.note(stray: name)
+        if repairing, FileName.isOurs(name) {
+          try directory.remove(name)
+          report.repaired += 1
         }
-        isOurs = true
-      } else if let number = FileName.value.number(in: name) {
-        if values.contains(number) {
-          report.allocatedBytes += directory.allocatedBytes(of: name)
-          report.files += 1
-          continue
-        }
-        isOurs = true
-      } else {
-        isOurs = FileName.temporary.number(in: name) != nil
+        continue
       }
-      report.note(stray: name)
-      guard isOurs, repairing else { continue }
-      try directory.remove(name)
-      report.repaired += 1
+      let allocated = directory.allocatedBytes(of: name)
+      report.allocatedBytes += allocated
+      report.files += 1
+      report.mappingBytes += StoreReport.mapping(of: allocated)
+      state.withLock { state in
+        if let segment { state.settle(segment: segment, allocated) }
+        if let (number, length) = value { state.settle(value: number, length, allocated) }
+      }
     }
     report.allocatedBytes += directory.allocatedBytes(of: FileName.checkpoint)
     report.allocatedBytes += directory.allocatedBytes(of: StoreSealing.fileName)
     return report
+  }
+
+  /// The values in files of their own, with their lengths; the index is gone through a page at a time.
+  private func ownFiles() -> [UInt64: Int] {
+    var files: [UInt64: Int] = [:]
+    var place: Int? = 0
+    while let from = place {
+      let (page, next) = state.withLock { $0.index.entries(from: from, count: 1_024) }
+      for (_, entry) in page { if let number = entry.ownFile { files[number] = entry.ownFileLength } }
+      place = next
+    }
+    return files
   }
 }

@@ -59,7 +59,9 @@ extension SegmentedStore {
         .tooLarge, "a value of \(value.count) bytes does not fit into a store of \(limits.capacity) bytes")
     }
     let content = try content(key, type: type, value: value, tags: tags, times: times, cost: cost)
-    let (record, own) = content.prepared(limits, salt: salt)
+    var (record, own) = content.prepared(limits, salt: salt)
+    // Where the caller runs: the queue is for what nobody else can do.
+    if own == nil { record.seal(sequence: nextSequence(), flags: record.header.flags, salt: salt) }
     return try await perform(.put(record, value: own, if: condition), durability) > 0
   }
 
@@ -112,6 +114,19 @@ extension SegmentedStore {
     if isFirst { queue.async { [self] in drain() } }
   }
 
+  /// The records at the beginning that can be appended with one call.
+  private func together(_ jobs: ArraySlice<WriteJob>) -> [PreparedRecord] {
+    var records: [PreparedRecord] = []
+    var length = 0
+    for job in jobs {
+      guard case .put(let record, value: nil, if: nil) = job.work, record.isComplete else { break }
+      length += record.bytes.count
+      guard length <= min(limits.segmentBytes / 4, 256 << 10) else { break }
+      records.append(record)
+    }
+    return records
+  }
+
   /// Carries out everything that waits.
   ///
   /// Writes that are to be synced share one wait for the disk.
@@ -124,12 +139,24 @@ extension SegmentedStore {
     var batch = WriteBatch(store: self, isSyncing: isSyncing)
     let obstacle = batch.standAgain()
     var answers: [(done: CheckedContinuation<Int, any Error>, result: Result<Int, any Error>, part: Int)] = []
-    for job in jobs {
-      let result = Result {
-        if let obstacle, !job.work.isClose { throw obstacle }
-        return try batch.carryOut(job.work)
+    var rest = jobs[...]
+    while !rest.isEmpty {
+      let records = obstacle == nil ? together(rest) : []
+      if records.count > 1, batch.putTogether(records) {
+        for job in rest.prefix(records.count) {
+          if let done = job.done { answers.append((done, .success(1), batch.part)) }
+        }
+        rest = rest.dropFirst(records.count)
+        continue
       }
-      if let done = job.done { answers.append((done, result, batch.part)) }
+      for job in rest.prefix(max(1, records.count)) {
+        let result = Result {
+          if let obstacle, !job.work.isClose { throw obstacle }
+          return try batch.carryOut(job.work)
+        }
+        if let done = job.done { answers.append((done, result, batch.part)) }
+      }
+      rest = rest.dropFirst(max(1, records.count))
     }
     batch.finish()
     tell(batch.losses)
@@ -147,6 +174,7 @@ extension SegmentedStore {
 extension SegmentedStore {
   /// Begins a new segment, which becomes the one that is appended to.
   func makeSegment() throws -> Segment {
+    settleSegments()
     let number = state.withLock { state in
       state.lastSegmentNumber += 1
       return state.lastSegmentNumber

@@ -199,6 +199,19 @@ final class StoreFile: Sendable {
     }
   }
 
+  /// What the file takes on the disk; 0 if that cannot be told.
+  var allocatedBytes: Int {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+  }
+
+  /// How long the file is now.
+  func currentSize() throws -> Int {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemFailure("fstat") }
+    return Int(status.st_size)
+  }
+
   func truncate(to length: Int) throws {
     guard calls.truncate(descriptor, length) == 0 else { throw SystemFailure("truncate") }
   }

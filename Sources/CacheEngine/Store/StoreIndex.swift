@@ -30,6 +30,8 @@ struct StoreIndex: Sendable {
   /// What the records and own files of all entries take.
   private(set) var liveBytes = 0
   private var tags = TagIndex<StoreKey>()
+  /// What the records that live in each segment take.
+  private var liveBytesBySegment: [UInt64: Int] = [:]
 
   var count: Int { table.count }
   /// Whether this is the index of an encrypted store; entries of both kinds never meet.
@@ -61,6 +63,7 @@ struct StoreIndex: Sendable {
     let slot = table.insert(key, hash: SlotTable<StoreKey, Entry>.hash(key), payload: entry)
     recency.inserted(slot)
     liveBytes += entry.bytes
+    liveBytesBySegment[entry.segment, default: 0] += entry.header.recordLength
     tags.insert(newTags, for: key)
     if entry.deadline != .max { remember(entry.deadline, of: key) }
     return replaced
@@ -73,6 +76,7 @@ struct StoreIndex: Sendable {
     recency.removed(slot)
     tags.remove(key)
     liveBytes -= removed.payload.bytes
+    note(removed.payload, leaves: removed.payload.segment)
     return removed.payload
   }
 
@@ -87,6 +91,16 @@ struct StoreIndex: Sendable {
     let end = min(place + count, table.slots.count)
     guard place < end else { return ([], nil) }
     return (table.slots[place..<end].compactMap { $0.map { ($0.key, $0.payload) } }, end)
+  }
+
+  /// Takes out what meets a condition, page by page.
+  mutating func removeAll(where isGone: (Entry) -> Bool) {
+    var place: Int? = 0
+    while let from = place {
+      let (page, next) = entries(from: from, count: 1_024)
+      for (key, entry) in page where isGone(entry) { remove(key) }
+      place = next
+    }
   }
 
   /// Changes the deadline of an entry.
@@ -105,9 +119,21 @@ struct StoreIndex: Sendable {
   /// Moves an entry to where its record was copied.
   mutating func move(_ key: StoreKey, to segment: UInt64, offset: Int, sequence: UInt64) {
     guard let slot = table.find(key, hash: SlotTable<StoreKey, Entry>.hash(key)) else { return }
+    if let entry = table.slots[Int(slot)]?.payload {
+      note(entry, leaves: entry.segment)
+      liveBytesBySegment[segment, default: 0] += entry.header.recordLength
+    }
     table.slots[Int(slot)]?.payload.segment = segment
     table.slots[Int(slot)]?.payload.offset = offset
     table.slots[Int(slot)]?.payload.header.sequence = sequence
+  }
+
+  /// What lives in a segment; the rest of it was overwritten, removed or evicted.
+  func liveBytes(in segment: UInt64) -> Int { liveBytesBySegment[segment] ?? 0 }
+
+  private mutating func note(_ entry: Entry, leaves segment: UInt64) {
+    let left = liveBytes(in: segment) - entry.header.recordLength
+    liveBytesBySegment[segment] = left > 0 ? left : nil
   }
 
   /// The entry that was not used for the longest time.

@@ -4,6 +4,9 @@ internal import CStore
 struct StoreKey: Hashable, Sendable {
   let bytes: [UInt8]
 
+  // All bytes at once: one after the other, as arrays hash, costs several times as much.
+  func hash(into hasher: inout Hasher) { unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) } }
+
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// A short name for logs and errors, where the key itself must not appear.

@@ -33,17 +33,28 @@ public struct StoreReport: Sendable, Equatable {
   public var repaired = 0
   /// What the files of the store take on the disk.
   public var allocatedBytes = 0
-  /// What the store believes that they take, from their lengths.
+  /// What the store believed that they take, before it measured them now.
   ///
-  /// This is how the capacity is kept. A file system may add a block to a file that lies in many pieces.
+  /// This is how the capacity is kept: the lengths in blocks of 4 KiB, and what the file system was seen to take beyond.
   public var accountedBytes = 0
   /// How many files these are.
   public var files = 0
-
-  /// Whether every entry is as it was written, and the capacity is counted right but for a block a file.
+  /// The most that a file system may have added to map these files since they were last measured.
   ///
-  /// Strays are no damage.
-  public var isSound: Bool { damagedCount == 0 && allocatedBytes <= accountedBytes + files * 4_096 }
+  /// ext4 takes a block of 4 KiB for a file that lies in more than four pieces, and another one for each 340 more. It does
+  /// so when it writes the file out, some seconds after the store wrote it.
+  public var mappingBytes = 0
+
+  /// Whether every entry is as it was written, and the files take no more than was counted and ``mappingBytes``.
+  ///
+  /// Strays are no damage. A second examination of files that were written out finds them counted exactly.
+  public var isSound: Bool { damagedCount == 0 && allocatedBytes <= accountedBytes + mappingBytes }
+
+  /// The most that mapping a file can take: no piece is shorter than a block.
+  static func mapping(of allocated: Int) -> Int {
+    let blocks = (allocated + 4_095) / 4_096
+    return blocks <= 4 ? 0 : (blocks + 339) / 340 * 4_096
+  }
 
   mutating func note(_ damage: Damage) {
     damagedCount += 1

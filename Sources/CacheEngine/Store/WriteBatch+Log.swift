@@ -45,7 +45,10 @@ extension WriteBatch {
     if segments.count == 1 { try openSegment() }
     let now = store.clock.now.nanoseconds
     let length = store.state.withLock { $0.lengths[oldest.number] ?? 0 }
-    let bytes = try oldest.file.read(max(0, length - Segment.headSize), at: Segment.headSize)
+    thinOut(oldest, length)
+    // Where entries leave in the order they came in, nothing lives there any more, and nothing need be read.
+    let isEmpty = store.state.withLock { $0.index.liveBytes(in: oldest.number) } == 0
+    let bytes = isEmpty ? [] : try oldest.file.read(max(0, length - Segment.headSize), at: Segment.headSize)
     for found in SegmentScan(bytes, from: Segment.headSize, salt: store.salt).records where found.header.kind == .value
     {
       guard let entry = store.state.withLock({ $0.index.find(found.key) }), entry.segment == oldest.number,
@@ -71,13 +74,35 @@ extension WriteBatch {
     return true
   }
 
+  /// Evicts by least recent use, a segment's worth at the most, where too much of the oldest segment lives.
+  ///
+  /// Copying it would free little room for much writing. Entries that were overwritten often enough cost their room
+  /// twice; giving up some of what was not used for the longest time bounds that.
+  private mutating func thinOut(_ oldest: Segment, _ length: Int) {
+    var evicted = 0
+    while evicted < length {
+      let victim = store.state.withLock { state -> (key: StoreKey, entry: StoreIndex.Entry)? in
+        guard state.index.liveBytes > store.limits.thinnedBudget,
+          state.index.liveBytes(in: oldest.number) > store.limits.worthCopying(length),
+          let victim = state.index.leastRecentlyUsed
+        else { return nil }
+        state.index.remove(victim.key)
+        state.hasForgotten = true
+        return victim
+      }
+      guard let victim else { return }
+      evicted += victim.entry.bytes
+      lose(victim.key, victim.entry, .evicted)
+    }
+  }
+
   mutating func removeSegment(_ segment: Segment) throws {
     try store.directory.remove(segment.name)
     store.state.withLock { state in
       state.isDirectoryChanged = true
       state.segments.removeAll { $0.number == segment.number }
       state.uncut[segment.number] = nil
-      state.allocatedBytes -= StoreIndex.blocks(state.lengths.removeValue(forKey: segment.number) ?? 0)
+      state.forget(segment: segment.number)
     }
   }
 
@@ -106,11 +131,7 @@ extension WriteBatch {
       place = (try openSegment(), Segment.headSize)
     }
     guard let (segment, offset) = place else { return }
-    let sequence = store.writer.withLock { writer in
-      writer.sequence += 1
-      return writer.sequence
-    }
-    record.seal(sequence: sequence, flags: flags, salt: store.salt)
+    if isCopy || !record.isComplete { record.seal(sequence: store.nextSequence(), flags: flags, salt: store.salt) }
     do {
       try segment.file.write(record.bytes, at: offset)
     } catch {

@@ -92,7 +92,7 @@ struct WriteBatch {
     }
     do {
       let now = ClockReading(store.clock)
-      let tags = RecordTags.read(Array(record.bytes[record.header.tagsRange]))
+      let tags = record.tags
       try append(&record, flags: record.header.flags | (ownFile == nil ? 0 : RecordHeader.hasOwnFile)) {
         state, key, header, segment, offset in
         let entry = StoreIndex.Entry(
@@ -116,10 +116,12 @@ struct WriteBatch {
     -> PreparedRecord
   {
     let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
+    let allocated: Int
     do {
       let file = try store.directory.open(temporary, forWriting: true, create: true)
       try file.write(value, at: 0)
       if isSyncing { try file.sync() }
+      allocated = file.allocatedBytes
       try store.directory.rename(temporary, to: name)
     } catch {
       try? store.directory.remove(temporary)
@@ -129,6 +131,7 @@ struct WriteBatch {
     store.state.withLock { state in
       state.isDirectoryChanged = true
       state.allocatedBytes += StoreIndex.blocks(value.count)
+      state.settle(value: number, value.count, allocated)
       state.traffic.written += value.count
       if isSyncing { state.traffic.syncs += 1 }
     }
@@ -357,7 +360,7 @@ struct WriteBatch {
       state.orphans[number] = isRemoved ? nil : length
       guard isRemoved else { return }
       state.isDirectoryChanged = true
-      state.allocatedBytes -= StoreIndex.blocks(length)
+      state.forget(value: number, length)
     }
   }
 }

@@ -1,0 +1,176 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A look into the directory of a disk level, also while another program writes to it.
+///
+/// Nothing is written and no lock is taken, so the writer notices nothing. What is seen is the log as it stood when it was
+/// opened or last refreshed: a value read is one that was stored under that key by then. What the writer has removed since
+/// is still seen until the next ``refresh()``, and what it evicted may be seen until its place in the log is used again,
+/// since evictions are not written down.
+///
+/// ```swift
+/// let look = try await DiskCacheInspection.open("/var/cache/photos")
+/// for try await entry in look.entries() { print(entry.text ?? "(bytes)", entry.size, entry.deadline as Any) }
+/// ```
+public final class DiskCacheInspection: Sendable {
+  /// How a directory stands.
+  public struct Health: Sendable, Equatable {
+    /// How many entries were known at ``asOf``.
+    public var entries: Int
+    /// What their records and files take.
+    public var liveBytes: Int
+    /// What all files of the store take on the disk, now.
+    public var allocatedBytes: Int
+    /// How many files the log has.
+    public var segments: Int
+    /// How many stretches of the log could not be read.
+    public var damaged: Int
+    /// When the log was last read.
+    public var asOf: CacheInstant
+    /// Whether nothing has been written since.
+    public var isCurrent: Bool
+  }
+
+  private struct View {
+    var store: SegmentedStore
+    var asOf: CacheInstant
+  }
+
+  /// The path of the directory.
+  public let directory: String
+  private let clock: any CacheClock
+  private let calls: FileCalls
+  private let view: Mutex<View>
+
+  private init(directory: String, clock: any CacheClock, calls: FileCalls) throws {
+    self.directory = directory
+    self.clock = clock
+    self.calls = calls
+    view = Mutex(try Self.look(directory, clock, calls))
+  }
+
+  /// Opens a directory that may be written by another program, by this one, or by nobody.
+  ///
+  /// The index is read on a thread of its own: some tenths of a second for 100,000 entries.
+  ///
+  /// - Parameters:
+  ///   - directory: The path of the directory.
+  ///   - clock: The clock that lifetimes are told by.
+  /// - Returns: What can be asked for entries and values.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` if there is no such directory or it cannot be
+  ///   read, or ``CacheError/Code/unusableStore`` if its format is newer than this program.
+  public static func open(
+    _ directory: String, clock: any CacheClock = SystemClock()
+  ) async throws -> DiskCacheInspection { try await open(directory, clock: clock, calls: FileCalls()) }
+
+  package static func open(
+    _ directory: String, clock: any CacheClock, calls: FileCalls
+  ) async throws -> DiskCacheInspection {
+    try await elsewhere { try DiskCacheInspection(directory: directory, clock: clock, calls: calls) }
+  }
+
+  /// Reads what was written since the last look.
+  ///
+  /// Costs as much as what is new, but for a directory that was cleared or replaced meanwhile: that is opened anew.
+  ///
+  /// - Throws: As ``open(_:clock:)``.
+  public func refresh() async throws {
+    let store = view.withLock { $0.store }
+    let now = clock.now
+    try await Self.elsewhere { [self] in
+      do {
+        if try store.follow() { return view.withLock { $0.asOf = now } }
+      } catch { throw store.readFailed(error) }
+      let fresh = try Self.look(directory, clock, calls)
+      view.withLock { $0 = fresh }
+    }
+  }
+
+  /// How the directory stands.
+  ///
+  /// - Returns: Counts of the last look, and whether something was written since.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``.
+  public func health() async throws -> Health {
+    let view = view.withLock { $0 }
+    return try await Self.elsewhere {
+      let store = view.store
+      do {
+        var allocated = 0
+        for name in try store.directory.names() where FileName.isOurs(name) {
+          allocated += store.directory.allocatedBytes(of: name)
+        }
+        let isCurrent = try store.isCurrent()
+        return store.state.withLock { state in
+          Health(
+            entries: state.index.count, liveBytes: state.index.liveBytes, allocatedBytes: allocated,
+            segments: state.segments.count, damaged: state.damaged, asOf: view.asOf, isCurrent: isCurrent)
+        }
+      } catch { throw store.readFailed(error) }
+    }
+  }
+
+  /// Every entry with what is known of it, page by page.
+  ///
+  /// - Returns: A sequence that reads as it is asked.
+  public func entries() -> DiskEntries<Data> {
+    DiskEntries(store: view.withLock { $0.store }, level: "inspection") { Data($0) }
+  }
+
+  /// Reads the bytes stored under a text key.
+  ///
+  /// - Parameter key: The key, as a level with text keys has it.
+  /// - Returns: The bytes, or `nil` for a key that is not there or has expired.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``.
+  public func value(forKey key: String) async throws -> Data? {
+    try await value(for: Data(CanonicalText.bytes(of: key)))
+  }
+
+  /// Reads the bytes stored under a key.
+  ///
+  /// What was replaced since the last look is looked for again, once.
+  ///
+  /// - Parameter key: The key's bytes, as ``entries()`` gives them.
+  /// - Returns: The bytes, or `nil` for a key that is not there or has expired.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``.
+  public func value(for key: Data) async throws -> Data? {
+    for isLast in [false, true] {
+      switch try await view.withLock({ $0.store }).read(StoreKey(Array(key))) {
+      case .found(let found): return Data(found.record[found.value])
+      case .miss(.damaged) where !isLast: try await refresh()
+      case .miss: return nil
+      }
+    }
+    return nil
+  }
+
+  /// Reads every entry and says which are not as they were written.
+  ///
+  /// - Returns: What was found, as of the last look.
+  /// - Throws: As ``DiskCacheLevel/verify(repairing:)``.
+  public func verify() async throws -> StoreReport {
+    try await view.withLock { $0.store }.verify(repairing: false)
+  }
+
+  private static func look(_ directory: String, _ clock: any CacheClock, _ calls: FileCalls) throws -> View {
+    let now = clock.now
+    let store = try StoreRegistry.store(
+      at: directory, access: .readOnly, capacity: 1 << 20, durability: .buffered, clock: clock, calls: calls)
+    return View(store: store, asOf: now)
+  }
+
+  private static let queues = ReadQueues(count: 2)
+
+  /// Runs what waits for the disk where no task waits with it.
+  private static func elsewhere<Answer: Sendable>(
+    _ work: @escaping @Sendable () throws -> Answer
+  ) async throws -> Answer {
+    try await withCheckedThrowingContinuation { continuation in
+      queues.async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+}

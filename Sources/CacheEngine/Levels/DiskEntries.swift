@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An entry of a disk level as it is listed, without its value.
+public struct DiskEntry<Key: Sendable>: Sendable {
+  /// The key.
+  public var key: Key
+  /// How many bytes the value has.
+  public var size: Int
+  /// What the entry costs; disk levels say its length.
+  public var cost: Int
+  /// When it was stored.
+  public var created: CacheInstant
+  /// When its lifetime ends; `nil` for never.
+  public var deadline: CacheInstant?
+  /// What it can be removed by.
+  public var tags: Set<String>
+  /// The name of the coding that made its bytes.
+  public var type: String
+}
+
+extension DiskEntry where Key == Data {
+  /// The key as text; `nil` if it is none.
+  public var text: String? { String(validating: key, as: UTF8.self) }
+}
+
+extension DiskEntry: Equatable where Key: Equatable {}
+
+/// The entries of a disk level, read page by page while others read and write.
+///
+/// Nothing is copied but a page, and the store is locked for no longer than it takes to find one. An entry that is held
+/// from the beginning to the end is met once, also if it is overwritten meanwhile; one that comes or goes may be met.
+///
+/// ```swift
+/// for try await entry in disk.entries() where entry.size > 1 << 20 { print(entry.key, entry.size) }
+/// ```
+public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
+  /// What is met.
+  public typealias Element = DiskEntry<Key>
+
+  let store: SegmentedStore
+  let level: String
+  let decode: @Sendable ([UInt8]) -> Key?
+
+  /// Begins anew.
+  ///
+  /// - Returns: What gives one entry after the other.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(entries: self) }
+
+  /// Gives the entries of a disk level, in no particular order.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    private let entries: DiskEntries
+    private var page: ArraySlice<DiskEntry<Key>> = []
+    private var place: Int? = 0
+
+    init(entries: DiskEntries) { self.entries = entries }
+
+    /// Gives the next entry whose key can be decoded.
+    ///
+    /// - Returns: The entry, or `nil` after the last one.
+    /// - Throws: ``CacheError`` with code ``CacheError/Code/closed`` or ``CacheError/Code/diskReadFailed``;
+    ///   `CancellationError` if the task is cancelled.
+    public mutating func next() async throws -> DiskEntry<Key>? {
+      while page.isEmpty {
+        guard let from = place else { return nil }
+        try Task.checkCancellation()
+        do {
+          let (listed, next) = try await entries.store.list(from: from)
+          page = listed.compactMap(entry)[...]
+          place = next
+        } catch var error as CacheError {
+          error.level = error.level ?? entries.level
+          throw error
+        }
+      }
+      return page.popFirst()
+    }
+
+    private func entry(_ listed: SegmentedStore.Listed) -> DiskEntry<Key>? {
+      guard let key = entries.decode(listed.key.bytes) else { return nil }
+      return DiskEntry(
+        key: key, size: listed.entry.valueLength, cost: Int(listed.entry.header.cost),
+        created: CacheInstant(nanoseconds: listed.entry.created), deadline: listed.entry.deadlineInstant,
+        tags: listed.tags, type: String(decoding: listed.type, as: UTF8.self))
+    }
+  }
+}
