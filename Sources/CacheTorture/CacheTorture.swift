@@ -100,6 +100,7 @@ struct Cycle: AsyncParsableCommand {
     var generator = SeededGenerator(seed: options.seed)
     var operations = 0
     var known = 0
+    var seen = 0
     for cycle in 0..<count {
       let delay = UInt32.random(in: 0..<160_000, using: &generator)
       let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
@@ -110,7 +111,12 @@ struct Cycle: AsyncParsableCommand {
         known = 0
       }
       do {
-        try Child.work(store, log: log, seed: seed, options: options).kill(after: delay)
+        let child = try Child.work(store, log: log, seed: seed, options: options)
+        if options.tier != .memory, cycle % 2 == 0 {
+          usleep(delay / 2)
+          seen += try await Look(directory: store).check()
+        }
+        try child.kill(after: cycle % 2 == 0 ? delay / 2 : delay)
         let history = (try? Disk.text(of: log)).map { History(text: $0) } ?? History()
         operations += history.order.count - known
         known = history.order.count
@@ -147,7 +153,11 @@ struct Cycle: AsyncParsableCommand {
     }
     Disk.remove(folder)
     let tier = options.tier.rawValue + (options.tight ? ", tight" : "")
-    print("\(tier): \(count) kills within \(operations) operations from seed \(options.seed), every promise held")
+    print(
+      """
+      \(tier): \(count) kills within \(operations) operations from seed \(options.seed), \(seen) values seen while \
+      another process wrote, every promise held
+      """)
   }
 }
 

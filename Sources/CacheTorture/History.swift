@@ -122,6 +122,16 @@ struct History {
     return Data(bytes)
   }
 
+  /// Says what is wrong with what is seen of a key while somebody else writes; `nil` if it is whole and of this key.
+  static func objection(toSeen found: Data, for key: String) -> String? {
+    let words = found.prefix(64).split(separator: UInt8(ascii: " "), maxSplits: 2)
+    guard words.count > 1, let number = Int(String(decoding: words[0], as: UTF8.self)),
+      String(decoding: words[1], as: UTF8.self) == key
+    else { return "\(key) shows \(found.count) bytes that were never set for it" }
+    let whole = value(Operation(number: number, key: key, work: .set(length: found.count)))
+    return whole == found ? nil : "\(key) shows a torn value of operation \(number)"
+  }
+
   /// Says what is wrong with what a key holds; `nil` if nothing is.
   func objection(to found: Data?, for key: String, mayEvict: Bool) -> String? {
     let allowed = allowed(key, mayEvict: mayEvict)
