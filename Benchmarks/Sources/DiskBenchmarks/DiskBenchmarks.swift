@@ -20,6 +20,7 @@ struct DiskBenchmarks {
     func show(_ tables: [Table]) {
       all += tables
       if !settings.isJSON { for table in tables { print(table.printed()) } }
+      fflush(nil)
     }
     if settings.asks(for: "points") {
       for (bytes, count) in [(1 << 10, 10_000), (64 << 10, 500), (1 << 20, 50)] {
@@ -30,6 +31,7 @@ struct DiskBenchmarks {
     if settings.asks(for: "group") { show(try await GroupCommit(settings: settings).tables()) }
     if settings.asks(for: "amplification") { show(try await Amplification(settings: settings).tables()) }
     if settings.asks(for: "opening") { show(try await Opening(settings: settings).tables()) }
+    if settings.asks(for: "listing") { show(try await Listing(settings: settings).tables()) }
     if settings.asks(for: "churn") { show(try await Churn(settings: settings).tables()) }
     if settings.isJSON {
       let encoder = JSONEncoder()

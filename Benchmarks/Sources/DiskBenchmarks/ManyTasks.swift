@@ -23,7 +23,9 @@ struct ManyTasks {
             let set = try await Workload.time(count, tasks: tasks) { try await subject.set(value, keys[$0]) }
             let get = try await Workload.time(count, tasks: tasks) { operation in
               let key = keys[operation &* 7_919 % count]
-              guard try await subject.get(key)?.count == value.count else { throw Failure("\(key) was not found whole") }
+              guard try await subject.get(key)?.count == value.count else {
+                throw Failure("\(key) was not found whole")
+              }
             }
             guard round > 0 else { continue }
             sets[place].samples.append(set / 1_000)

@@ -14,7 +14,9 @@ struct Points {
       let asked = keys.shuffled(using: &generator)
       var (sets, gets, cold) = (rows(), rows(), rows())
       var subjects: [any Subject] = []
-      for (place, contender) in buffered.enumerated() { subjects.append(try await contender.open("\(folder)/\(place)")) }
+      for (place, contender) in buffered.enumerated() {
+        subjects.append(try await contender.open("\(folder)/\(place)"))
+      }
       for round in 0...settings.rounds {
         for (place, subject) in subjects.enumerated() {
           let set = try await Workload.time(count) { for key in keys { try await subject.set(value, key) } }

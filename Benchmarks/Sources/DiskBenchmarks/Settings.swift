@@ -12,7 +12,7 @@ struct Settings: Sendable {
     usage: DiskBenchmarks [--quick] [--json] [--only NAME]... [--directory PATH] [--churn-minutes N]
       --quick            fewer rounds
       --json             one object with every sample, in place of tables
-      --only NAME        points, tasks, group, amplification, opening, churn; may be given several times
+      --only NAME        points, tasks, group, amplification, opening, listing, churn; may be given several times
       --directory PATH   where the stores stand while they are measured; default: the temporary directory
       --churn-minutes N  how long the churn runs; default: ten seconds, two with --quick
     """
