@@ -94,7 +94,7 @@ let package = Package(
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
     .testTarget(
       name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
-      resources: [.copy("Eviction/Traces")],
+      resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
