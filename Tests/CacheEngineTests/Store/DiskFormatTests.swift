@@ -26,7 +26,7 @@ import Testing
   func firstFormat(state: String) async throws {
     let source = try #require(Bundle.module.url(forResource: "Formats/1-\(state)", withExtension: nil))
     let folder = DiskFolder()
-    try FileManager.default.copyItem(atPath: source.path(), toPath: folder.path)
+    try FileManager.default.copyItem(at: source, to: URL(filePath: folder.path))
     if state == "closed" { #expect(try folder.bytes(of: "index")[8] == 1) }
     let look = try await DiskCacheInspection.open(folder.path)
     for (key, bytes) in stored { #expect(try await look.value(forKey: key) == bytes) }
