@@ -45,13 +45,17 @@ public final class DiskCacheInspection: Sendable {
   public let directory: String
   private let clock: any CacheClock
   private let calls: FileCalls
+  private let cipher: (any StoreCipher)?
   private let view: Mutex<View>
 
-  private init(directory: String, clock: any CacheClock, calls: FileCalls) throws {
+  private init(
+    directory: String, cipher: (any StoreCipher)?, clock: any CacheClock, calls: FileCalls
+  ) throws {
     self.directory = directory
     self.clock = clock
     self.calls = calls
-    view = Mutex(try Self.look(directory, clock, calls))
+    self.cipher = cipher
+    view = Mutex(try Self.look(directory, cipher, clock, calls))
   }
 
   /// Opens a directory that may be written by another program, by this one, or by nobody.
@@ -60,25 +64,31 @@ public final class DiskCacheInspection: Sendable {
   ///
   /// - Parameters:
   ///   - directory: The path of the directory.
+  ///   - cipher: What opens keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are told by.
   /// - Returns: What can be asked for entries and values.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` if there is no such directory or it cannot be
-  ///   read, or ``CacheError/Code/unusableStore`` if its format is newer than this program.
+  ///   read, ``CacheError/Code/unusableStore`` if its format is newer than this program, or
+  ///   ``CacheError/Code/wrongKey`` and ``CacheError/Code/notEncrypted`` if the cipher is not its own.
   public static func open(
-    _ directory: String, clock: any CacheClock = SystemClock()
-  ) async throws -> DiskCacheInspection { try await open(directory, clock: clock, calls: FileCalls()) }
+    _ directory: String, cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock()
+  ) async throws -> DiskCacheInspection {
+    try await open(directory, cipher: cipher, clock: clock, calls: FileCalls())
+  }
 
   package static func open(
-    _ directory: String, clock: any CacheClock, calls: FileCalls
+    _ directory: String, cipher: (any StoreCipher)? = nil, clock: any CacheClock, calls: FileCalls
   ) async throws -> DiskCacheInspection {
-    try await elsewhere { try DiskCacheInspection(directory: directory, clock: clock, calls: calls) }
+    try await elsewhere {
+      try DiskCacheInspection(directory: directory, cipher: cipher, clock: clock, calls: calls)
+    }
   }
 
   /// Reads what was written since the last look.
   ///
   /// Costs as much as what is new, but for a directory that was cleared or replaced meanwhile: that is opened anew.
   ///
-  /// - Throws: As ``open(_:clock:)``.
+  /// - Throws: As ``open(_:cipher:clock:)``.
   public func refresh() async throws {
     let store = view.withLock { $0.store }
     let now = clock.now
@@ -86,7 +96,7 @@ public final class DiskCacheInspection: Sendable {
       do {
         if try store.follow() { return view.withLock { $0.asOf = now } }
       } catch { throw store.readFailed(error) }
-      let fresh = try Self.look(directory, clock, calls)
+      let fresh = try Self.look(directory, cipher, clock, calls)
       view.withLock { $0 = fresh }
     }
   }
@@ -101,7 +111,7 @@ public final class DiskCacheInspection: Sendable {
       let store = view.store
       do {
         var allocated = 0
-        for name in try store.directory.names() where FileName.isOurs(name) {
+        for name in try store.directory.names() where FileName.isOurs(name) || name == StoreSealing.fileName {
           allocated += store.directory.allocatedBytes(of: name)
         }
         let isCurrent = try store.isCurrent()
@@ -156,10 +166,13 @@ public final class DiskCacheInspection: Sendable {
     try await view.withLock { $0.store }.verify(repairing: false)
   }
 
-  private static func look(_ directory: String, _ clock: any CacheClock, _ calls: FileCalls) throws -> View {
+  private static func look(
+    _ directory: String, _ cipher: (any StoreCipher)?, _ clock: any CacheClock, _ calls: FileCalls
+  ) throws -> View {
     let now = clock.now
     let store = try StoreRegistry.store(
-      at: directory, access: .readOnly, capacity: 1 << 20, durability: .buffered, clock: clock, calls: calls)
+      at: directory, access: .readOnly, capacity: 1 << 20, durability: .buffered, clock: clock, calls: calls,
+      cipher: cipher)
     return View(store: store, asOf: now)
   }
 

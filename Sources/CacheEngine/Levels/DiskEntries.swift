@@ -82,7 +82,7 @@ public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
     private func entry(_ listed: SegmentedStore.Listed) -> DiskEntry<Key>? {
       guard let key = entries.decode(listed.key.bytes) else { return nil }
       return DiskEntry(
-        key: key, size: listed.entry.valueLength, cost: Int(listed.entry.header.cost),
+        key: key, size: listed.size, cost: Int(listed.entry.header.cost),
         created: CacheInstant(nanoseconds: listed.entry.created), deadline: listed.entry.deadlineInstant,
         tags: listed.tags, type: String(decoding: listed.type, as: UTF8.self))
     }

@@ -7,6 +7,8 @@ extension SegmentedStore {
     var entry: StoreIndex.Entry
     var tags: Set<String>
     var type: [UInt8]
+    /// The length of the value as it was given.
+    var size: Int
   }
 
   /// The entries from a place in the index on; `next` is where to go on, `nil` after the last.
@@ -17,7 +19,9 @@ extension SegmentedStore {
       guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
       let (entries, next) = state.index.entries(from: place, count: count)
       return (
-        entries.map { Listed(key: $0.key, entry: $0.entry, tags: state.index.tags(of: $0.key), type: []) },
+        entries.map {
+          Listed(key: $0.key, entry: $0.entry, tags: state.index.tags(of: $0.key), type: [], size: $0.entry.valueLength)
+        },
         state.segments, next
       )
     }
@@ -27,6 +31,7 @@ extension SegmentedStore {
 
   /// With the type's name; `nil` if the entry has gone meanwhile.
   private func completed(_ listed: Listed, _ segments: [Segment]) throws -> Listed? {
+    if let sealing { return try opened(listed, sealing) }
     guard listed.entry.header.typeLength > 0 else { return listed }
     var listed = listed
     var segments = segments
@@ -44,6 +49,24 @@ extension SegmentedStore {
       let now = state.withLock { ($0.index.find(listed.key), $0.index.tags(of: listed.key), $0.segments) }
       guard let entry = now.0, entry != listed.entry else { return nil }
       (listed.entry, listed.tags, segments) = (entry, now.1, now.2)
+    }
+    return nil
+  }
+}
+
+extension SegmentedStore {
+  /// As it was before it was sealed; `nil` if the entry has gone meanwhile, or is not what was sealed.
+  private func opened(_ listed: Listed, _ sealing: StoreSealing) throws -> Listed? {
+    var entry = listed.entry
+    for _ in 0..<4 {
+      if let sealed = try sealedLabel(of: listed.key, entry),
+        let label = sealing.openLabel(sealed.label, for: sealed.binding)
+      {
+        return Listed(
+          key: label.key, entry: entry, tags: label.tags, type: label.type, size: Int(entry.header.cost))
+      }
+      guard let now = state.withLock({ $0.index.find(listed.key) }), now != entry else { return nil }
+      entry = now
     }
     return nil
   }

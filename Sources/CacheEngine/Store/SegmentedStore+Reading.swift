@@ -30,7 +30,10 @@ extension SegmentedStore {
   }
 
   /// Answers what the index and the page cache know, at once; `nil` for what takes more.
+  ///
+  /// What is encrypted takes more.
   func readAtOnce(_ key: StoreKey) throws -> Answer? {
+    guard sealing == nil else { return nil }
     let (entry, segment) = try state.withLock { state -> (StoreIndex.Entry?, Segment?) in
       guard !state.isClosed else { throw CacheError(.closed, "the store in \(directory.path) is closed") }
       guard let entry = state.index.use(key) else { return (nil, nil) }

@@ -33,7 +33,7 @@ extension WriteBatch {
         let times = record.header.times
         let entry = StoreIndex.Entry(
           segment: segment.number, offset: offset, header: record.header, deadline: times.deadline(at: reading),
-          created: times.created(at: reading))
+          created: times.created(at: reading), realKey: record.realKey)
         if let old = state.index.insert(entry, for: record.key, tags: record.tags) {
           replaced.append((record.key, old))
         }

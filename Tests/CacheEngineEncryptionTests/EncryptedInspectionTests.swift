@@ -1,0 +1,48 @@
+import CacheEngineTesting
+import Foundation
+import Testing
+
+@testable import CacheEngine
+@testable import CacheEngineEncryption
+
+/// What is seen of an encrypted directory by who has its key, and by who has not.
+@Suite(.timeLimit(.minutes(2))) struct EncryptedInspectionTests {
+  let folder = EncryptedFolder()
+  let clock = ManualClock()
+
+  @Test("P13 P15 an encrypted store is listed and looked into with its own keys, types and tags, and by no other key")
+  func looks() async throws {
+    let level = try folder.open(clock: clock)
+    // Many at once, so that they are appended together.
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<64 {
+        group.addTask { try? await level.set(marked("v\(number)"), forKey: "key \(number)", tags: ["red"]) }
+      }
+    }
+    try await level.set(marked("long", 400_000), forKey: "long")
+    var listed: [String: Int] = [:]
+    for try await entry in level.entries() {
+      listed[entry.key] = entry.size
+      #expect(entry.type == "data" && entry.tags == (entry.key == "long" ? [] : ["red"]))
+    }
+    #expect(listed.count == 65 && listed["key 7"] == 300 && listed["long"] == 400_000)
+    #expect(try await level.get("key 7") == marked("v7"))
+    let look = try await DiskCacheInspection.open(
+      folder.path, cipher: StoreEncryption(key: Keys.first), clock: clock)
+    var seen: Set<String> = []
+    for try await entry in look.entries() {
+      let text = try #require(entry.text)
+      seen.insert(text)
+      #expect(try await look.value(for: entry.key)?.count == listed[text])
+    }
+    #expect(seen == Set(listed.keys))
+    #expect(try await look.verify().isSound)
+    let error = await #expect(throws: CacheError.self) {
+      try await DiskCacheInspection.open(folder.path, cipher: StoreEncryption(key: Keys.second), clock: clock)
+    }
+    #expect(error?.code == .wrongKey)
+    let none = await #expect(throws: CacheError.self) { try await DiskCacheInspection.open(folder.path, clock: clock) }
+    #expect(none != nil)
+    try await level.close()
+  }
+}
