@@ -105,7 +105,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       listeners[ObjectIdentifier(self)] = { loss in
         // A key of another level on this directory may not be one of ours.
         guard let bytes = loss.key?.bytes, let key = try? keyCoding.decode(Data(bytes)) else { return }
-        removalListener(Removal(key: key, cause: loss.cause, cost: loss.cost))
+        let madeRoomFor = loss.madeRoomFor.flatMap { try? keyCoding.decode(Data($0.bytes)) }
+        removalListener(Removal(key: key, cause: loss.cause, cost: loss.cost, madeRoomFor: madeRoomFor))
       }
     }
   }

@@ -270,7 +270,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     guard let left else { return false }
     report(left.replaced, cause: .replaced)
     for entry in left.evicted {
-      report(entry, cause: entry.payload.deadline.map { $0 <= now } ?? false ? .expired : .evicted)
+      let isOver = entry.payload.deadline.map { $0 <= now } ?? false
+      report(entry, cause: isOver ? .expired : .evicted, madeRoomFor: isOver ? nil : key)
     }
     return true
   }
@@ -283,9 +284,9 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   private typealias Slot = SlotTable<Key, MemoryEntry<Value>>.Slot
 
-  private func report(_ slot: Slot?, cause: RemovalCause) {
+  private func report(_ slot: Slot?, cause: RemovalCause, madeRoomFor: Key? = nil) {
     guard let slot, let removalListener else { return }
-    removalListener(Removal(key: slot.key, cause: cause, cost: slot.payload.cost))
+    removalListener(Removal(key: slot.key, cause: cause, cost: slot.payload.cost, madeRoomFor: madeRoomFor))
   }
 }
 

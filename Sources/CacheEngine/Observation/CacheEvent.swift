@@ -15,6 +15,8 @@ public struct CacheEvent: Sendable {
   public var key: String?
   /// What happened.
   public var kind: Kind
+  /// The key whose value needed the room, as text, for an entry that was evicted and where the level knows.
+  public var madeRoomFor: String?
 
   /// What happened.
   public enum Kind: Sendable {
@@ -90,12 +92,17 @@ public struct CacheEvent: Sendable {
   ///   - level: The level that it happened at.
   ///   - key: The key, as text.
   ///   - kind: What happened.
-  public init(time: CacheInstant, request: RequestID? = nil, level: String? = nil, key: String? = nil, kind: Kind) {
+  ///   - madeRoomFor: The key whose value needed the room, for an entry that was evicted.
+  public init(
+    time: CacheInstant, request: RequestID? = nil, level: String? = nil, key: String? = nil, kind: Kind,
+    madeRoomFor: String? = nil
+  ) {
     self.time = time
     self.request = request
     self.level = level
     self.key = key
     self.kind = kind
+    self.madeRoomFor = madeRoomFor
   }
 }
 

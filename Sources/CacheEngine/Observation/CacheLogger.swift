@@ -69,6 +69,7 @@ extension CacheEvent: CustomStringConvertible {
     var words = [level ?? "cache", kind.description]
     if let key { words.insert(key, at: words.count) }
     words += kind.details
+    if let madeRoomFor { words.append("for=\(madeRoomFor)") }
     if let request { words.append(request.description) }
     return words.joined(separator: " ")
   }

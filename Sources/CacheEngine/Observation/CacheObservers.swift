@@ -29,7 +29,8 @@ extension CacheObserver {
       record(
         CacheEvent(
           time: clock.now, request: .current, level: level, key: String(describing: removal.key),
-          kind: .removed(removal.cause, cost: removal.cost)))
+          kind: .removed(removal.cause, cost: removal.cost),
+          madeRoomFor: removal.madeRoomFor.map { String(describing: $0) }))
     }
   }
 }

@@ -6,6 +6,10 @@ public struct Removal<Key: Hashable & Sendable>: Sendable {
   public var cause: RemovalCause
   /// What it weighed.
   public var cost: Int
+  /// The key whose value needed the room, for an entry that was evicted and where the level knows.
+  ///
+  /// It is the entry's own key if the entry did not fit at all.
+  public var madeRoomFor: Key?
 
   /// Creates a removal.
   ///
@@ -13,9 +17,11 @@ public struct Removal<Key: Hashable & Sendable>: Sendable {
   ///   - key: The key of the entry.
   ///   - cause: Why it left.
   ///   - cost: What it weighed.
-  public init(key: Key, cause: RemovalCause, cost: Int) {
+  ///   - madeRoomFor: The key whose value needed the room.
+  public init(key: Key, cause: RemovalCause, cost: Int, madeRoomFor: Key? = nil) {
     self.key = key
     self.cause = cause
     self.cost = cost
+    self.madeRoomFor = madeRoomFor
   }
 }

@@ -17,6 +17,8 @@ final class SegmentedStore: Sendable {
     var key: StoreKey?
     var cause: RemovalCause
     var cost: Int
+    /// The key whose value needed the room.
+    var madeRoomFor: StoreKey?
   }
 
   struct State: Sendable {

@@ -30,6 +30,8 @@ struct WriteBatch {
   /// Everything can be taken back until the disk has it: in a store with synced writes, whoever wrote this one.
   let isTracking: Bool
   var losses: [SegmentedStore.Loss] = []
+  /// The key that is written, for whose value others may have to leave; `nil` where the store knows only its seal.
+  private var incoming: StoreKey?
   /// Counts the waits for the disk, successful or not.
   private(set) var part = 0
   private(set) var failedParts: [Int: any Error] = [:]
@@ -79,6 +81,8 @@ struct WriteBatch {
       guard condition.holds(isHeld: isHeld) else { return false }
     }
     var record = prepared
+    incoming = store.sealing == nil ? prepared.key : nil
+    defer { incoming = nil }
     let own = value.map { StoreIndex.blocks($0.count) } ?? 0
     try makeRoom(for: record.header.recordLength, own)
     var ownFile: UInt64?
@@ -267,7 +271,9 @@ struct WriteBatch {
         unlink(number, entry.ownFileLength)
       }
     }
-    losses.append(store.loss(of: key, entry, cause))
+    var loss = store.loss(of: key, entry, cause)
+    if cause == .evicted { loss.madeRoomFor = incoming }
+    losses.append(loss)
   }
 
   /// Waits for the disk, and takes back what it did not confirm.

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Foundation
 import Logging
 import Synchronization
 import Testing
@@ -39,6 +40,31 @@ import Testing
       Issue.record("the call must end with a hit at the origin")
       return
     }
+  }
+
+  @Test("an eviction names the key that needed the room")
+  func namesWhoNeededTheRoom() async throws {
+    let memory = MemoryCacheLevel<String, Int>(
+      countLimit: 1, clock: clock, removalListener: observer.removals(from: "memory", clock: clock))
+    try await memory.set(1, forKey: "old")
+    try await memory.set(2, forKey: "new")
+    #expect(observer.events.map(\.madeRoomFor) == ["new"])
+    #expect(observer.events.last?.description.contains("for=new") == true)
+    try await memory.remove("new")
+    #expect(observer.events.last?.madeRoomFor == nil)
+  }
+
+  @Test("a disk level names it too, though it evicts on a thread of its own")
+  func diskNamesWhoNeededTheRoom() async throws {
+    let folder = DiskFolder()
+    let disk = try DiskCacheLevel<String, Data>(
+      directory: folder.path, capacity: 1 << 20, clock: clock,
+      removalListener: observer.removals(from: "disk", clock: clock))
+    for number in 0..<12 { try await disk.set(Data(repeating: 7, count: 200_000), forKey: "key-\(number)") }
+    try await disk.close()
+    let evicted = observer.events.filter { if case .removed(.evicted, _) = $0.kind { true } else { false } }
+    #expect(!evicted.isEmpty)
+    #expect(evicted.allSatisfy { $0.madeRoomFor?.hasPrefix("key-") == true && $0.madeRoomFor != $0.key })
   }
 
   @Test("statistics balance: lookups and requests are the sum of their outcomes")
