@@ -43,7 +43,7 @@ public final class ModelArchive: Sendable {
     public var unreadable = 0
   }
 
-  private static let pageCount: UInt64 = 256
+  static let pageCount: UInt64 = 256
 
   private let cache: ModelCache
   private let level: BasicCache<String, Data>

@@ -1,0 +1,53 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A model as a ``ModelArchive`` keeps it, for tools that do not have the model's type.
+public struct ArchivedModel: Sendable, Equatable {
+  /// The name of the type in the archive.
+  public var type: String
+  /// The identifier as text, as the type's ``ModelCoding`` writes it; JSON for those that ``ModelCoding/json(_:as:)`` makes.
+  public var id: String
+  /// The encoded model; `nil` if it is on the archive's list and the level has forgotten it, or has it damaged.
+  public var body: Data?
+  /// When it expires; `nil` for never.
+  public var deadline: CacheInstant?
+}
+
+extension ModelArchive {
+  /// Lists what an archive in a level holds, without any of the models' types.
+  ///
+  /// It only reads: nothing is restored, and what is damaged stays where it is.
+  ///
+  /// - Parameters:
+  ///   - level: Where the archive keeps its models.
+  ///   - prefix: What stands before every key of the archive.
+  ///   - clock: The clock that deadlines are measured by.
+  /// - Returns: One element for each model on the archive's list, in the order of types and identifiers.
+  /// - Throws: The level's error; ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if a page of the list is
+  ///   damaged.
+  public static func contents(
+    of level: some CacheLevel<String, Data>, prefix: String = "models/", clock: any CacheClock = SystemClock()
+  ) async throws -> [ArchivedModel] {
+    var found: [ArchivedModel] = []
+    for page in 0..<pageCount {
+      let pageName = "/\(page)"
+      guard let data = try await level.get(prefix + pageName) else { continue }
+      let names = try ByteCoding<[String]>.json.decode(ModelRecord(data, name: pageName, clock: clock).body)
+      for name in names {
+        let slash = name.firstIndex(of: "/") ?? name.endIndex
+        var model = ArchivedModel(type: String(name[..<slash]), id: String(name[slash...].dropFirst()))
+        if let entry = try await level.lookup(prefix + name).entry,
+          let record = try? ModelRecord(entry.value, name: name, clock: clock)
+        {
+          model.body = record.body
+          model.deadline = [record.deadline, entry.deadline].compactMap(\.self).min()
+        }
+        found.append(model)
+      }
+    }
+    return found.sorted { ($0.type, $0.id) < ($1.type, $1.id) }
+  }
+}
