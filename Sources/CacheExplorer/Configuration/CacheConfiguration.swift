@@ -9,11 +9,21 @@ struct CacheConfiguration: Equatable, Sendable {
   var workload: WorkloadRequest?
   /// The least severe log level to show.
   var logLevel: String?
+  /// A store of models to look into.
+  var models: ModelsSpecification?
   /// What is allowed, but probably not meant.
   var warnings: [ConfigurationProblem] = []
 
   /// Every level and operator, outer ones before what they hold.
   var allLevels: [LevelSpecification] { levels.flatMap(\.withInner) }
+}
+
+/// `models: { directory: ./models, prefix: "models/" }` or `models: demo`.
+enum ModelsSpecification: Equatable, Sendable {
+  /// What a `ModelArchive` keeps in a disk level.
+  case archive(directory: String, prefix: String)
+  /// A live `ModelCache` with observers and a small workload.
+  case demo
 }
 
 /// One level or operator of a configuration.
@@ -36,6 +46,7 @@ struct LevelSpecification: Equatable, Sendable {
   var name: String
   var kind: Kind
   var place: Place
+  var origins = FieldOrigins()
 
   /// The word for the kind in the file.
   var word: String {

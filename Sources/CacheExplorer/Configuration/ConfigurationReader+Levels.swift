@@ -1,4 +1,5 @@
 import CacheEngine
+import Yams
 
 /// The levels that hold values or fetch them.
 extension ConfigurationReader {
@@ -49,6 +50,17 @@ extension ConfigurationReader {
       })
     let directory = fields.quantity("directory", path)
     return domain.map { DefaultsSpecification(domain: $0, directory: directory.map(absolute)) }
+  }
+
+  /// Reads `models: demo` or `models: { directory: … }`.
+  mutating func models(_ node: Node) -> ModelsSpecification? {
+    let place = node.place ?? Place(line: 1, column: 1)
+    if node.scalar?.string == "demo" { return .demo }
+    var fields = FieldReader(node, owner: "models", file: file, place: place)
+    let directory = fields.require("directory", "write directory: ./models", fields.quantity("directory", path))
+    let prefix = fields.text("prefix")
+    problems += fields.finish()
+    return directory.map { .archive(directory: absolute($0), prefix: prefix ?? "models/") }
   }
 
   private func path(_ text: String) throws(QuantityError) -> String {

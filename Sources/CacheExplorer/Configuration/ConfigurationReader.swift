@@ -86,6 +86,7 @@ struct ConfigurationReader {
     let name = fields.text("name")
     let logLevel = fields.quantity("log") { (text) throws(QuantityError) in try LogLevelName.check(text) }
     let workload = fields.node("workload").flatMap { self.workload($0) }
+    let models = fields.node("models").flatMap { self.models($0) }
     let list = fields.require("levels", "list the levels from the top", fields.node("levels"))
     problems += fields.finish()
     guard let list else { return nil }
@@ -95,7 +96,8 @@ struct ConfigurationReader {
     }
     names = NameTable(reserved: explicitNames(list, depth: 0))
     let levels = sequence.compactMap { level($0, depth: 0) }
-    return CacheConfiguration(name: name ?? stem, levels: levels, workload: workload, logLevel: logLevel)
+    return CacheConfiguration(
+      name: name ?? stem, levels: levels, workload: workload, logLevel: logLevel, models: models)
   }
 
   private mutating func workload(_ node: Node) -> WorkloadRequest? {
@@ -168,12 +170,14 @@ struct ConfigurationReader {
     var fields = FieldReader(value, owner: word, file: file, place: place)
     let name = fields.text("name")
     let kind = kind(word, &fields, depth: depth)
+    let origins = fields.origins
     problems += fields.finish()
     if let name, !names.isFree(name) {
       report("the name “\(name)” is taken", "give every level a name of its own", at: place)
     }
     guard let kind else { return nil }
-    return LevelSpecification(name: names.take(name, kind: word == "pooled" ? "pool" : word), kind: kind, place: place)
+    return LevelSpecification(
+      name: names.take(name, kind: word == "pooled" ? "pool" : word), kind: kind, place: place, origins: origins)
   }
 
   private mutating func kind(_ word: String, _ fields: inout FieldReader, depth: Int) -> LevelSpecification.Kind? {

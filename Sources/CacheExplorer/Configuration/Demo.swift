@@ -84,6 +84,17 @@ struct Demo: Sendable {
                                 origin: { name: archive, latency: 20ms..200ms, missing: 20%, size: 512 B..1 KiB, seed: 3 }
         workload: { name: zipf, rate: 14, keys: 60 }
         """#),
+    Demo(
+      name: "models", caption: "a live store of models with relations and observers: press 7, then Tab and Enter",
+      yaml: """
+        name: models
+        models: demo
+        levels:
+          - memory: { capacity: 64 KiB, expiry: 30s }
+          - pooled:
+              origin: { latency: 20ms..80ms, size: 1 KiB, seed: 7 }
+        workload: { name: zipf, rate: 4, keys: 30 }
+        """),
   ]
 
   static func named(_ name: String) -> Demo? { all.first { $0.name == name } }

@@ -30,6 +30,12 @@ struct FieldReader {
     fields = mapping.map { ($0.key.string ?? "", $0.key, $0.value) }
   }
 
+  /// Where each field stands.
+  var origins: FieldOrigins {
+    FieldOrigins(
+      places: Dictionary(fields.compactMap { field in field.key.place.map { (field.name, $0) } }) { first, _ in first })
+  }
+
   /// The value of a field as it stands there.
   mutating func node(_ name: String) -> Node? {
     known.append(name)

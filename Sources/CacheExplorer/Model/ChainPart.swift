@@ -19,6 +19,17 @@ indirect enum ChainPart: Sendable, Equatable {
     }
   }
 
+  /// The levels that stand within an operator of a kind.
+  func levels(inside isWanted: (Int) -> Bool) -> [Int] {
+    switch self {
+    case .level: []
+    case .around(let index, let parts):
+      isWanted(index) ? parts.flatMap(\.levels) : parts.flatMap { $0.levels(inside: isWanted) }
+    case .lanes(_, let then, let otherwise): (then + otherwise).flatMap { $0.levels(inside: isWanted) }
+    case .stale(_, let level, let from): (level + from).flatMap { $0.levels(inside: isWanted) }
+    }
+  }
+
   /// The levels that are asked first.
   var first: [Int] {
     switch self {

@@ -27,14 +27,21 @@ struct EntryTable: Sendable {
   }
 
   /// The most keys that are kept in mind.
-  static let capacity = 100_000
+  static let capacity = 1_000_000
+  /// So many changes are kept for the list; one that has missed more looks at everything.
+  private static let mostChanges = 50_000
 
   private(set) var rows: [Row] = []
   private var slots: [String: Int] = [:]
   private let levelCount: Int
   private let capacity: Int
-  /// Goes up with every change that a list shows.
-  private(set) var version = 0
+  /// Goes up when so much changed at once that a list looks at everything anew.
+  private(set) var epoch = 0
+  /// The slots that changed, in order; a change has a number.
+  private var changed: [Int32] = []
+  /// The number of the first change that is kept.
+  private(set) var firstChange = 0
+  var endOfChanges: Int { firstChange + changed.count }
 
   init(levelCount: Int, capacity: Int = EntryTable.capacity) {
     self.levelCount = levelCount
@@ -42,6 +49,17 @@ struct EntryTable: Sendable {
   }
 
   func row(_ key: String) -> Row? { slots[key].map { rows[$0] } }
+  func slot(of key: String) -> Int? { slots[key] }
+
+  /// The slots that changed from a change on.
+  func changes(since number: Int) -> ArraySlice<Int32> { changed[min(max(0, number - firstChange), changed.count)...] }
+
+  private mutating func note(_ slot: Int) {
+    changed.append(Int32(slot))
+    guard changed.count >= Self.mostChanges * 2 else { return }
+    changed.removeFirst(Self.mostChanges)
+    firstChange += Self.mostChanges
+  }
 
   mutating func stored(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
     change(key, at: time) { row in
@@ -72,12 +90,23 @@ struct EntryTable: Sendable {
 
   mutating func gone(_ key: String, level: Int) {
     guard let slot = slots[key], rows[slot].presence[level] != nil else { return }
-    version += 1
+    note(slot)
     rows[slot].presence[level] = nil
   }
 
+  /// What a level listed under its own name for a key is the entry of another key.
+  mutating func renamed(_ old: String, to new: String, level: Int) {
+    guard old != new, let slot = slots[old], let presence = rows[slot].presence[level] else { return }
+    let size = rows[slot].size
+    gone(old, level: level)
+    change(new, at: rows[slot].lastTouch) { row in
+      row.presence[level] = presence
+      row.size = row.size ?? size
+    }
+  }
+
   mutating func cleared(level: Int) {
-    version += 1
+    epoch += 1
     for slot in rows.indices { rows[slot].presence[level] = nil }
   }
 
@@ -87,7 +116,7 @@ struct EntryTable: Sendable {
   ///
   /// What was stored since the list was asked for may be missing from it and stays.
   mutating func corrected(level: Int, by contents: [EntrySummary<String>], askedAt asked: CacheInstant) {
-    version += 1
+    epoch += 1
     var stale: [String: CacheInstant] = [:]
     for slot in rows.indices {
       guard let presence = rows[slot].presence[level] else { continue }
@@ -106,9 +135,12 @@ struct EntryTable: Sendable {
   }
 
   private mutating func change(_ key: String, at time: CacheInstant, _ body: (inout Row) -> Void) {
-    version += 1
-    if let slot = slots[key] { return body(&rows[slot]) }
+    if let slot = slots[key] {
+      note(slot)
+      return body(&rows[slot])
+    }
     if rows.count >= capacity { forgetOldest() }
+    note(rows.count)
     slots[key] = rows.count
     var row = Row(key: key, presence: Array(repeating: nil, count: levelCount), lastTouch: time)
     body(&row)
@@ -124,6 +156,7 @@ struct EntryTable: Sendable {
       .prefix(capacity * 3 / 4)
     rows = kept.map(\.row)
     slots = [:]
+    epoch += 1
     for (slot, row) in rows.enumerated() { slots[row.key] = slot }
   }
 }

@@ -26,6 +26,16 @@ struct LevelTraffic: Sendable {
   var writeErrors = 0
   var removals: [RemovalCause: Int] = [:]
   var latency = Histogram()
+  var hitLatency = Histogram()
+  var missLatency = Histogram()
+  /// The answer that took longest.
+  var worst: Worst?
+
+  struct Worst: Sendable, Equatable {
+    var nanoseconds: Int64
+    var time: CacheInstant
+    var request: RequestID?
+  }
   var seconds = SecondRing()
 
   var answered: Int { hits + misses + refused + errors }
@@ -48,20 +58,31 @@ extension LevelTraffic {
     }
   }
 
-  mutating func hit(at time: CacheInstant, after latency: Duration, wasNoted: Bool) {
+  mutating func hit(at time: CacheInstant, after latency: Duration, wasNoted: Bool, request: RequestID? = nil) {
     answer(at: time, wasNoted: wasNoted)
     hits += 1
     seconds.note(at: time) { $0.hits += 1 }
-    self.latency.add(nanoseconds: latency.clampedNanoseconds)
+    hitLatency.add(nanoseconds: latency.clampedNanoseconds)
+    measured(latency, at: time, request)
   }
 
-  mutating func miss(_ reason: MissReason, at time: CacheInstant, after latency: Duration, wasNoted: Bool) {
+  private mutating func measured(_ duration: Duration, at time: CacheInstant, _ request: RequestID?) {
+    let nanoseconds = duration.clampedNanoseconds
+    latency.add(nanoseconds: nanoseconds)
+    guard nanoseconds > worst?.nanoseconds ?? -1 else { return }
+    worst = Worst(nanoseconds: nanoseconds, time: time, request: request)
+  }
+
+  mutating func miss(
+    _ reason: MissReason, at time: CacheInstant, after latency: Duration, wasNoted: Bool, request: RequestID? = nil
+  ) {
     answer(at: time, wasNoted: wasNoted)
     guard reason != .refused else { return refused += 1 }
     misses += 1
     missReasons[reason, default: 0] += 1
     seconds.note(at: time) { $0.misses += 1 }
-    self.latency.add(nanoseconds: latency.clampedNanoseconds)
+    missLatency.add(nanoseconds: latency.clampedNanoseconds)
+    measured(latency, at: time, request)
   }
 
   mutating func failed(at time: CacheInstant, wasNoted: Bool) {

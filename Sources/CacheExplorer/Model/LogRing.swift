@@ -36,6 +36,8 @@ struct LogLine: Sendable, Equatable {
   /// Untrusted.
   var text: String
   var request: RequestID?
+  /// The number of the event that it tells of.
+  var event: Int?
 }
 
 /// The last lines of the log.
@@ -58,6 +60,26 @@ struct LogRing: Sendable {
   private var end: Int { dropped + kept.count }
 
   subscript(number: Int) -> LogLine? { numbers.contains(number) ? kept[number - dropped] : nil }
+
+  /// The line that tells of an event, or of the next one that has a line.
+  func line(ofEvent event: Int) -> Int? {
+    var (low, high) = (numbers.lowerBound, numbers.upperBound)
+    // Lines without an event are rare, and take the place of the event before them.
+    while low < high {
+      let middle = (low + high) / 2
+      var probe = middle
+      while probe < high, self[probe]?.event == nil { probe += 1 }
+      if probe == high {
+        high = middle
+      } else if self[probe]?.event ?? .max < event {
+        low = probe + 1
+      } else {
+        high = middle
+      }
+    }
+    while low < numbers.upperBound, self[low]?.event == nil { low += 1 }
+    return low < numbers.upperBound ? low : nil
+  }
 
   mutating func append(_ lines: [LogLine], lost: Int) {
     self.lost += min(max(0, lost), .max - self.lost)

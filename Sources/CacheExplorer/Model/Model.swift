@@ -10,6 +10,8 @@ struct Model: Sendable {
     /// A filter is typed.
     case filter
     case help
+    /// The figures of the focused panel are explained.
+    case explaining
     case confirming(Confirmation)
   }
 
@@ -24,6 +26,8 @@ struct Model: Sendable {
   /// Goes on while the screen is frozen.
   var live: Picture
   var frozen: Picture?
+  /// Steps through what happened since, while frozen.
+  var travel: TimeTravel?
   /// Something happened since the levels were last asked how full they are.
   var hasNews = false
   /// What the levels hold is not known: nobody asked yet, or the events do not tell.
@@ -34,11 +38,22 @@ struct Model: Sendable {
   var wall: Duration = .zero
 
   var mode = Mode.normal
+  var page = Page.overview
   var focus = Panel.entries
+  /// What is looked at closely.
+  var inspection: Inspection?
+  var requestList = RequestList()
+  var config = ConfigSheet()
+  /// Which latencies are drawn.
+  var latencyPart = LatencyPart.all
+  /// Values are shown as dots.
+  var isMasked = false
   var isZoomed = false
   var list = EntryList()
   var log = LogView()
   var inFlightTop = 0
+  var inFlightCursor = 0
+  var models = ModelSheet()
   var helpTop = 0
   var command = CommandLineState()
   /// The filter being typed.
@@ -71,14 +86,23 @@ struct Model: Sendable {
   }
 }
 
-/// The parts of the screen that can have the focus, in the order of Tab.
-enum Panel: Sendable, CaseIterable, Equatable {
-  case entries, inFlight, latency, log
+/// Which answers of a level count.
+enum LatencyPart: String, Sendable, CaseIterable {
+  case all, hits, misses
+
+  var next: LatencyPart {
+    switch self {
+    case .all: .hits
+    case .hits: .misses
+    case .misses: .all
+    }
+  }
 }
 
 /// A question that is answered with y or anything else.
 struct Confirmation: Sendable, Equatable {
-  var command: Command
+  /// What y does: `nil` loads the configuration anew.
+  var command: Command?
   /// Says what will go.
   ///
   /// Contains untrusted text.

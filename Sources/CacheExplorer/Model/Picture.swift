@@ -17,13 +17,23 @@ struct Picture: Sendable {
   var entries: EntryTable
   var log = LogRing()
   var warning: WarningReport?
+  /// The last calls, each with its way through the levels.
+  var calls = RequestLog()
+  /// How entries left the levels.
+  var causes = CauseTable()
   /// Events that never came here.
   var lost = 0
+  /// How many events there were, lost ones included; the number of the last one.
+  private(set) var eventCount = 0
 
   private let indices: [String: Int]
   private let operatorIndices: [String: Int]
   /// Look-ups that were not answered yet.
   private var open: Set<OpenLookup> = []
+  /// What the keys of a level below `transformKeys` are to those who ask the cache.
+  private var aliases: [Int: [String: String]]
+  /// More keys are not remembered: those after them show as the level has them.
+  private static let mostAliases = 200_000
 
   private struct OpenLookup: Hashable {
     var request: RequestID
@@ -40,6 +50,8 @@ struct Picture: Sendable {
     entries = EntryTable(levelCount: levels.count)
     indices = Self.table(levels.map(\.name))
     operatorIndices = Self.table(operators.map(\.name))
+    let renaming = self.chain.flatMap { $0.levels(inside: { operators[$0].kind == "transformKeys" }) }
+    aliases = Dictionary(renaming.map { ($0, [:]) }) { first, _ in first }
   }
 
   private static func table(_ names: [String]) -> [String: Int] {
@@ -47,6 +59,27 @@ struct Picture: Sendable {
   }
 
   func index(ofLevel name: String) -> Int? { indices[name] }
+  func index(ofOperator name: String) -> Int? { operatorIndices[name] }
+
+  /// The key of a level as those who ask the cache know it.
+  func displayed(_ key: String, level: Int) -> String { aliases[level]?[key] ?? key }
+
+  /// The same for an event, from which the name of a new key is learnt.
+  private mutating func displayedKey(_ event: CacheEvent) -> String? {
+    guard let key = event.key, !aliases.isEmpty, let level = event.level.flatMap({ indices[$0] }),
+      let known = aliases[level]
+    else { return event.key }
+    if case .removed = event.kind { return known[key] ?? key }
+    guard let outer = event.request.flatMap({ requests.pending[$0]?.key }), outer != key else {
+      return known[key] ?? key
+    }
+    if known[key] != outer, known.count < Self.mostAliases {
+      aliases[level]?[key] = outer
+      // Whatever was listed under the inner name, or under another outer one, is this entry.
+      entries.renamed(known[key] ?? key, to: outer, level: level)
+    }
+    return outer
+  }
 
   /// Folds events in.
   ///
@@ -55,16 +88,23 @@ struct Picture: Sendable {
     var isUncertain = false
     if count > 0 {
       lost += min(count, .max - lost)
+      eventCount += min(count, .max / 2 - eventCount)
       isUncertain = true
       forgetPending()
     }
-    for event in events where fold(event) { isUncertain = true }
+    for var event in events {
+      eventCount += 1
+      event.key = displayedKey(event)
+      follow(event, key: event.key)
+      if fold(event) { isUncertain = true }
+    }
     return isUncertain
   }
 
   private mutating func forgetPending() {
     open = []
     requests.forgetPending()
+    calls.forgetPending()
     flights.forgetAll()
     for index in traffic.indices { traffic[index].forgetPending() }
     for index in operations.indices { operations[index].forgetPending() }
@@ -142,11 +182,12 @@ struct Picture: Sendable {
       requests.pending[request]?.heldBy = nil
       flights.reached(level, request: request)
     case .hit(let cost, let deadline, let latency):
-      traffic[level].hit(at: time, after: latency, wasNoted: close(event.request, level))
+      traffic[level].hit(at: time, after: latency, wasNoted: close(event.request, level), request: event.request)
       guard let key = event.key, !levels[level].isOrigin else { return false }
       entries.hit(key, level: level, cost: cost, deadline: deadline, at: time)
     case .miss(let reason, let latency):
-      traffic[level].miss(reason, at: time, after: latency, wasNoted: close(event.request, level))
+      traffic[level].miss(
+        reason, at: time, after: latency, wasNoted: close(event.request, level), request: event.request)
       let isKept = reason == .expired && levels[level].keepsExpired
       if reason != .refused, !isKept, let key = event.key { entries.gone(key, level: level) }
     case .failed(.get, _, _): traffic[level].failed(at: time, wasNoted: close(event.request, level))
@@ -181,6 +222,9 @@ struct Picture: Sendable {
     }
     if part.dropped >= entries.count(level: part.level) { entries.cleared(level: part.level) }
   }
+
+  /// Takes over the numbers of events, which stand in the log.
+  mutating func continueCounting(from earlier: Picture) { (eventCount, lost) = (earlier.eventCount, earlier.lost) }
 
   /// Moves the clock.
   mutating func advance(to instant: CacheInstant) {

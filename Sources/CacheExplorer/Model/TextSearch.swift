@@ -5,9 +5,9 @@ struct TextSearch: Sendable, Equatable {
   /// A leading `!` keeps what does not match.
   private let isInverted: Bool
 
-  init(_ text: String) {
+  init(_ text: String, canInvert: Bool = true) {
     self.text = text
-    isInverted = text.utf8.count > 1 && text.utf8.first == UInt8(ascii: "!")
+    isInverted = canInvert && text.utf8.count > 1 && text.utf8.first == UInt8(ascii: "!")
     bytes = (isInverted ? text.dropFirst() : text[...]).utf8.map(Self.lowercased)
   }
 

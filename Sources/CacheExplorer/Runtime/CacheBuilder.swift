@@ -14,6 +14,8 @@ struct CacheBuilder {
   let observer: CacheObservers
   private var levels: [LiveCache.Level] = []
   private var operators: [LiveCache.Operator] = []
+  /// What becomes of a key on its way to the level that is built.
+  private var keySteps: [KeyStep] = []
 
   /// `observers`: Told of everything that happens, beside the statistics.
   private init(clock: any CacheClock, observers: [any CacheObserver]) {
@@ -100,6 +102,11 @@ struct CacheBuilder {
       let level = try UserDefaultsCacheLevel<String, Data>(
         domain: defaults.domain, directory: defaults.directory, name: name, clock: clock)
       return add(level, specification, storage: level) {}
+    case .around(.transformKeys(let steps), let inner):
+      let outer = keySteps
+      keySteps += steps
+      defer { keySteps = outer }
+      return operate(.transformKeys(steps), on: try compose(inner, file: file), as: name)
     case .around(let operation, let inner):
       return operate(operation, on: try compose(inner, file: file), as: name)
     case .lanes(let condition, let then, let otherwise):
@@ -119,7 +126,8 @@ struct CacheBuilder {
     levels.append(
       LiveCache.Level(
         name: specification.name, kind: specification.word,
-        level: observed.traced(by: observer, clock: clock).normalize(), storage: storage, close: close))
+        level: observed.traced(by: observer, clock: clock).normalize(), storage: storage, keySteps: keySteps,
+        close: close))
     return observed.normalize()
   }
 

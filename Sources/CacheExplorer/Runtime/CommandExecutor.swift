@@ -67,7 +67,7 @@ struct CommandExecutor: Sendable {
       for level in live.levels {
         guard let storage = level.storage else { continue }
         let held = try await storage.contents().map(\.key)
-        for held in held where key == nil || held == key {
+        for held in held where key == nil || held == key.map(level.storedKey) {
           try await storage.expire(held)
           count += 1
         }
@@ -84,7 +84,7 @@ struct CommandExecutor: Sendable {
         guard case .memoryWarning(let count, let cost, _) = event.kind, let level = event.level, count > 0 else {
           return nil
         }
-        return "\(level) dropped \(count) \(count == 1 ? "entry" : "entries"), \(cost) bytes"
+        return "\(level) dropped \(count) \(count == 1 ? "entry" : "entries"), \(cost) \(cost == 1 ? "byte" : "bytes")"
       }
       return dropped.isEmpty ? "no level had anything to give back" : dropped.joined(separator: "; ")
     }

@@ -1,4 +1,5 @@
 import CacheEngine
+import Dispatch
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.
 ///
@@ -12,10 +13,25 @@ final class Explorer {
   /// Levels with more entries than this are not listed.
   private static let surveyLimit = 100_000
 
+  /// How the configuration is read anew, and a cache built from it.
+  struct Reloading: Sendable {
+    var configuration: CacheConfiguration
+    let file: String
+    /// A demonstration has no file.
+    let isFile: Bool
+    let build: @Sendable (CacheConfiguration) async throws -> LiveCache
+  }
+
   private let screen: any Screen
-  private let live: LiveCache
+  private(set) var live: LiveCache
   private let buffer: EventBuffer
-  private let interpreter: Interpreter
+  private var interpreter: Interpreter
+  private var reloading: Reloading?
+  /// What was read anew and waits for a yes.
+  private var pending: CacheConfiguration?
+  private let models: ModelShow?
+  /// How many events there were, the lost ones included.
+  private var eventCount = 0
   private let mailbox = Mailbox<Message>()
   private var model: Model
   private var commands: [UInt64: Task<Void, Never>] = [:]
@@ -23,8 +39,13 @@ final class Explorer {
   private var surveyor: Task<Void, Never>?
   private var exitStatus: Int32?
 
-  init(screen: any Screen, live: LiveCache, buffer: EventBuffer, model: Model) {
+  init(
+    screen: any Screen, live: LiveCache, buffer: EventBuffer, model: Model, reloading: Reloading? = nil,
+    models: ModelShow? = nil
+  ) {
     self.screen = screen
+    self.reloading = reloading
+    self.models = models
     self.live = live
     self.buffer = buffer
     self.model = model
@@ -39,7 +60,10 @@ final class Explorer {
     model.size = screen.size
     model.wall = live.clock.timeSinceEpoch
     draw()
-    let sources = [Task { await readInput() }, Task { await readEvents() }, Task { await readClock() }]
+    let time = tellTime()
+    defer { time.cancel() }
+    var sources = [Task { await readInput() }, Task { await readEvents() }]
+    if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
     if let workload { carryOut(.perform(.run(workload))) }
@@ -75,6 +99,9 @@ final class Explorer {
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
+    case .readValue(let key, let level): Task { await readValue(key, level) }
+    case .reload: Task { await reload() }
+    case .applyReload: Task { await applyReload() }
     case .perform(let command): start(command)
     case .run(let line):
       do {
@@ -119,7 +146,9 @@ final class Explorer {
     while !Task.isCancelled {
       await buffer.waitForEvents()
       let batch = buffer.drain()
-      let lines = LogLine.lines(for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch)
+      let lines = LogLine.lines(
+        for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: eventCount + batch.lost + 1)
+      eventCount += batch.lost + batch.events.count
       mailbox.post(.tick(live.clock.now, wall: live.clock.timeSinceEpoch))
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
@@ -127,15 +156,19 @@ final class Explorer {
     }
   }
 
-  /// Wakes at the turn of the second, so that the clock on the screen shows it.
-  private func readClock() async {
-    while !Task.isCancelled {
-      let wall = live.clock.timeSinceEpoch
-      mailbox.post(.tick(live.clock.now, wall: wall))
-      let intoSecond = wall.clampedNanoseconds % 1_000_000_000
-      try? await ContinuousClock().sleep(
-        for: .nanoseconds(1_000_000_000 - intoSecond), tolerance: .milliseconds(10))
-    }
+  /// Tells the time at the turn of every second, so that the clock on the screen shows it.
+  ///
+  /// A timer of the main queue and not a task that sleeps: that wakes fewer threads, which is all that an idle screen does.
+  private func tellTime() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: .main)
+    let (clock, mailbox) = (live.clock, mailbox)
+    let intoSecond = Int(clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000)
+    timer.setEventHandler { mailbox.post(.tick(clock.now, wall: clock.timeSinceEpoch)) }
+    timer.schedule(
+      deadline: .now() + .nanoseconds(1_000_000_000 - intoSecond), repeating: .seconds(1), leeway: .milliseconds(10))
+    timer.resume()
+    mailbox.post(.tick(clock.now, wall: clock.timeSinceEpoch))
+    return timer
   }
 
   /// Lists what the levels hold: what was there before the program, and what events cannot tell.
@@ -152,5 +185,74 @@ final class Explorer {
       try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
       surveyor = nil
     }
+  }
+}
+
+// MARK: Values and configurations
+
+extension Explorer {
+  /// Reads a value where it lies, past counters and observers: to look changes no figure.
+  private func readValue(_ key: String, _ name: String?) async {
+    var sight = ValueSight(key: key, level: name)
+    let levels = live.levels.filter { $0.storage != nil && (name == nil || $0.name == name) }
+    sight.content = .absent
+    for level in levels {
+      do {
+        guard let value = try await level.storage?.get(level.storedKey(key)) else { continue }
+        sight.level = level.name
+        sight.content = .bytes(Array(value.prefix(ValueSight.mostBytes)), of: value.count)
+        break
+      } catch {
+        sight.content = .failed(String(describing: error))
+      }
+    }
+    mailbox.post(.value(sight))
+  }
+
+  private func reload() async {
+    guard let reloading, reloading.isFile else {
+      return mailbox.post(.finished(Self.failure("a demonstration has no file to read again")))
+    }
+    do {
+      let file = reloading.file
+      let configuration = try await BlockingWork.run { try ConfigurationFile.load(file) }
+      pending = configuration
+      mailbox.post(.planned(.changes(reloading.configuration.changes(to: configuration))))
+    } catch let failure as ConfigurationFailure {
+      mailbox.post(.planned(.refused(failure.problems)))
+    } catch {
+      mailbox.post(.finished(Self.failure(String(describing: error))))
+    }
+  }
+
+  /// Closes the levels and opens those of the other configuration; should that fail, the old ones again.
+  private func applyReload() async {
+    guard var reloading, let next = pending else { return }
+    pending = nil
+    await interpreter.stopWorkload()
+    do {
+      try await live.close()
+      do {
+        live = try await reloading.build(next)
+      } catch {
+        mailbox.post(.finished(Self.failure("the new levels cannot be opened: \(error)")))
+        live = try await reloading.build(reloading.configuration)
+        interpreter = Interpreter(live: live, mode: .interactive)
+        return
+      }
+    } catch {
+      return mailbox.post(.finished(Self.failure("the levels cannot be closed: \(error)")))
+    }
+    reloading.configuration = next
+    self.reloading = reloading
+    interpreter = Interpreter(live: live, mode: .interactive)
+    mailbox.post(.replaced(Replacement(next, file: reloading.file)))
+    if let workload = next.workload { _ = await interpreter.run(.run(workload)) }
+  }
+
+  private static func failure(_ text: String) -> CommandResult {
+    var result = CommandResult(command: "reload", outcome: .error, microseconds: 0)
+    result.error = text
+    return result
   }
 }

@@ -68,7 +68,10 @@ extension LiveCache {
       }
       if count.stale > 0 { parts.append("\(count.stale) served stale") }
       if count.errors > 0 { parts.append("\(count.errors) failed") }
-      if let usage = level.storage?.usage { parts.append("\(usage.count) entries, \(usage.cost) bytes") }
+      if let usage = level.storage?.usage {
+        let (entries, bytes) = (usage.count == 1 ? "entry" : "entries", usage.cost == 1 ? "byte" : "bytes")
+        parts.append("\(usage.count) \(entries), \(usage.cost) \(bytes)")
+      }
       return parts.joined(separator: ", ")
     }
     let work = operators.compactMap { operation -> String? in

@@ -16,8 +16,13 @@ struct LiveCache: Sendable {
     let level: BasicCache<String, Data>
     /// The entries that it holds, if it holds any.
     let storage: (any StorageLevel<String, Data>)?
+    /// What becomes of a key on its way to the level.
+    var keySteps: [KeyStep] = []
     /// Ends the level's use: flushes, lets go of files and connections.
     let close: @Sendable () async throws -> Void
+
+    /// The key under which the level knows what the cache is asked for.
+    func storedKey(_ key: String) -> String { keySteps.reduce(key) { $1.apply(to: $0) } }
   }
 
   /// An operator of the cache.

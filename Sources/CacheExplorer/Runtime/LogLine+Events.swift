@@ -5,17 +5,19 @@ extension LogLine {
   ///
   /// `now`: This moment by the clock of the events.
   /// `wall`: This moment by the time of day.
-  static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration) -> [LogLine] {
-    events.compactMap { event in
+  /// `first`: The number of the first event.
+  static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int) -> [LogLine] {
+    events.enumerated().compactMap { index, event in
       guard let severity = event.severity else { return nil }
       let name = "\(severity)"
       let level = LogLevel.allCases.first { $0.name == name } ?? .error
       let word = event.kind.description
+      let room = event.madeRoomFor.map { ["for \($0)"] } ?? []
       let padded = word + String(repeating: " ", count: max(0, 6 - word.count))
       return LogLine(
         time: wall - event.time.duration(to: now), level: level, source: event.level ?? "cache",
-        text: ([padded] + [event.key].compactMap(\.self) + event.kind.details).joined(separator: " "),
-        request: event.request)
+        text: ([padded] + [event.key].compactMap(\.self) + event.kind.details + room).joined(separator: " "),
+        request: event.request, event: first + index)
     }
   }
 }

@@ -28,7 +28,8 @@ final class Mailbox<Letter: Sendable>: Sendable {
       }
       if !taken.isEmpty { return taken }
       var iterator = signal.makeAsyncIterator()
-      guard await iterator.next() != nil else { return [] }
+      // Where the caller runs: a hop to another thread and back would wake two of them for every letter.
+      guard await iterator.next(isolation: #isolation) != nil else { return [] }
     }
   }
 }

@@ -7,13 +7,27 @@ import CacheEngine
 #endif
 
 extension Model {
-  /// The model of a cache that was just built.
-  init(_ configuration: CacheConfiguration, title: String, now: CacheInstant) {
+  /// The model of a cache that is to be built.
+  ///
+  /// `file`: Where the configuration was read.
+  init(_ configuration: CacheConfiguration, title: String, file: String = "", now: CacheInstant) {
     var rows = ChainRows()
     let chain = configuration.levels.map { rows.part($0) }
     self.init(title: title, levels: rows.levels, operators: rows.operators, chain: chain, now: now)
+    config = ConfigSheet(configuration, file: file)
     utcOffsetInSeconds = Int64(TimeZone.current.secondsFromGMT())
     if let level = LogLevel.allCases.first(where: { $0.name == configuration.logLevel }) { log.minimum = level }
+  }
+}
+
+extension Replacement {
+  /// `file`: Where the configuration was read.
+  init(_ configuration: CacheConfiguration, file: String) {
+    var rows = ChainRows()
+    let chain = configuration.levels.map { rows.part($0) }
+    self.init(
+      title: configuration.name, levels: rows.levels, operators: rows.operators, chain: chain,
+      config: ConfigSheet(configuration, file: file))
   }
 }
 

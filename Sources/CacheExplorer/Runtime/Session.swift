@@ -29,18 +29,30 @@ enum Session {
     options.isASCII = appearance.ascii
     do { screen = try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
     let buffer = EventBuffer()
+    var model = Model(configuration, title: configuration.name, file: file, now: SystemClock().now)
+    // The first picture does not wait for the levels: a disk may have to be read.
+    model.size = screen.size
+    model.wall = SystemClock().timeSinceEpoch
+    var canvas = Canvas(screen.size)
+    view(model, on: &canvas)
+    screen.show(canvas)
     let live: LiveCache
     do { live = try await build(configuration, file: file, observers: [buffer]) } catch {
       screen.close()
       throw error
     }
-    let model = Model(configuration, title: configuration.name, now: live.clock.now)
-    let explorer = Explorer(screen: screen, live: live, buffer: buffer, model: model)
+    let reloading = Explorer.Reloading(
+      configuration: configuration, file: file,
+      isFile: caption == nil,
+      build: { try await build($0, file: file, observers: [buffer]) })
+    let explorer = Explorer(
+      screen: screen, live: live, buffer: buffer, model: model, reloading: reloading,
+      models: configuration.models.map { ModelShow($0, clock: live.clock) })
     // What the person should know, once the screen is gone again as well as on it.
     for note in [caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: workload)
     screen.close()
-    try await close(live)
+    try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }
 

@@ -4,6 +4,9 @@
 enum Action: String, Sendable, CaseIterable {
   // Anywhere.
   case help, command, filter, nextMatch, previousMatch, back, overview
+  case entries, requests, latency, config, log, models
+  case inspect, showValue, mask, explain, latencyPart, reload
+  case nextTrouble, previousTrouble, mark, wrap, stepBack, stepForward
   case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last
   case sort, reverseSort, zoom, freeze, live
   case lessLog, moreLog

@@ -20,6 +20,14 @@ enum Message: Sendable {
   case rejected(line: String, reason: String, column: Int?)
   /// Help was asked for by a command.
   case help
+  /// A value that was asked for.
+  case value(ValueSight)
+  /// The configuration was read again.
+  case planned(ConfigSheet.Plan)
+  /// Another configuration is in force.
+  case replaced(Replacement)
+  /// What models there are.
+  case models(ModelSheet.Content)
 }
 
 /// What the runtime is asked to do.
@@ -34,8 +42,23 @@ enum Effect: Sendable, Equatable {
   case refreshUsage
   /// Ask the levels what they hold; answered with a `.snapshot` for each.
   case refreshEntries
+  /// Read the value of a key, past the counters; answered with `.value`.
+  case readValue(key: String, level: String?)
+  /// Read the configuration again; answered with `.planned`.
+  case reload
+  /// Put the configuration in force that was read last; answered with `.replaced`.
+  case applyReload
   /// Draw everything anew.
   case redraw
   case suspend
   case quit
+}
+
+/// What a model keeps of another configuration that is in force now.
+struct Replacement: Sendable {
+  var title: String
+  var levels: [LevelRow]
+  var operators: [OperatorRow]
+  var chain: [ChainPart]
+  var config: ConfigSheet
 }

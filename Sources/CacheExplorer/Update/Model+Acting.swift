@@ -7,24 +7,36 @@ extension Model {
     case .help:
       mode = .help
       helpTop = 0
+    case .explain:
+      mode = .explaining
+      helpTop = 0
     case .command:
       mode = .command
       command.open()
     case .filter:
       mode = .filter
-      filter.replace(with: focus == .log ? log.search.text : list.search.text)
-    case .nextMatch: log.jump(forwards: true, in: shown.log)
-    case .previousMatch: log.jump(forwards: false, in: shown.log)
+      filter.replace(with: searched)
+    case .nextMatch: jump(forwards: true) { log, _, line in log.isMatch(line) }
+    case .previousMatch: jump(forwards: false) { log, _, line in log.isMatch(line) }
+    case .nextTrouble: jump(forwards: true) { log, number, line in log.isTrouble(number, line) }
+    case .previousTrouble: jump(forwards: false) { log, number, line in log.isTrouble(number, line) }
+    case .mark: if let line = logLine { log.toggleMark(line) }
+    case .wrap: log.isWrapped.toggle()
     case .back: goBack()
-    case .overview:
-      isZoomed = false
-      focus = .entries
+    case .overview, .entries, .requests, .latency, .config, .log, .models: turn(to: action)
+    case .inspect: return inspect()
+    case .showValue: return showValue()
+    case .mask: isMasked.toggle()
+    case .latencyPart: latencyPart = latencyPart.next
+    case .reload: return [.reload]
+    case .stepBack: step(forwards: false)
+    case .stepForward: step(forwards: true)
     case .nextPanel: focus(by: 1)
     case .previousPanel: focus(by: -1)
     case .up: move(by: -1)
     case .down: move(by: 1)
-    case .pageUp: move(by: -max(1, Layout(self).rows(focus) - 1))
-    case .pageDown: move(by: max(1, Layout(self).rows(focus) - 1))
+    case .pageUp: move(by: -pageLength)
+    case .pageDown: move(by: pageLength)
     case .first: moveToStart()
     case .last: moveToEnd()
     case .sort:
@@ -55,17 +67,86 @@ extension Model {
 
   private mutating func freeze(_ isFreezing: Bool) {
     frozen = isFreezing ? live : nil
+    travel = isFreezing ? TimeTravel(live) : nil
     list.refresh(shown, isForced: true)
+    refreshRequests()
+  }
+
+  /// Goes one event on or back within what was captured while the picture stands.
+  private mutating func step(forwards: Bool) {
+    if frozen == nil { freeze(true) }
+    guard let shown = frozen else { return }
+    guard let picture = travel?.step(forwards: forwards, from: shown, log: live.log) else {
+      return refuse(forwards ? "nothing has happened since" : "this is where the picture was frozen")
+    }
+    frozen = picture
+    list.refresh(picture, isForced: true)
+    refreshRequests()
+  }
+
+  private mutating func turn(to action: Action) {
+    let pages: [Action: Page] = [
+      .overview: .overview, .entries: .entries, .requests: .requests, .latency: .latency, .config: .config, .log: .log,
+      .models: .models,
+    ]
+    guard let next = pages[action] else { return }
+    guard next != .models || models.content != nil else {
+      return refuse("there are no models here; “cache-explorer demo models” has some")
+    }
+    show(next)
+    isZoomed = false
+  }
+
+  mutating func show(_ next: Page) {
+    page = next
+    inspection = nil
+    if let first = next.panels.first { focus = first }
+    refreshRequests()
+  }
+
+  mutating func refreshRequests() {
+    guard page == .requests else { return }
+    requestList.refresh(shown.calls)
+  }
+
+  /// The number of the log line under the cursor.
+  var logLine: Int? { log.current(in: shown.log, rows: max(1, Layout(self).rows(.log))) }
+
+  private mutating func jump(forwards: Bool, to isWanted: (LogView, Int, LogLine) -> Bool) {
+    let rows = max(1, Layout(self).rows(.log))
+    let view = log
+    let isFound = log.jump(forwards: forwards, in: shown.log, rows: rows) { isWanted(view, $0, $1) }
+    if !isFound { refuse("no more \(forwards ? "below" : "above")") }
+  }
+
+  private var searched: String {
+    switch focus {
+    case .log: log.search.text
+    case .requests: requestList.search.text
+    case .models, .relations: models.search.text
+    default: list.filter.text
+    }
+  }
+
+  private var pageLength: Int {
+    if inspection != nil { return max(1, Layout(self).middle.height - 3) }
+    return max(1, Layout(self).rows(focus) - 1)
   }
 
   private mutating func goBack() {
-    if isZoomed {
+    if let earlier = inspection?.path.popLast() {
+      let path = inspection?.path ?? []
+      inspection = Inspection(.request(earlier))
+      inspection?.path = path
+    } else if inspection != nil {
+      inspection = nil
+    } else if isZoomed {
       isZoomed = false
-    } else if focus == .log, !log.search.isEmpty {
-      log.search = TextSearch("")
-    } else if !list.search.isEmpty {
-      list.search = TextSearch("")
-      list.refresh(shown, isForced: true)
+    } else if !searched.isEmpty {
+      filter.replace(with: "")
+      applyFilter()
+    } else if config.plan != nil {
+      config.plan = nil
     } else {
       live.warning = nil
       frozen?.warning = nil
@@ -73,36 +154,56 @@ extension Model {
   }
 
   private mutating func focus(by step: Int) {
-    let all = Panel.allCases
+    let all = page.panels
     let place = (all.firstIndex(of: focus) ?? 0) + step
     focus = all[(place + all.count) % all.count]
   }
 
   private mutating func move(by distance: Int) {
+    if inspection != nil { return moveInspection(by: distance) }
     let rows = Layout(self).rows(focus)
     switch focus {
     case .entries: list.move(by: distance, in: shown)
-    case .inFlight: inFlightTop = min(max(0, inFlightTop + distance), max(0, shown.inFlightCount - rows))
+    case .inFlight: moveInFlight(to: inFlightCursor.addingReportingOverflow(distance).partialValue)
     case .latency: break
-    case .log: log.scroll(by: distance, in: shown.log, rows: rows)
+    case .log: log.move(by: distance, in: shown.log, rows: rows)
+    case .requests: requestList.move(by: distance)
+    case .config: config.top = min(max(0, config.top + distance), ConfigPanel.lastTop(self))
+    case .models: models.move(by: distance)
+    case .relations: models.moveRelation(by: distance)
     }
+  }
+
+  private mutating func moveInFlight(to place: Int) {
+    let rows = max(1, Layout(self).rows(.inFlight))
+    let count = shown.inFlightCount
+    inFlightCursor = min(max(0, place), max(0, count - 1))
+    inFlightTop = min(max(inFlightTop, inFlightCursor - rows + 1), inFlightCursor)
   }
 
   private mutating func moveToStart() {
     switch focus {
     case .entries: list.move(to: 0, in: shown)
-    case .inFlight: inFlightTop = 0
+    case .inFlight: moveInFlight(to: 0)
     case .latency: break
     case .log: log.scrollToStart(in: shown.log, rows: Layout(self).rows(.log))
+    case .requests: requestList.move(to: 0)
+    case .config: config.top = 0
+    case .models: models.move(by: -.max)
+    case .relations: models.moveRelation(by: -.max)
     }
   }
 
   private mutating func moveToEnd() {
     switch focus {
     case .entries: list.move(to: list.order.count - 1, in: shown)
-    case .inFlight: inFlightTop = max(0, shown.inFlightCount - Layout(self).rows(.inFlight))
+    case .inFlight: moveInFlight(to: .max)
     case .latency: break
     case .log: log.follow()
+    case .requests: requestList.move(to: .max)
+    case .config: config.top = ConfigPanel.lastTop(self)
+    case .models: models.move(by: .max)
+    case .relations: models.moveRelation(by: .max)
     }
   }
 
@@ -123,7 +224,7 @@ extension Model {
     }
   }
 
-  private mutating func refuse(_ text: String) {
+  mutating func refuse(_ text: String) {
     command.answer = CommandLineState.Answer(isGood: false, text: text)
   }
 

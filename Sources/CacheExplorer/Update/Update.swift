@@ -12,10 +12,13 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.live.advance(to: now)
     model.wall = wall
     model.list.refresh(model.shown, isForced: false)
+    model.refreshRequests()
     effects = model.questions(isNewSecond: isNewSecond)
   case .events(let events, let lost):
     model.hasNews = true
+    model.travel?.capture(events, lost: lost)
     if model.live.fold(events, lost: lost) { model.isUncertain = true }
+    model.refreshRequests()
     effects = model.questions(isNewSecond: false)
   case .log(let lines, let lost):
     model.live.log.append(lines, lost: lost)
@@ -33,6 +36,10 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = []
   case .snapshot(let level, let contents):
     if let index = model.live.index(ofLevel: level) {
+      var contents = contents
+      for place in contents.indices {
+        contents[place].key = model.live.displayed(contents[place].key, level: index)
+      }
       model.live.entries.corrected(level: index, by: contents, askedAt: model.askedAt ?? model.live.now)
       if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
     }
@@ -41,12 +48,29 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.command.finished(result)
     model.hasNews = true
     effects = []
+  case .value(let sight):
+    if case .value(let shown)? = model.inspection?.subject, shown.key == sight.key {
+      model.inspection?.subject = .value(sight)
+    }
+    effects = []
+  case .planned(let plan):
+    model.planned(plan)
+    effects = []
+  case .replaced(let replacement):
+    model.replace(by: replacement)
+    effects = [.refreshEntries, .refreshUsage]
+  case .models(let content):
+    model.models.content = content
+    model.models.keepVisible()
+    effects = []
   case .rejected(let line, let reason, let column):
     model.command.rejected(line, reason: reason, column: column)
     if model.mode == .normal || model.mode == .help { model.mode = .command }
     effects = []
   }
-  model.list.keepVisible(rows: Layout(model).rows(.entries))
+  let layout = Layout(model)
+  model.list.keepVisible(rows: layout.rows(.entries))
+  model.requestList.keepVisible(rows: layout.rows(.requests))
   return effects
 }
 
@@ -73,7 +97,7 @@ extension Model {
       case .filter:
         filter.insert(text)
         applyFilter()
-      case .normal, .help, .confirming: break
+      case .normal, .help, .explaining, .confirming: break
       }
       return []
     case .resized(let size):
@@ -103,14 +127,16 @@ extension Model {
       case .suspend: return [.suspend]
       case .confirm:
         mode = .normal
-        command.running.append(confirmation.command.summary)
-        return [.perform(confirmation.command)]
+        guard let asked = confirmation.command else { return [.applyReload] }
+        command.running.append(asked.summary)
+        return [.perform(asked)]
       default:
         mode = .normal
+        config.plan = nil
         command.answer = CommandLineState.Answer(isGood: true, text: "nothing was changed")
         return []
       }
-    case .help: return KeyTable.action(for: key, in: .normal).map { helpAction($0) } ?? []
+    case .help, .explaining: return KeyTable.action(for: key, in: .normal).map { helpAction($0) } ?? []
     case .normal: return KeyTable.action(for: key, in: .normal).map { act($0) } ?? []
     }
   }
@@ -123,7 +149,7 @@ extension Model {
     case .pageDown: helpTop = min(HelpOverlay.lastTop(self), helpTop + HelpOverlay.rows(self))
     case .first: helpTop = 0
     case .last: helpTop = HelpOverlay.lastTop(self)
-    case .help, .back, .quit, .interrupt, .overview: mode = .normal
+    case .help, .explain, .back, .quit, .interrupt, .overview: mode = .normal
     case .redraw, .suspend: return act(action)
     default: break
     }
@@ -132,10 +158,14 @@ extension Model {
 
   /// What is typed filters at once.
   mutating func applyFilter() {
-    if focus == .log {
-      log.search = TextSearch(filter.text)
-    } else {
-      list.search = TextSearch(filter.text)
+    switch focus {
+    case .log: log.search = TextSearch(filter.text)
+    case .requests:
+      requestList.search = TextSearch(filter.text)
+      refreshRequests()
+    case .models, .relations: models.search = TextSearch(filter.text)
+    default:
+      list.filter = EntryFilter(filter.text)
       list.refresh(shown, isForced: true)
     }
   }

@@ -11,13 +11,25 @@ enum CommandRow {
       }
       drawHint(model.command, from: x, in: rect, hasAnswerRow: layout.answer != nil, on: &canvas)
     case .filter:
-      let prompt: DisplayText = model.focus == .log ? " search the log /" : " filter by key /"
+      let prompt: DisplayText =
+        switch model.focus {
+        case .log: " search the log /"
+        case .requests: " filter the requests /"
+        case .models, .relations: " filter the models /"
+        default: " filter by key /"
+        }
       let x = drawEditor(model.filter, prompt: prompt, in: rect, on: &canvas)
-      let hint: DisplayText = "Enter keeps · Esc clears"
+      let hint: DisplayText =
+        model.focus == .entries
+        ? "/re/ level:disk ttl:<10s size:>1M !not · Enter keeps · Esc clears" : "Enter keeps · Esc clears"
+      if let problem = model.list.filter.problem, model.focus == .entries {
+        canvas.write("✕ " + DisplayText(problem), x: x + 2, y: rect.y, style: .error, limit: max(0, rect.right - x - 3))
+        break
+      }
       if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
     case .confirming(let confirmation):
       drawQuestion(confirmation, in: rect, on: &canvas)
-    case .normal, .help:
+    case .normal, .help, .explaining:
       let hasNews = model.command.answer != nil || !model.command.running.isEmpty
       if layout.answer == nil, hasNews {
         drawAnswer(model.command, isTyping: false, in: rect, on: &canvas)

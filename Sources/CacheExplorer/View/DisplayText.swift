@@ -47,6 +47,10 @@ struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
     if width > limit || end < scalars.endIndex { cut(to: min(limit, width + 1)) }
   }
 
+  init(_ glyphs: some Sequence<Glyph>) {
+    for glyph in glyphs { append(glyph) }
+  }
+
   /// A bar, a rule or another row of one glyph of ours.
   init(repeating glyph: String, count: Int) {
     glyphs = Array(repeating: Glyph(text: glyph), count: max(0, min(count, Self.mostCells)))

@@ -38,7 +38,7 @@ enum EntriesPanel {
     } else {
       title += " \(list.top + 1)–\(last) of \(Format.count(list.order.count))"
     }
-    if !list.search.isEmpty { title += " · /" + DisplayText(list.search.text).clipped(to: 20) }
+    if !list.filter.text.isEmpty { title += " · /" + DisplayText(list.filter.text).clipped(to: 20) }
     let sort: DisplayText = "sort \(list.sort.rawValue)\(list.isReversed ? "▲" : "▼")"
     let hasStale = picture.levels.contains(where: \.keepsExpired)
     let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired" + (hasStale ? " ≈ stale" : "")
@@ -53,15 +53,15 @@ enum EntriesPanel {
     drawTitles(columns, holders.map { signs[$0] }, in: rect, on: &canvas)
     guard !list.order.isEmpty else {
       let text: DisplayText =
-        list.search.isEmpty
+        list.filter.isEmpty
         ? "nothing is cached yet   :set KEY VALUE stores, :get KEY reads" : "no key matches; Esc clears the filter"
       canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
       return
     }
     var callers: [String: Int] = [:]
     for flight in picture.flights.flights.values { callers[flight.key] = max(callers[flight.key] ?? 0, flight.callers) }
-    for place in list.top..<max(list.top, last) {
-      let slot = list.order[place]
+    let window = list.order.window(list.top..<max(list.top, last)).slots
+    for (place, slot) in zip(list.top..., window) {
       guard picture.entries.rows.indices.contains(slot) else { continue }
       let row = picture.entries.rows[slot]
       drawRow(
@@ -102,7 +102,7 @@ enum EntriesPanel {
       place = canvas.write(size.rightAligned(to: 10), x: place, y: y)
     }
     if columns.hasAge {
-      let age = row.created.map { Format.span(seconds: wholeSeconds($0.duration(to: now))) } ?? Format.none
+      let age = row.created.map { Format.age(seconds: wholeSeconds($0.duration(to: now))) } ?? Format.none
       place = canvas.write(DisplayText(age).rightAligned(to: 6), x: place, y: y, style: .faint)
     }
     drawTimeLeft(row.topmost, now, width: columns.bar, x: place + 2, y: y, on: &canvas)
@@ -114,7 +114,7 @@ enum EntriesPanel {
       canvas.write(DisplayText("⟳ ×\(callers)").clipped(to: 5), x: place + 2, y: y, style: .join)
     } else {
       let seconds = wholeSeconds(row.lastTouch.duration(to: now))
-      canvas.write(DisplayText(seconds < 1 ? "now" : Format.span(seconds: seconds)), x: place + 2, y: y, style: .faint)
+      canvas.write(DisplayText(seconds < 1 ? "now" : Format.age(seconds: seconds)), x: place + 2, y: y, style: .faint)
     }
   }
 

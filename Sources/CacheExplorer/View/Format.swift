@@ -29,6 +29,12 @@ enum Format {
     return value / 86_400 < 1_000 ? "\(value / 86_400)d" : "\(value / 31_557_600)y"
   }
 
+  /// How long ago something was: from ten seconds on in steps of five, so that a screen at rest hardly changes.
+  static func age(seconds: Int64) -> String {
+    let value = max(0, seconds)
+    return span(seconds: value < 10 || value >= 100 ? value : value / 5 * 5)
+  }
+
   /// Time with one decimal: `12.3 s`, `4 min 05 s`.
   static func behind(nanoseconds: Int64) -> String {
     let tenths = max(0, nanoseconds) / 100_000_000

@@ -31,7 +31,11 @@ enum Header {
   private static func state(_ model: Model) -> [Span] {
     guard let frozen = model.frozen else { return [Span("● LIVE", .hit)] }
     let behind = frozen.now.duration(to: model.live.now).clampedNanoseconds
-    return [Span("‖ PAUSED · \(Format.behind(nanoseconds: behind)) behind", .warning)]
+    var spans = [Span("‖ PAUSED · \(Format.behind(nanoseconds: behind)) behind", .warning)]
+    if let travel = model.travel, travel.position > 0 {
+      spans.append(Span(" · event \(travel.position) of \(travel.count)\(travel.isCut ? "+" : "")", .warning))
+    }
+    return spans
   }
 
   /// Of the reads that ended, those which a level above the origin served.

@@ -1,6 +1,6 @@
-/// Every key and what it does, from the key table.
+/// Every key and what it does, from the key table; or what the figures of the focused panel mean.
 enum HelpOverlay {
-  private static let lines: [(keys: String, does: String)] = {
+  private static let help: [(keys: String, does: String)] = {
     var result: [(String, String)] = []
     for scope in KeyTable.Scope.allCases {
       result.append(("", scope.rawValue))
@@ -20,16 +20,39 @@ enum HelpOverlay {
   /// How many lines the window shows.
   static func rows(_ model: Model) -> Int { max(1, Layout(model).middle.height - 2) }
 
-  static func lastTop(_ model: Model) -> Int { max(0, lines.count - rows(model)) }
+  static func lastTop(_ model: Model) -> Int {
+    max(0, lines(model, width: min(Layout(model).middle.width, widest)).count - rows(model))
+  }
+
+  private static let widest = 92
+
+  /// A title has no key; what has no words is empty.
+  private static func lines(_ model: Model, width: Int) -> [(keys: String, does: String)] {
+    guard model.mode == .explaining else { return help }
+    let room = max(10, width - 20)
+    var lines: [(String, String)] = []
+    for figure in FigureTable.figures(model).figures {
+      lines.append(("", figure.name + (figure.value.isEmpty ? "" : "   \(figure.value)")))
+      for (name, text) in [
+        ("is", figure.definition), ("unit", figure.unit), ("window", figure.window), ("source", figure.source),
+      ] {
+        for (index, part) in text.wrappedWords(to: room).enumerated() { lines.append((index == 0 ? name : " ", part)) }
+      }
+    }
+    return lines
+  }
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
-    let width = min(rect.width, 92)
+    let width = min(rect.width, widest)
+    let lines = lines(model, width: width)
     let window = Rect(x: rect.x + (rect.width - width) / 2, y: rect.y, width: width, height: rect.height)
     canvas.fill(window)
     let rows = max(0, window.height - 2)
     let top = min(max(0, model.helpTop), max(0, lines.count - rows))
     let more: DisplayText = top + rows < lines.count ? "↓ more · Esc closes" : "Esc closes"
-    canvas.box(window, title: "Help · Overview", right: more, isFocused: true)
+    let title =
+      model.mode == .explaining ? "Figures · \(FigureTable.figures(model).title)" : "Help · \(model.page.title)"
+    canvas.box(window, title: DisplayText(title), right: more, isFocused: true)
     for (row, line) in lines[top..<min(lines.count, top + rows)].enumerated() {
       let y = window.y + 1 + row
       if line.keys.isEmpty {
@@ -39,5 +62,20 @@ enum HelpOverlay {
         canvas.write(DisplayText(line.does), x: window.x + 19, y: y, limit: max(0, width - 20))
       }
     }
+  }
+}
+
+extension String {
+  /// Lines of at most so many characters, broken between words.
+  fileprivate func wrappedWords(to room: Int) -> [String] {
+    var lines: [String] = []
+    for word in split(separator: " ") {
+      if let last = lines.last, last.count + 1 + word.count <= room {
+        lines[lines.count - 1] = last + " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines.isEmpty ? [""] : lines
   }
 }

@@ -22,6 +22,9 @@ enum InFlightPanel {
     let rows = rect.height - 3
     let top = min(max(0, model.inFlightTop), max(0, flights.count - rows))
     for (line, flight) in flights[top..<min(flights.count, top + rows)].enumerated() {
+      if frame.isFocused, top + line == model.inFlightCursor {
+        canvas.write("▸", x: rect.x + 1, y: rect.y + 2 + line, style: .accent)
+      }
       draw(flight, picture, key: key, x: x, y: rect.y + 2 + line, limit: rect.right - 1, on: &canvas)
     }
   }

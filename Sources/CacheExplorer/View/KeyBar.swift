@@ -1,7 +1,9 @@
 /// The most useful keys, from the key table.
 enum KeyBar {
   /// The first to go when there is no room for all; help and quit stay.
-  private static let dropped: [Action] = [.expire, .delete, .clear, .zoom, .sort, .nextPanel, .warn, .freeze, .filter]
+  private static let dropped: [Action] = [
+    .expire, .delete, .clear, .zoom, .sort, .nextPanel, .warn, .inspect, .freeze, .overview, .filter,
+  ]
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
     var bindings = KeyTable.bindings.filter { $0.label != nil && (!model.isReadOnly || $0.scope != .change) }

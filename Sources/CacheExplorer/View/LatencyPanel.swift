@@ -6,10 +6,12 @@ enum LatencyPanel {
   private static let decades = 8
   private static let marks = ["100n", "1µ", "10µ", "100µ", "1m", "10m", "100m", "1s"]
 
-  static func draw(_ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
     let rect = frame.rect
+    let part = model.latencyPart
     canvas.box(
-      rect, title: frame.title("Latency", as: .latency), right: "since start · log x", isFocused: frame.isFocused)
+      rect, title: frame.title("Latency", as: .latency),
+      right: part == .all ? "since start · log x" : "\(part.rawValue) since start · log x", isFocused: frame.isFocused)
     let rows = rect.height - 2
     let x = rect.x + 1
     let longest = picture.levels.map { DisplayText($0.name).width }.max() ?? 0
@@ -23,7 +25,7 @@ enum LatencyPanel {
     canvas.write(head, endingAt: rect.right - 1, y: rect.y + 1, style: .faint)
     for (index, level) in picture.levels.prefix(rows - 1).enumerated() {
       let y = rect.y + 2 + index
-      let histogram = picture.traffic[index].latency
+      let histogram = LatencyScreen.histogram(picture.traffic[index], part)
       let label = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: name)
       canvas.write(label, x: x, y: y, style: .title)
       canvas.write(graph(histogram, columns), x: x + name + 1, y: y, style: level.isOrigin ? .miss : .accent)

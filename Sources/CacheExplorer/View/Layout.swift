@@ -13,6 +13,8 @@ struct Layout: Equatable, Sendable {
   /// With lanes above one another.
   static let smallBoxHeight = 5
   private static let rightColumn = 44
+  /// Wider screens have the inspector beside the panels.
+  private static let dockedFrom = 160
 
   enum Levels: Equatable, Sendable {
     case boxes(Rect)
@@ -26,6 +28,10 @@ struct Layout: Equatable, Sendable {
   var panels: [Panel: Rect] = [:]
   /// In-flight, latency and log share one place, and the focus says which is shown.
   var hasTabs = false
+  /// Where a request or a value is inspected: beside the panels on wide screens, else over them.
+  var inspector = Rect(x: 0, y: 0, width: 0, height: 0)
+  /// The inspector has a place of its own and is always there.
+  var isDocked = false
   var banner: Rect?
   var commandLine = Rect(x: 0, y: 0, width: 0, height: 0)
   /// `nil`: the command line's own row shows the answer.
@@ -42,12 +48,13 @@ struct Layout: Equatable, Sendable {
       return
     }
     let shown = model.shown
-    arrange(size, shown, hasWarning: shown.warning != nil, focus: model.focus, isZoomed: model.isZoomed)
+    arrange(size, shown, hasWarning: shown.warning != nil, model)
   }
 
   private mutating func arrange(
-    _ size: Size, _ picture: Picture, hasWarning: Bool, focus: Panel, isZoomed: Bool
+    _ size: Size, _ picture: Picture, hasWarning: Bool, _ model: Model
   ) {
+    let (focus, isZoomed) = (model.focus, model.isZoomed)
     let (width, height) = (size.width, size.height)
     func row(_ y: Int, height: Int = 1) -> Rect { Rect(x: 0, y: y, width: width, height: height) }
     header = row(0)
@@ -66,7 +73,7 @@ struct Layout: Equatable, Sendable {
     // From the top down: levels, served by.
     var top = 1
     middle = row(1, height: bottom - 1)
-    if !isZoomed {
+    if !isZoomed, model.page == .overview {
       if let boxes = Self.boxesHeight(picture, in: size) {
         self.levels = .boxes(row(top, height: boxes))
         top += boxes
@@ -80,10 +87,17 @@ struct Layout: Equatable, Sendable {
         top += 1
       }
     }
-    let rest = row(top, height: max(0, bottom - top))
-    if isZoomed {
-      panels = [focus: rest]
-    } else if width >= 110, rest.height >= 20 {
+    var rest = row(top, height: max(0, bottom - top))
+    inspector = middle
+    if width > Self.dockedFrom, rest.height >= 16, model.page != .models {
+      isDocked = true
+      let docked = min(96, max(48, width - 112))
+      rest.width -= docked
+      inspector = Rect(x: rest.right, y: rest.y, width: docked, height: rest.height)
+    }
+    if isZoomed || model.page != .overview {
+      arrangePage(rest, model)
+    } else if rest.width >= 110, rest.height >= 20 {
       arrangeWide(rest)
     } else {
       arrangeNarrow(rest, focus: focus)
@@ -104,6 +118,22 @@ struct Layout: Equatable, Sendable {
       return LevelTable.height(chain, isCompact: false)
     }
     return min(LevelTable.height(chain, isCompact: true), max(2, height >= 20 ? room - 7 : room))
+  }
+
+  /// One panel has everything, but for the models, whose relations stand beside them.
+  private mutating func arrangePage(_ rest: Rect, _ model: Model) {
+    guard model.page == .models, !model.isZoomed else { return panels = [model.focus: rest] }
+    if rest.width >= 90 {
+      let left = rest.width * 11 / 20
+      panels[.models] = Rect(x: 0, y: rest.y, width: left, height: rest.height)
+      panels[.relations] = Rect(x: left, y: rest.y, width: rest.width - left, height: rest.height)
+    } else if rest.height >= 12 {
+      let upper = rest.height / 2
+      panels[.models] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
+      panels[.relations] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
+    } else {
+      panels = [model.focus: rest]
+    }
   }
 
   private mutating func arrangeWide(_ rest: Rect) {
@@ -137,8 +167,8 @@ struct Layout: Equatable, Sendable {
   func rows(_ panel: Panel) -> Int {
     guard let rect = panels[panel] else { return 0 }
     switch panel {
-    case .entries, .inFlight: return max(0, rect.height - 3)
-    case .latency, .log: return max(0, rect.height - 2)
+    case .entries, .inFlight, .requests, .models: return max(0, rect.height - 3)
+    case .latency, .log, .config, .relations: return max(0, rect.height - 2)
     }
   }
 }

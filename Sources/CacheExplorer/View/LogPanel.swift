@@ -10,6 +10,7 @@ enum LogPanel {
     if !model.log.search.isEmpty {
       notes.append("\"\(model.log.search.text)\" \(model.log.matches(in: picture.log)) hits · n/N next")
     }
+    if model.log.isWrapped { notes.append("wrapped") }
     notes.append(model.log.isFollowing ? "following" : "scrolled: G follows")
     let title = frame.title("Log", as: .log)
     var right = DisplayText(notes.joined(separator: " · "))
@@ -21,18 +22,42 @@ enum LogPanel {
     canvas.box(rect, title: title, right: right, isFocused: frame.isFocused)
     let rows = rect.height - 2
     guard rows > 0 else { return }
-    let numbers = model.log.visible(in: picture.log, rows: rows)
+    let numbers = model.log.visible(in: picture.log, rows: rows) { line in
+      model.log.isWrapped ? lines(of: line, in: rect).count : 1
+    }
     if numbers.isEmpty {
       let text: DisplayText = picture.log.numbers.isEmpty ? "no lines yet" : "no lines at this level; } shows more"
       canvas.write(text, x: rect.x + 2, y: rect.y + 1, style: .faint, limit: rect.width - 3)
     }
-    for (row, number) in numbers.enumerated() {
+    var y = rect.y + 1
+    let chosen = model.log.current(in: picture.log, rows: rows)
+    for number in numbers {
       guard let line = picture.log[number] else { continue }
-      draw(line, model, in: rect, y: rect.y + 1 + row, on: &canvas)
+      // Following, the last line is chosen without a sign that would move with every line.
+      let isChosen = frame.isFocused && number == chosen && !model.log.isFollowing
+      let sign: DisplayText = isChosen ? "▸" : model.log.marks.contains(number) ? "»" : ""
+      canvas.write(sign, x: rect.x + 1, y: y, style: isChosen ? .accent : .key)
+      let parts = model.log.isWrapped ? lines(of: line, in: rect) : [DisplayText(line.text)]
+      draw(line, parts.first ?? "", model, in: rect, y: y, on: &canvas)
+      y += 1
+      for part in parts.dropFirst() where y < rect.bottom - 1 {
+        canvas.write(part, x: rect.x + 2 + lead(rect), y: y, limit: rect.width - 4 - lead(rect))
+        y += 1
+      }
     }
   }
 
-  private static func draw(_ line: LogLine, _ model: Model, in rect: Rect, y: Int, on canvas: inout Canvas) {
+  /// What stands before the text: time, level, source.
+  private static func lead(_ rect: Rect) -> Int { (rect.width >= 100 ? 13 : 7) + 6 + 9 }
+
+  private static func lines(of line: LogLine, in rect: Rect) -> [DisplayText] {
+    let request = line.request.map { $0.description.count + 2 } ?? 0
+    return DisplayText(line.text).wrapped(to: max(10, rect.width - 4 - lead(rect) - request))
+  }
+
+  private static func draw(
+    _ line: LogLine, _ text: DisplayText, _ model: Model, in rect: Rect, y: Int, on canvas: inout Canvas
+  ) {
     let isWide = rect.width >= 100
     let clock = Format.clock(milliseconds: model.timeOfDay(sinceEpoch: line.time))
     let time = DisplayText(isWide ? clock : String(clock.suffix(6)))
@@ -44,7 +69,7 @@ enum LogPanel {
     let room = rect.right - 2 - x
     let hasRequest = room - request.width >= 20
     canvas.write(
-      DisplayText(line.text), x: x, y: y, style: isMatch ? Style.plain.reversed : .plain,
+      text, x: x, y: y, style: isMatch ? Style.plain.reversed : .plain,
       limit: max(0, hasRequest ? room - request.width : room))
     if hasRequest { canvas.write(request, endingAt: rect.right - 2, y: y, style: .faint) }
   }

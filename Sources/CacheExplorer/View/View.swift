@@ -11,7 +11,7 @@ func view(_ model: Model, on canvas: inout Canvas) {
 
   let picture = model.shown
   Header.draw(model, picture, in: layout.header, on: &canvas)
-  if !model.isZoomed {
+  if !model.isZoomed, model.page == .overview {
     switch layout.levels {
     case .boxes(let rect): LevelBoxes.draw(picture, in: rect, on: &canvas)
     case .table(let rect): LevelTable.draw(picture, in: rect, on: &canvas)
@@ -19,19 +19,32 @@ func view(_ model: Model, on canvas: inout Canvas) {
     if let rect = layout.servedBy { ServedBy.draw(picture, in: rect, on: &canvas) }
   }
   model.list.keepVisible(rows: layout.rows(.entries))
+  model.requestList.keepVisible(rows: layout.rows(.requests))
   for (panel, rect) in layout.panels {
-    let frame = PanelFrame(rect: rect, isFocused: model.focus == panel, hasTabs: layout.hasTabs && panel != .entries)
+    let frame = PanelFrame(
+      rect: rect, isFocused: model.focus == panel && (model.inspection == nil || layout.isDocked),
+      hasTabs: layout.hasTabs && panel != .entries)
     switch panel {
     case .entries: EntriesPanel.draw(model, picture, in: frame, on: &canvas)
     case .inFlight: InFlightPanel.draw(model, picture, in: frame, on: &canvas)
-    case .latency: LatencyPanel.draw(picture, in: frame, on: &canvas)
+    case .latency:
+      if model.page == .latency || model.isZoomed {
+        LatencyScreen.draw(model, picture, in: frame, on: &canvas)
+      } else {
+        LatencyPanel.draw(model, picture, in: frame, on: &canvas)
+      }
     case .log: LogPanel.draw(model, picture, in: frame, on: &canvas)
+    case .requests: RequestsPanel.draw(model, picture, in: frame, on: &canvas)
+    case .config: ConfigPanel.draw(model, in: frame, on: &canvas)
+    case .models: ModelsPanel.draw(model, picture, in: frame, on: &canvas)
+    case .relations: RelationsPanel.draw(model, picture, in: frame, on: &canvas)
     }
   }
+  InspectorPanel.draw(model, picture, layout, on: &canvas)
   if let rect = layout.banner { Banner.draw(model, picture, in: rect, on: &canvas) }
   CommandRow.draw(model, layout, on: &canvas)
   if let rect = layout.keyBar { KeyBar.draw(model, in: rect, on: &canvas) }
-  if model.mode == .help { HelpOverlay.draw(model, in: layout.middle, on: &canvas) }
+  if model.mode == .help || model.mode == .explaining { HelpOverlay.draw(model, in: layout.middle, on: &canvas) }
 }
 
 /// Where a panel is, and how its frame looks.

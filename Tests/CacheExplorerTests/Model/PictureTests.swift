@@ -13,6 +13,11 @@ struct PictureTests {
     var picture = Picture(levels: Scene.threeLevels, now: Scene.start)
     for step in 0..<3_000 {
       _ = picture.fold([messages.event()], lost: step % 701 == 700 ? 3 : 0)
+      // At every moment, and not only at the end.
+      if let fault = Conservation.fault(in: picture) {
+        Issue.record("after \(step) events: \(fault)")
+        return
+      }
     }
     for traffic in picture.traffic {
       #expect(

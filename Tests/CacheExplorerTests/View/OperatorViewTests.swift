@@ -53,7 +53,9 @@ struct OperatorViewTests {
 
   @Test("A stale entry is marked in the list, and its level counts it")
   func stale() throws {
-    let lines = try OperatorScene.busy(Size(width: 200, height: 60)).lines
+    let lines =
+      try OperatorScene.busy(Size(width: 160, height: 60)).lines
+      + OperatorScene.busy(Size(width: 200, height: 60)).lines
     #expect(lines.contains { $0.contains("v1/img:1 ") && $0.contains("≈ stale 14s") })
     #expect(lines.contains { $0.contains("≈ stale 1 ") })
     #expect(lines.contains { $0.contains("≈ stale") && $0.contains("✕ expired") })
@@ -145,7 +147,7 @@ private let narrowShown = #"""
   │ v1/img:3                · ✕ ·     900 B   15s  expired 10s           0  15s  │
   └──────────────────────────────────────────────────────────────────────────────┘
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+   ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let fullShown = #"""

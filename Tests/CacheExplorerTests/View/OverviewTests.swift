@@ -81,15 +81,15 @@ private let wide = #"""
    served by MEMORY 76.6% ██████████████████████████████████████████████████▌ DISK 15.3% ██████████▏ origin 8.1% █████▍
   ┌ Entries 1–9 of 9 ───────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ In flight 1 ─────────── 3 callers joined ┐
   │ KEY                   M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ KEY             AT      WAIT ELAPSED     │
-  │▸user:42               ● ◐   4.1 KiB   23s  █████████▋  58s      19  2s   ││ img:logo        origin  ×4   ████ 412ms! │
-  │ user:9113             ● ●   4.1 KiB   23s  ████████▊░  53s      18  4s   ││                                          │
-  │ feed:home?page=1      ● ●   4.1 KiB   23s  ████████▉░  54s      17  4s   ││                                          │
-  │ i18n/日本語           ● ●   4.1 KiB   23s  █████████▏  55s      16  4s   │└──────────────────────────────────────────┘
-  │ key\e[2J\u{202e}      ● ●   4.1 KiB   23s  █████████▎  56s      16  4s   │┌ Latency ──────────── since start · log x ┐
-  │ search:"swift"        ● ●   4.1 KiB   23s  ████████▍░  51s      16  4s   ││       100n 10µ   1m   100m      p50   p99│
-  │ img:hero@2x           ● ●   1.9 MiB   23s  █████████▋   9m       0  23s  ││MEMORY       █                  18µs  18µs│
-  │ cfg/flags             ● ●     9 KiB   23s  no expiry             0  23s  ││DISK              █            1.1ms 1.1ms│
-  │ session:7f3a9e…12aa91 ✕ ✕     212 B   23s  expired 1s            0  23s  ││origin                 █        82ms  82ms│
+  │▸user:42               ● ◐   4.1 KiB   20s  █████████▋  58s      19  2s   ││ img:logo        origin  ×4   ████ 412ms! │
+  │ user:9113             ● ●   4.1 KiB   20s  ████████▊░  53s      18  4s   ││                                          │
+  │ feed:home?page=1      ● ●   4.1 KiB   20s  ████████▉░  54s      17  4s   ││                                          │
+  │ i18n/日本語           ● ●   4.1 KiB   20s  █████████▏  55s      16  4s   │└──────────────────────────────────────────┘
+  │ key\e[2J\u{202e}      ● ●   4.1 KiB   20s  █████████▎  56s      16  4s   │┌ Latency ──────────── since start · log x ┐
+  │ search:"swift"        ● ●   4.1 KiB   20s  ████████▍░  51s      16  4s   ││       100n 10µ   1m   100m      p50   p99│
+  │ img:hero@2x           ● ●   1.9 MiB   20s  █████████▋   9m       0  20s  ││MEMORY       █                  18µs  18µs│
+  │ cfg/flags             ● ●     9 KiB   20s  no expiry             0  20s  ││DISK              █            1.1ms 1.1ms│
+  │ session:7f3a9e…12aa91 ✕ ✕     212 B   20s  expired 1s            0  20s  ││origin                 █        82ms  82ms│
   │                                                                          ││                                          │
   │                                                                          ││                                          │
   │                                                                          ││                                          │
@@ -109,7 +109,7 @@ private let wide = #"""
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 entries (61.2 MiB) in 1.3ms; hit rate 84% → 50%, recovering   Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-   ?Help  :Command  /Filter  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+   ?Help  :Command  /Filter  ↵Inspect  1-7 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
   """#
 
 private let smallOverview = #"""
@@ -121,12 +121,12 @@ private let smallOverview = #"""
    served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
   ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
   │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-  │▸user:42                   ● ◐   4.1 KiB   23s  █████████▋  58s      19  2s   │
-  │ user:9113                 ● ●   4.1 KiB   23s  ████████▊░  53s      18  4s   │
-  │ feed:home?page=1          ● ●   4.1 KiB   23s  ████████▉░  54s      17  4s   │
-  │ i18n/日本語               ● ●   4.1 KiB   23s  █████████▏  55s      16  4s   │
-  │ key\e[2J\u{202e}          ● ●   4.1 KiB   23s  █████████▎  56s      16  4s   │
-  │ search:"swift"            ● ●   4.1 KiB   23s  ████████▍░  51s      16  4s   │
+  │▸user:42                   ● ◐   4.1 KiB   20s  █████████▋  58s      19  2s   │
+  │ user:9113                 ● ●   4.1 KiB   20s  ████████▊░  53s      18  4s   │
+  │ feed:home?page=1          ● ●   4.1 KiB   20s  ████████▉░  54s      17  4s   │
+  │ i18n/日本語               ● ●   4.1 KiB   20s  █████████▏  55s      16  4s   │
+  │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  █████████▎  56s      16  4s   │
+  │ search:"swift"            ● ●   4.1 KiB   20s  ████████▍░  51s      16  4s   │
   └──────────────────────────────────────────────────────────────────────────────┘
   ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
   │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
@@ -136,7 +136,7 @@ private let smallOverview = #"""
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+   ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let least = #"""
@@ -176,7 +176,7 @@ private let empty = #"""
   │                                                                              │
   └──────────────────────────────────────────────────────────────────────────────┘
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+   ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let help = #"""
@@ -193,17 +193,17 @@ private let help = #"""
   │   G End          last row; the log follows again                             │
   │ Look                                                                         │
   │   /              filter the keys (!text inverts); in the log: search         │
+  │   Enter          look closely: at the request, or at what a line leads to    │
   │   n              next match in the log                                       │
   │   N              previous match in the log                                   │
-  │   Esc            back: leave zoom, clear the filter, dismiss the warning     │
-  │   1              back to the whole Overview                                  │
-  │   s              sort the entries by the next column                         │
-  │   S              turn the order round                                        │
-  │   Space          freeze the picture; what happens meanwhile is kept          │
+  │   e              next warning, error or mark in the log                      │
+  │   E              previous warning, error or mark in the log                  │
+  │   m              mark this line of the log, or take the mark away            │
+  │   W              wrap long lines of the log                                  │
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+   ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let command = #"""
@@ -215,12 +215,12 @@ private let command = #"""
    served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
   ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
   │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-  │▸user:42                   ● ◐   4.1 KiB   23s  █████████▋  58s      19  2s   │
-  │ user:9113                 ● ●   4.1 KiB   23s  ████████▊░  53s      18  4s   │
-  │ feed:home?page=1          ● ●   4.1 KiB   23s  ████████▉░  54s      17  4s   │
-  │ i18n/日本語               ● ●   4.1 KiB   23s  █████████▏  55s      16  4s   │
-  │ key\e[2J\u{202e}          ● ●   4.1 KiB   23s  █████████▎  56s      16  4s   │
-  │ search:"swift"            ● ●   4.1 KiB   23s  ████████▍░  51s      16  4s   │
+  │▸user:42                   ● ◐   4.1 KiB   20s  █████████▋  58s      19  2s   │
+  │ user:9113                 ● ●   4.1 KiB   20s  ████████▊░  53s      18  4s   │
+  │ feed:home?page=1          ● ●   4.1 KiB   20s  ████████▉░  54s      17  4s   │
+  │ i18n/日本語               ● ●   4.1 KiB   20s  █████████▏  55s      16  4s   │
+  │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  █████████▎  56s      16  4s   │
+  │ search:"swift"            ● ●   4.1 KiB   20s  ████████▍░  51s      16  4s   │
   └──────────────────────────────────────────────────────────────────────────────┘
   ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
   │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
@@ -230,32 +230,32 @@ private let command = #"""
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    :get user:9113    get KEY [--level L] — read through the levels
-   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+   ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let zoom = #"""
    CacheExplorer demo.yaml  ‖ PAUSED · 12.3 s behind  3/s        12:03:23  ?:help
-  ┌ Latency ──────────────────────────────────────────────── since start · log x ┐
-  │       100n 1µ    10µ   100µ  1m   10m   100m  1s        p50   p99   max     n│
-  │MEMORY              █                                   18µs  18µs  20µs   113│
-  │DISK                          █                        1.1ms 1.1ms 1.1ms    27│
-  │origin                                   █              82ms  82ms  82ms     9│
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
-  │                                                                              │
+  ┌ Latency · all ─────────── a: all · since start · log x, log counts · ↵ worst ┐
+  │ MEMORY      n 113  p50 18µs  p90 18µs  p99 18µs  p99.9 20µs  max 20µs        │
+  │                    █                                                         │
+  │                    █                                                         │
+  │                    █                                                         │
+  │                    █                                                         │
+  │ DISK        n 27  p50 1.1ms  p90 1.1ms  p99 1.1ms  p99.9 1.1ms  max 1.1ms    │
+  │                                   █                                          │
+  │                                   █                                          │
+  │                                   █                                          │
+  │                                   █                                          │
+  │ origin      n 9  p50 82ms  p90 82ms  p99 82ms  p99.9 82ms  max 82ms          │
+  │                                                  █                           │
+  │                                                  █                           │
+  │                                                  █                           │
+  │                                                  █                           │
+  │ 100n    1µ      10µ      100µ    1m       10m     100m     1s      10s       │
   │                                                                              │
   │                                                                              │
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter Tab Focus sSort Space Pause cClear wWarning zZoom qQuit
+   ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
   """#

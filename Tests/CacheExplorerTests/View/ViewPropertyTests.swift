@@ -47,6 +47,34 @@ struct ViewPropertyTests {
     }
   }
 
+  @Test(
+    "Every screen, and whatever is inspected on it, is drawn whole at sizes from 1x1 to 241x61",
+    arguments: Page.allCases)
+  func drawsEveryScreen(page: Page) throws {
+    var scene = try ScreensScene.make(Size(width: 120, height: 40))
+    scene.send(
+      .models(
+        ModelSheet.Content(
+          source: "live", rows: [ModelSheet.Row(name: .init(type: "\u{1b}", id: "日本\u{202e}"), isStored: true)])))
+    scene.type("\(page.rawValue)")
+    var models = [scene.model]
+    scene.press(.enter)
+    models.append(scene.model)
+    scene.model.inspection = Inspection(
+      .value(ValueSight(key: "日本\u{9b}31m", level: "x", content: .bytes(Array(0...255), of: 900))))
+    models.append(scene.model)
+    scene.model.mode = .explaining
+    models.append(scene.model)
+    for var model in models {
+      for width in stride(from: 1, through: 241, by: 24) {
+        for height in stride(from: 1, through: 61, by: 9) {
+          model.size = Size(width: width, height: height)
+          check(model)
+        }
+      }
+    }
+  }
+
   @Test("Sizes from 1x1 to 129x45 are drawn whole")
   func drawsEverySize() {
     var model = Scene.busy(Size(width: 80, height: 24)).model

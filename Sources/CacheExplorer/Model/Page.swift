@@ -1,0 +1,35 @@
+/// The screens, by the digits that choose them.
+enum Page: Int, Sendable, CaseIterable {
+  case overview = 1
+  case entries, requests, latency, config, log, models
+
+  var title: String {
+    switch self {
+    case .overview: "Overview"
+    case .entries: "Entries"
+    case .requests: "Requests"
+    case .latency: "Latency"
+    case .config: "Config"
+    case .log: "Log"
+    case .models: "Models"
+    }
+  }
+
+  /// What can have the focus on it, in the order of Tab.
+  var panels: [Panel] {
+    switch self {
+    case .overview: [.entries, .inFlight, .latency, .log]
+    case .entries: [.entries]
+    case .requests: [.requests]
+    case .latency: [.latency]
+    case .config: [.config]
+    case .log: [.log]
+    case .models: [.models, .relations]
+    }
+  }
+}
+
+/// The parts of the screen that can have the focus.
+enum Panel: Sendable, CaseIterable, Equatable {
+  case entries, inFlight, latency, log, requests, config, models, relations
+}

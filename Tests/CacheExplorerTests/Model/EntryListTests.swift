@@ -1,0 +1,122 @@
+import CacheEngine
+import Testing
+
+@testable import CacheExplorer
+
+struct EntryListTests {
+  private static let levels = [
+    LevelRow(name: "memory", kind: "memory"), LevelRow(name: "disk", kind: "disk"),
+  ]
+
+  private func picture(_ keys: Int, capacity: Int = EntryTable.capacity) -> Picture {
+    var picture = Picture(levels: Self.levels, now: Scene.start)
+    for number in 0..<keys {
+      picture.entries.stored(
+        "key:\(number)", level: number % 2, cost: number * 100,
+        deadline: number % 5 == 0 ? nil : Scene.start.advanced(by: .seconds(number)), at: Scene.start)
+    }
+    return picture
+  }
+
+  private func listed(_ picture: Picture, _ filter: String) -> [String] {
+    var list = EntryList()
+    list.sort = .key
+    list.filter = EntryFilter(filter)
+    list.refresh(picture, isForced: true)
+    return list.order.window(list.order.indices).slots.map { picture.entries.rows[$0].key }
+  }
+
+  @Test("A filter asks for text, expressions, levels, times and sizes, and ! turns each round")
+  func filters() {
+    let picture = picture(12)
+    #expect(listed(picture, "KEY:1") == ["key:1", "key:10", "key:11"])
+    #expect(listed(picture, "/1$/") == ["key:1", "key:11"])
+    #expect(listed(picture, "level:disk !/1/") == ["key:3", "key:5", "key:7", "key:9"])
+    #expect(listed(picture, "ttl:<4s") == ["key:1", "key:2", "key:3"])
+    #expect(listed(picture, "ttl:none") == ["key:0", "key:10", "key:5"])
+    #expect(listed(picture, "size:>1000") == ["key:11"])
+    #expect(listed(picture, "size:<1K !ttl:none level:mem") == ["key:2", "key:4", "key:6", "key:8"])
+    #expect(listed(picture, "!level:memory !level:disk") == [])
+    #expect(listed(picture, "hits:>0") == [])
+    #expect(listed(picture, "age:<1s").count == 12)
+  }
+
+  @Test("A filter that is not understood says why, and its other words go on")
+  func saysWhatIsWrong() {
+    let picture = picture(12)
+    for (text, word) in [("/(/ key:1", "/(/"), ("ttl:<4x key:1", "x"), ("size:>many key:1", "many")] {
+      let filter = EntryFilter(text)
+      #expect(filter.problem?.contains(word) == true, "\(filter.problem ?? "nothing")")
+      #expect(listed(picture, text) == ["key:1", "key:10", "key:11"])
+    }
+    #expect(EntryFilter("user:42").problem == nil)
+  }
+
+  @Test("Entries that no longer match as time goes by leave the list without an event")
+  func followsTime() {
+    var picture = picture(12)
+    var list = EntryList()
+    list.filter = EntryFilter("ttl:>4s")
+    list.refresh(picture, isForced: true)
+    #expect(list.order.count == 5)
+    picture.advance(to: Scene.start.advanced(by: .seconds(4)))
+    list.refresh(picture, isForced: false)
+    #expect(list.order.count == 2)
+  }
+
+  @Test("Every column sorts, and what changes moves to where a sort would put it", arguments: EntryList.Column.allCases)
+  func staysSorted(column: EntryList.Column) {
+    var picture = picture(400)
+    var generator = SeededGenerator(seed: 5)
+    var list = EntryList()
+    list.sort = column
+    list.isReversed = true
+    list.refresh(picture, isForced: true)
+    for step in 1...2_000 {
+      let key = "key:\(Int.random(in: 0..<500, using: &generator))"
+      let time = Scene.start.advanced(by: .milliseconds(step * 10))
+      switch step % 4 {
+      case 0: picture.entries.gone(key, level: step % 2)
+      case 1: picture.entries.hit(key, level: 0, cost: step, deadline: time, at: time)
+      default: picture.entries.stored(key, level: step % 2, cost: step * 3, deadline: nil, at: time)
+      }
+      if step % 50 == 0 {
+        picture.advance(to: time)
+        list.refresh(picture, isForced: false)
+      }
+    }
+    picture.advance(to: Scene.start.advanced(by: .seconds(60)))
+    list.refresh(picture, isForced: false)
+    var fresh = EntryList()
+    fresh.sort = column
+    fresh.isReversed = true
+    fresh.refresh(picture, isForced: true)
+    #expect(list.order.count > 100)
+    #expect(list.order.window(list.order.indices).slots == fresh.order.window(fresh.order.indices).slots)
+  }
+
+  @Test("With a million keys a picture costs what changed and what is seen, not a million")
+  func aMillionKeys() {
+    var picture = picture(1_000_000)
+    var list = EntryList()
+    list.refresh(picture, isForced: true)
+    #expect(list.order.count == 1_000_000)
+    list.move(to: 500_000, in: picture)
+    let before = list.order.work
+    for number in 0..<200 {
+      picture.entries.hit("key:\(number * 4_999)", level: 0, cost: nil, deadline: nil, at: Scene.start)
+    }
+    picture.advance(to: Scene.start.advanced(by: .seconds(1)))
+    list.refresh(picture, isForced: false)
+    list.keepVisible(rows: 30)
+    #expect(list.order.work - before < 400_000)
+    let window = list.order.window(list.top..<list.top + 30)
+    #expect(window.slots.count == 30)
+    #expect(window.work < 10_000)
+    // Nothing changed: nothing is done.
+    let idle = list.order.work
+    picture.advance(to: Scene.start.advanced(by: .seconds(2)))
+    list.refresh(picture, isForced: false)
+    #expect(list.order.work == idle)
+  }
+}
