@@ -165,7 +165,7 @@ final class Explorer {
     let intoSecond = Int(clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000)
     timer.setEventHandler { mailbox.post(.tick(clock.now, wall: clock.timeSinceEpoch)) }
     timer.schedule(
-      deadline: .now() + .nanoseconds(1_000_000_000 - intoSecond), repeating: .seconds(1), leeway: .milliseconds(10))
+      deadline: .now() + .nanoseconds(1_000_000_000 - intoSecond), repeating: .seconds(1), leeway: .nanoseconds(0))
     timer.resume()
     mailbox.post(.tick(clock.now, wall: clock.timeSinceEpoch))
     return timer

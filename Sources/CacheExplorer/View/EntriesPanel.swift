@@ -147,11 +147,14 @@ enum EntriesPanel {
       return _ = canvas.write(text, x: x, y: y, style: presence.isStale ? .warning : .error, limit: width + 6)
     }
     if let share = shareLeft(presence, now) {
-      canvas.bar(x: x, y: y, width: width, fraction: share, style: share < 0.1 ? .warning : .hit)
+      // In half cells: a bar that moves by eighths keeps a screen at rest busy.
+      let halves = (max(1, (share * Double(width * 8)).rounded()) / 4).rounded(.up)
+      canvas.bar(
+        x: x, y: y, width: width, fraction: halves / Double(width * 2), style: share < 0.1 ? .warning : .hit)
     }
     // Rounded up: as long as any time is left, it does not say 0s.
     let seconds = (left.clampedNanoseconds - 1) / 1_000_000_000 + 1
-    canvas.write(DisplayText(Format.span(seconds: seconds)).rightAligned(to: 5), x: x + width, y: y)
+    canvas.write(DisplayText(Format.timeLeft(seconds: seconds)).rightAligned(to: 5), x: x + width, y: y)
   }
 
   private static func wholeSeconds(_ duration: Duration) -> Int64 { duration.clampedNanoseconds / 1_000_000_000 }

@@ -95,7 +95,8 @@ enum FigureTable {
         source: "time of the event stored"),
       Figure(
         name: "TTL LEFT", value: row?.topmost?.deadline.map { span(now.duration(to: $0)) } ?? "no expiry",
-        definition: "until the copy in the topmost level that has one expires; the bar is the share of its whole life",
+        definition:
+          "until the copy in the topmost level that has one expires; the bar is the share of its whole life. Above 20 s in steps of 5 s",
         unit: "time", window: "now", source: "deadline of the last hit or store"),
       Figure(
         name: "HITS", value: row.map { Format.count($0.hits) } ?? Format.none,

@@ -35,6 +35,12 @@ enum Format {
     return span(seconds: value < 10 || value >= 100 ? value : value / 5 * 5)
   }
 
+  /// How long something lives yet: the last twenty seconds one by one, before that rounded up to steps of five.
+  static func timeLeft(seconds: Int64) -> String {
+    let value = max(0, seconds)
+    return span(seconds: value <= 20 || value >= 100 ? value : (value + 4) / 5 * 5)
+  }
+
   /// Time with one decimal: `12.3 s`, `4 min 05 s`.
   static func behind(nanoseconds: Int64) -> String {
     let tenths = max(0, nanoseconds) / 100_000_000

@@ -55,4 +55,13 @@ struct FormatTests {
     #expect(Format.clock(milliseconds: 86_400_000 + 1) == "00:00:00.001")
     #expect(Format.clock(milliseconds: -1) == "23:59:59.999")
   }
+
+  @Test("Ages and times left move in steps of five where a second more or less tells nothing")
+  func calm() {
+    #expect(
+      [0, 9, 10, 14, 59, 99, 100].map { Format.age(seconds: $0) } == ["0s", "9s", "10s", "10s", "55s", "95s", "1m"])
+    #expect(
+      [0, 1, 20, 21, 25, 26, 99, 600].map { Format.timeLeft(seconds: $0) }
+        == ["0s", "1s", "20s", "25s", "25s", "30s", "1m", "10m"])
+  }
 }
