@@ -1,11 +1,14 @@
 /// A recorded sequence of requests, with its keys numbered from 0 in the order in which they first came.
 ///
-/// What a policy makes of it is told by ``HitRatio/simulate(policy:capacity:trace:)``.
+/// What a policy makes of it is told by ``HitRatio/simulate(policy:capacity:trace:)``; ``init(contentsOf:format:sizes:)``
+/// reads one from a file.
 public struct RequestTrace: Sendable {
   /// The number of the key of every request.
   public let keys: [UInt32]
   /// How many different keys there are.
   public let distinct: Int
+  /// The size of the value of every request in bytes, if they were recorded.
+  public let sizes: [UInt32]?
 
   /// Creates a trace of keys, one for each request.
   ///
@@ -19,5 +22,12 @@ public struct RequestTrace: Sendable {
       return number
     }
     distinct = numbers.count
+    sizes = nil
+  }
+
+  init(keys: [UInt32], distinct: Int, sizes: [UInt32]?) {
+    self.keys = keys
+    self.distinct = distinct
+    self.sizes = sizes
   }
 }
