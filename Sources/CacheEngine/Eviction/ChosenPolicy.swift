@@ -11,6 +11,7 @@ struct ChosenPolicy: Sendable {
   private var sieve = Sieve()
   private var s3fifo = S3FIFO()
   private var wtinylfu = WindowTinyLFU()
+  private var adaptive = AdaptivePolicy()
 
   init(_ eviction: Eviction) { kind = eviction.kind }
 
@@ -34,11 +35,16 @@ struct ChosenPolicy: Sendable {
     case .sieve: sieve.touched(slot)
     case .s3fifo: s3fifo.touched(slot)
     case .wtinylfu: wtinylfu.touched(slot)
+    case .adaptive: adaptive.touched(slot)
     }
   }
 
   mutating func arriving(_ hash: UInt32) {
-    if kind == .s3fifo { s3fifo.arriving(hash) }
+    switch kind {
+    case .s3fifo: s3fifo.arriving(hash)
+    case .adaptive: adaptive.arriving(hash)
+    default: break
+    }
   }
 
   mutating func inserted(_ slot: Int32, hash: UInt32) {
@@ -49,6 +55,7 @@ struct ChosenPolicy: Sendable {
     case .sieve: sieve.inserted(slot, hash: hash)
     case .s3fifo: s3fifo.inserted(slot, hash: hash)
     case .wtinylfu: wtinylfu.inserted(slot, hash: hash)
+    case .adaptive: adaptive.inserted(slot, hash: hash)
     }
   }
 
@@ -60,6 +67,7 @@ struct ChosenPolicy: Sendable {
     case .sieve: sieve.removed(slot)
     case .s3fifo: s3fifo.removed(slot)
     case .wtinylfu: wtinylfu.removed(slot)
+    case .adaptive: adaptive.removed(slot)
     }
   }
 
@@ -71,6 +79,7 @@ struct ChosenPolicy: Sendable {
     case .sieve: sieve.evict()
     case .s3fifo: s3fifo.evict()
     case .wtinylfu: wtinylfu.evict()
+    case .adaptive: adaptive.evict()
     }
   }
 
@@ -83,6 +92,7 @@ struct ChosenPolicy: Sendable {
       case .sieve: sieve.flaw(holding: slots)
       case .s3fifo: s3fifo.flaw(holding: slots)
       case .wtinylfu: wtinylfu.flaw(holding: slots)
+      case .adaptive: adaptive.flaw(holding: slots)
       }
     }
   #endif

@@ -5,7 +5,7 @@
 /// ```
 public struct Eviction: Sendable, Hashable, CustomStringConvertible {
   @usableFromInline
-  enum Kind: String, Sendable, CaseIterable { case lru, fifo, clock, sieve, s3fifo, wtinylfu }
+  enum Kind: String, Sendable, CaseIterable { case lru, fifo, clock, sieve, s3fifo, wtinylfu, adaptive }
 
   @usableFromInline let kind: Kind
 
@@ -21,6 +21,12 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
   public static let s3fifo = Eviction(kind: .s3fifo)
   /// What came seldom lately, but for a window of what is new, whose size follows the requests (W-TinyLFU).
   public static let wtinylfu = Eviction(kind: .wtinylfu)
+
+  /// What the best of several ways would let go: by use, by arrival, or by frequency beside a window.
+  ///
+  /// The ways are tried all the time on a sample of the keys. Until one of them had more hits, and with less than 32
+  /// entries always, it is ``lru``. This is the default; <doc:Eviction> says what it gives and what it costs.
+  public static let adaptive = Eviction(kind: .adaptive)
 
   /// Every choice there is.
   public static let all = Kind.allCases.map(Eviction.init(kind:))

@@ -14,6 +14,10 @@ struct FrequencySketch: Sendable {
   private var additions = 0
   /// The entries that there may be before the sketch ages more slowly: a power of two.
   private var room = 8
+  /// How many hashes are counted for each entry before all counters are halved.
+  private let period: Int
+
+  init(period: Int = 10) { self.period = period }
 
   /// Grows until there is a word for every entry.
   mutating func reserve(_ entries: Int) {
@@ -31,23 +35,29 @@ struct FrequencySketch: Sendable {
   func frequency(_ hash: UInt32) -> Int {
     let mixed = Self.mix(hash)
     return (0..<4).reduce(15) { least, row in
-      let (word, shift) = place(mixed, row)
+      let (word, shift) = Self.place(mixed, row, blockMask)
       return min(least, Int(words[word] >> shift & 15))
     }
   }
 
   mutating func increment(_ hash: UInt32) {
     let mixed = Self.mix(hash)
-    var isCounted = false
-    for row in 0..<4 {
-      let (word, shift) = place(mixed, row)
-      guard words[word] >> shift & 15 < 15 else { continue }
-      words[word] += 1 << shift
-      isCounted = true
+    // On the way of every hit: in one go, so that the array is asked once whether it is shared.
+    let blockMask = blockMask
+    let counted = unsafe words.withUnsafeMutableBufferPointer { words in
+      var counted: UInt64 = 0
+      for row in 0..<4 {
+        let (word, shift) = Self.place(mixed, row, blockMask)
+        let old = unsafe words[word]
+        let one: UInt64 = old >> shift & 15 < 15 ? 1 : 0
+        unsafe words[word] = old &+ (one << shift)
+        counted |= one
+      }
+      return counted
     }
-    guard isCounted else { return }
+    guard counted > 0 else { return }
     additions += 1
-    if additions >= 10 * room { halve() }
+    if additions >= period * room { halve() }
   }
 
   private mutating func halve() {
@@ -56,14 +66,14 @@ struct FrequencySketch: Sendable {
   }
 
   /// Each row has two words of the block, and 16 counters in each.
-  private func place(_ mixed: UInt64, _ row: Int) -> (word: Int, shift: UInt64) {
+  private static func place(_ mixed: UInt64, _ row: Int, _ blockMask: UInt64) -> (word: Int, shift: UInt64) {
     let bits = mixed >> UInt64(32 + row * 8)
     let block = Int(mixed & blockMask)
-    return (block * Self.wordsInBlock + row * 2 + Int(bits & 1), (bits >> 1 & 15) * 4)
+    return (block * wordsInBlock + row * 2 + Int(bits & 1), (bits >> 1 & 15) * 4)
   }
 
   /// The finaliser of SplitMix64: hashes may be as regular as small numbers.
-  private static func mix(_ hash: UInt32) -> UInt64 {
+  static func mix(_ hash: UInt32) -> UInt64 {
     var z = UInt64(hash) &+ 0x9e37_79b9_7f4a_7c15
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
     z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb

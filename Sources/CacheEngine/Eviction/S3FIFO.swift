@@ -2,11 +2,15 @@
 ///
 /// J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, FIFO queues are all you need for cache eviction, SOSP 2023: a
 /// small queue of a tenth, a main queue with reinsertion, and a ghost queue, as long as the main one, of what left the
-/// small queue unused. Two bits of frequency; what was used twice moves from
-/// small to main, where it starts again from nothing.
+/// small queue unused. Two bits of frequency; what was used twice moves from small to main, where it starts again from
+/// nothing, and main gives up an entry first if it is full (algorithm 1).
 ///
 /// Changed: the queues' shares are of the entries that are there and not of a capacity in bytes, and the ghosts are
 /// hashes, so that a removed key is not kept alive.
+///
+/// libcachesim's `S3FIFO` is another policy since December 2024, as the head of its file says: until the first
+/// eviction what finds the small queue full goes into the main one, and main is asked for an entry only before the small
+/// queue is walked. With these two changes the hits here are its hits, to the last request.
 struct S3FIFO: EvictionPolicy {
   private static let small = 0
   private static let main = 1

@@ -15,6 +15,8 @@ struct SlotLists: Sendable {
 
   private var nodes: ContiguousArray<Node>
   private var counts: ContiguousArray<Int>
+  /// The slots in all lists.
+  private(set) var total = 0
   private let heads: Int32
 
   init(_ lists: Int) {
@@ -22,9 +24,6 @@ struct SlotLists: Sendable {
     nodes = ContiguousArray((0..<Int32(lists)).map { Node(newer: $0, older: $0) })
     counts = ContiguousArray(repeating: 0, count: lists)
   }
-
-  /// The slots in all lists.
-  var total: Int { counts.reduce(0, +) }
 
   func count(_ list: Int) -> Int { counts[list] }
   func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot + heads)].hash }
@@ -65,6 +64,7 @@ struct SlotLists: Sendable {
     nodes[Int(newest)].newer = position
     nodes[list].older = position
     counts[list] += 1
+    total += 1
   }
 
   private mutating func unlink(_ position: Int32) {
@@ -73,6 +73,7 @@ struct SlotLists: Sendable {
     nodes[Int(node.older)].newer = node.newer
     nodes[Int(position)].list = -1
     counts[Int(node.list)] -= 1
+    total -= 1
   }
 }
 

@@ -13,8 +13,73 @@ import Testing
     check(Sieve(), seed)
     check(S3FIFO(), seed)
     check(WindowTinyLFU(), seed)
+    check(AdaptivePolicy(), seed)
     check(TwoQueue(), seed)
     check(AdaptiveReplacement(), seed)
+  }
+
+  @Test("the adaptive policy orders what is in use while entries are many and few, in its miniatures as well")
+  func adaptiveOrders() {
+    var generator = SeededGenerator(seed: 9)
+    var policy = AdaptivePolicy()
+    var held: Set<Int32> = []
+    for step in 0..<60_000 {
+      // The capacity swings, as it does where entries have weights, and so does what is asked for.
+      let capacity = 20 + step / 20_000 * 300 + step / 500 % 2 * 200
+      let hash = step / 8_000 % 2 == 0 ? UInt32.random(in: 0..<900, using: &generator) : UInt32(step % 1_100)
+      let slot = Int32(hash)
+      if held.contains(slot) {
+        policy.touched(slot)
+      } else {
+        policy.arriving(hash)
+        while held.count >= capacity, let victim = policy.evict() { held.remove(victim) }
+        policy.inserted(slot, hash: hash)
+        held.insert(slot)
+      }
+      if step % 997 == 0, let gone = held.randomElement(using: &generator) {
+        policy.removed(gone)
+        held.remove(gone)
+      }
+      guard step % 499 == 0, let flaw = policy.flaw(holding: held) else { continue }
+      Issue.record("step \(step): \(flaw)")
+      return
+    }
+    while let victim = policy.evict() { expect(held.remove(victim) != nil) }
+    #expect(held.isEmpty)
+  }
+
+  @Test("the adaptive policy evicts by order of use until another order has had more hits")
+  func adaptiveBeginsWithUse() {
+    var adaptive = AdaptivePolicy()
+    var lru = LeastRecentlyUsed()
+    for slot in 0..<100 as Range<Int32> {
+      adaptive.inserted(slot, hash: UInt32(slot))
+      lru.inserted(slot, hash: UInt32(slot))
+    }
+    for slot in [7, 0, 50] as [Int32] {
+      adaptive.touched(slot)
+      lru.touched(slot)
+    }
+    for new in 100..<400 as Range<UInt32> {
+      adaptive.arriving(new)
+      let victim = adaptive.evict()
+      #expect(victim == lru.evict())
+      guard let victim else { return }
+      adaptive.inserted(victim, hash: new)
+      lru.inserted(victim, hash: new)
+    }
+  }
+
+  @Test("a hash is remembered for as many later ones as the limit says, and once")
+  func recentHashes() {
+    var recent = RecentHashes()
+    for hash in 0..<1_000 as Range<UInt32> { recent.insert(hash, limit: 100) }
+    expect(!recent.remove(899))
+    let found = (900..<1_000 as Range<UInt32>).count { recent.remove($0) }
+    #expect(found > 85, "few buckets overflow")
+    expect(!recent.remove(999))
+    recent.insert(5, limit: 1)
+    expect(recent.remove(5))
   }
 
   private func check(_ empty: some EvictionPolicy, _ seed: UInt64) {

@@ -99,6 +99,6 @@ import Testing
   func names() {
     for eviction in Eviction.all { #expect(Eviction(name: eviction.name) == eviction) }
     #expect(Eviction(name: "random") == nil)
-    #expect(Eviction.all.map(\.description) == ["lru", "fifo", "clock", "sieve", "s3fifo", "wtinylfu"])
+    #expect(Eviction.all.map(\.description) == ["lru", "fifo", "clock", "sieve", "s3fifo", "wtinylfu", "adaptive"])
   }
 }

@@ -52,7 +52,8 @@ struct ConfigurationReaderTests {
       configuration.levels == [
         LevelSpecification(
           name: "memory",
-          kind: .memory(MemorySpecification(capacity: 2 << 20, countLimit: 1_000, lifetime: .seconds(30))),
+          kind: .memory(
+            MemorySpecification(capacity: 2 << 20, countLimit: 1_000, eviction: .lru, lifetime: .seconds(30))),
           place: Place(line: 4, column: 5)),
         LevelSpecification(
           name: "disk",
@@ -241,7 +242,7 @@ private let badConfigurations = [
   BadConfiguration(
     "levels:\n  - memory: { policy: arc }",
     ":2:23: error: “policy” of memory: this version does not know the policy “arc”; use lru, fifo, clock, sieve, "
-      + "s3fifo, wtinylfu"),
+      + "s3fifo, wtinylfu, adaptive"),
   BadConfiguration(
     "levels:\n  - memory: { capacity: [1] }",
     ":2:25: error: “capacity” of memory needs a single value; write capacity: VALUE"),

@@ -34,6 +34,7 @@ public struct HitRatio: Sendable, Hashable {
     case .twoQueue: replay(TwoQueue(), capacity, trace)
     case .arc: replay(AdaptiveReplacement(), capacity, trace)
     case .wtinylfu: replay(WindowTinyLFU(), capacity, trace)
+    case .adaptive: replay(AdaptivePolicy(), capacity, trace)
     case .optimum: Optimum.replay(trace, capacity: capacity)
     }
   }

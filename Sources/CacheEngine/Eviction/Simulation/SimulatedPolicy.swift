@@ -16,6 +16,8 @@ public enum SimulatedPolicy: String, Sendable, CaseIterable {
   case arc
   /// W-TinyLFU with a window that adapts.
   case wtinylfu
+  /// The best of several divisions between recency and frequency, tried on a sample.
+  case adaptive
   /// Belady's optimum, which knows the future: what is needed again last leaves.
   case optimum = "opt"
 }

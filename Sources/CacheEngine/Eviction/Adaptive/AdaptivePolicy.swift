@@ -1,0 +1,79 @@
+/// Divides the entries between what came lately and what comes often, in the way that would have had most hits.
+///
+/// No division is the best for all requests: a window of a hundredth wins on stable popularity and on loops, all of
+/// the entries by recency where requests come in bursts. So each ``Division`` is tried all the time, by a
+/// ``Miniature``: a cache of about a hundred hashes that sees a sample of the keys, chosen by their hashes. The
+/// division whose miniature had most hits lately is the one that the entries are kept by.
+///
+/// What is taken from where:
+/// - The window, the duel of frequencies and the segmented main part: G. Einziger, R. Friedman, B. Manes, TinyLFU: a
+///   highly efficient cache admission policy, ACM Transactions on Storage 13(4), 2017.
+/// - Ghosts that let what returns soon pass the duel: T. Johnson, D. Shasha, 2Q, VLDB 1994; J. Yang et al., FIFO
+///   queues are all you need for cache eviction, SOSP 2023.
+/// - Miniatures that see keys by a threshold on their hashes: C. Waldspurger, T. Saemundsson, I. Ahmad, N. Park,
+///   Cache modeling and optimization using miniature simulations, USENIX ATC 2017; the sample is that of SHARDS, FAST 2015.
+///
+/// Changed: the miniatures choose between divisions of one structure, so that a change of mind moves a boundary and
+/// evicts nothing; they share the frequencies of the whole; only what lost a duel becomes a ghost; and the sketch
+/// ages after sixteen counts for each entry in place of ten, since a change of popularity is answered by a change of
+/// the division.
+///
+/// Until another division has had more hits, and with less than 32 entries always, what was not used for the longest
+/// time leaves: that is what people expect, and few entries say nothing about frequencies. Nothing is counted until
+/// room is needed for the first time: where everything fits, a hit costs little more than with ``LeastRecentlyUsed``.
+struct AdaptivePolicy: EvictionPolicy {
+  private static let fewest = 32
+
+  private var order = WindowedOrder(.recency)
+  private var sketch = FrequencySketch(period: 16)
+  private var trial = Trial()
+  private var isReturning = false
+
+  mutating func arriving(_ hash: UInt32) {
+    guard order.isFull else { return }
+    isReturning = order.forgetGhost(hash)
+    note(hash)
+  }
+
+  mutating func inserted(_ slot: Int32, hash: UInt32) {
+    order.inserted(slot, hash: hash, isReturning: isReturning)
+    isReturning = false
+  }
+
+  mutating func touched(_ slot: Int32) {
+    order.touched(slot)
+    if order.isFull { note(order.hash(slot)) }
+  }
+
+  mutating func removed(_ slot: Int32) { order.removed(slot) }
+
+  mutating func evict() -> Int32? {
+    if !order.isFull, order.count >= Self.fewest { begin() }
+    if order.isFull {
+      sketch.reserve(order.count)
+      trial.fit(order.count)
+    }
+    return order.evict(sketch)
+  }
+
+  /// Takes over what was seen while there was room for everything.
+  private mutating func begin() {
+    order.fill()
+    sketch.reserve(order.count)
+    trial.fit(order.count)
+    let begun = order
+    begun.forEach { hash, uses in
+      for _ in 0...uses { sketch.increment(hash) }
+      trial.admit(hash, uses: uses)
+    }
+  }
+
+  private mutating func note(_ hash: UInt32) {
+    sketch.increment(hash)
+    if let best = trial.request(hash, sketch) { order.division = best }
+  }
+
+  #if DEBUG
+    func flaw(holding slots: Set<Int32>) -> String? { order.flaw(holding: slots) ?? trial.flaw }
+  #endif
+}

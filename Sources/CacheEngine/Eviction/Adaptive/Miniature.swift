@@ -1,0 +1,78 @@
+/// A cache of hashes that tells what a division would be worth.
+///
+/// A hash table with chains over the slots of a ``WindowedOrder``.
+struct Miniature: Sendable {
+  private static let buckets = 256
+
+  private var order: WindowedOrder
+  /// The first slot of each bucket, and the next slot of the same bucket; -1 for none.
+  private var first = ContiguousArray<Int32>(repeating: -1, count: Miniature.buckets)
+  private var next: ContiguousArray<Int32> = []
+  private var free: ContiguousArray<Int32> = []
+
+  init(_ division: Division) { order = WindowedOrder(division) }
+
+  /// Asks for a hash and stores it if it is not there; says whether it was.
+  mutating func request(_ hash: UInt32, size: Int, _ sketch: borrowing FrequencySketch) -> Bool {
+    if let slot = find(hash) {
+      order.touched(slot)
+      return true
+    }
+    if !order.isFull { order.fill() }
+    let isReturning = order.forgetGhost(hash)
+    while order.count >= size, let victim = order.evict(sketch) { remove(victim) }
+    insert(hash, isReturning: isReturning)
+    return false
+  }
+
+  /// Stores a hash that was used so often while there was room.
+  mutating func admit(_ hash: UInt32, uses: UInt8) {
+    guard find(hash) == nil else { return }
+    let slot = insert(hash, isReturning: false)
+    if uses > 0 { order.touched(slot) }
+  }
+
+  private func find(_ hash: UInt32) -> Int32? {
+    var slot = first[Self.bucket(hash)]
+    while slot >= 0 {
+      if order.hash(slot) == hash { return slot }
+      slot = next[Int(slot)]
+    }
+    return nil
+  }
+
+  @discardableResult
+  private mutating func insert(_ hash: UInt32, isReturning: Bool) -> Int32 {
+    let slot = free.popLast() ?? Int32(next.count)
+    if Int(slot) == next.count { next.append(-1) }
+    let bucket = Self.bucket(hash)
+    next[Int(slot)] = first[bucket]
+    first[bucket] = slot
+    order.inserted(slot, hash: hash, isReturning: isReturning)
+    return slot
+  }
+
+  private mutating func remove(_ slot: Int32) {
+    let bucket = Self.bucket(order.hash(slot))
+    if first[bucket] == slot {
+      first[bucket] = next[Int(slot)]
+    } else {
+      var before = first[bucket]
+      while next[Int(before)] != slot { before = next[Int(before)] }
+      next[Int(before)] = next[Int(slot)]
+    }
+    free.append(slot)
+  }
+
+  private static func bucket(_ hash: UInt32) -> Int {
+    Int(truncatingIfNeeded: FrequencySketch.mix(hash) >> 8) & (buckets - 1)
+  }
+
+  #if DEBUG
+    var flaw: String? {
+      let held = Set(next.indices.map { Int32($0) }).subtracting(free)
+      for slot in held where find(order.hash(slot)) != slot { return "slot \(slot) of a miniature is not found" }
+      return order.flaw(holding: held)
+    }
+  #endif
+}
