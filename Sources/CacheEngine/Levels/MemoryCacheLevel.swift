@@ -4,7 +4,8 @@
 
 /// Holds values in memory, bounded by cost and by count; what leaves first is a choice.
 ///
-/// By default that is what was not used for the longest time; see ``Eviction`` for the others.
+/// By default that is what was not used for the longest time, until one of a few other ways would have had more hits:
+/// ``Eviction/adaptive``. Where the order of use is what matters, ask for ``Eviction/lru``.
 ///
 /// The cost of an entry is what the cost function says, by default 1, or for values that are ``CostRepresentable``
 /// (data, text, numbers) their own. Both limits hold at every moment: an insertion makes room before it is visible.
@@ -47,7 +48,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - removalListener: Told of every entry that leaves, after it left.
   ///   - cost: What an entry weighs. A negative cost counts as 0.
   public init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .lru,
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
     cost: @escaping @Sendable (Key, Value) -> Int
@@ -75,7 +76,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .lru,
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
@@ -303,7 +304,7 @@ extension MemoryCacheLevel where Value: CostRepresentable {
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .lru,
+    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {

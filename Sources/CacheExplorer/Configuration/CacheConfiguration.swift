@@ -100,7 +100,7 @@ struct MemorySpecification: Equatable, Sendable {
   /// In bytes.
   var capacity = 50 << 20
   var countLimit: Int?
-  var eviction = Eviction.lru
+  var eviction = Eviction.adaptive
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.
   var keepsExpired = Duration.zero

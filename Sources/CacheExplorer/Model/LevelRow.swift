@@ -6,7 +6,7 @@ struct LevelRow: Sendable, Equatable {
   var name: String
   /// What it is: `memory`, `disk`, `network`, `origin`.
   var kind: String
-  /// What stands at the right of the title: `LRU 2 MiB`, `network`; empty for nothing.
+  /// What stands at the right of the title: `ADAPTIVE 2 MiB`, `network`; empty for nothing.
   var capacity: String = ""
   /// A fetcher at the bottom: it holds no entries, and everything that reaches it costs.
   var isOrigin = false

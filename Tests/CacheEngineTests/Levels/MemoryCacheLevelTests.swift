@@ -24,7 +24,7 @@ import Testing
 
   @Test("C125 H12 the total cost never exceeds the capacity, and the oldest leaves first")
   func boundsCost() async throws {
-    let level = MemoryCacheLevel<Int, String>(capacity: 10)
+    let level = MemoryCacheLevel<Int, String>(capacity: 10, eviction: .lru)
     for key in 0..<20 {
       try await level.set("abc", forKey: key)
       #expect(level.usage.cost <= 10)
@@ -34,14 +34,14 @@ import Testing
 
   @Test("H11 a count limit holds, and the newest survives")
   func boundsCount() async throws {
-    let level = MemoryCacheLevel<Int, Int>(countLimit: 3)
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 3, eviction: .lru)
     for key in 0..<10 { try await level.set(key, forKey: key) }
     #expect(Set(try await level.contents().map(\.key)) == [7, 8, 9])
   }
 
   @Test("C135 reading counts as use")
   func readingIsUse() async throws {
-    let level = MemoryCacheLevel<Int, Int>(countLimit: 2)
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 2, eviction: .lru)
     try await level.set(1, forKey: 1)
     try await level.set(2, forKey: 2)
     _ = try await level.get(1)
@@ -186,7 +186,7 @@ import Testing
   @Test("random operations agree with a dictionary and a list", arguments: 0..<8)
   func agreesWithModel(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)
-    let level = MemoryCacheLevel<Int, Int>(countLimit: 20)
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 20, eviction: .lru)
     var model: [(key: Int, value: Int)] = []  // the most recently used last
     for step in 0..<3_000 {
       let key = Int.random(in: 0..<40, using: &generator)

@@ -71,7 +71,7 @@ struct OperatorViewTests {
 }
 
 private let boxesShown = #"""
-  ┌ 1 MEMORY ─────────────── LRU 1 MiB ┐     ╭─▶ ◇ prefix img:  0/s
+  ┌ 1 MEMORY ────────── ADAPTIVE 1 MiB ┐     ╭─▶ ◇ prefix img:  0/s
   │ hit    0.0%  ···············   0/s │══0═▶┤  ╭────────────────────────────╮  ╭────────────────────────────╮  ┌ 2 DISK ───────────────────── 4 MiB ┐ ╮     ╭────────────────────────────╮  ┌ 3 API ────┐
   │ miss   100%  ██▆············   0/s │     │  │ stale for 6s, …  ≈ 1 stale │═▶│ expires after 5s           │═▶│ hit    0.0%  ···············   0/s │ │══0═▶│ pool   5 callers on 1 load │═▶│ 0/s ····· │
   │ p50 20µs  p99 20µs  max 20µs       │     │  │                            │  │ keys v1/…                  │  │ miss   100%  ··█············   0/s │ │     │ retry ×3     2 tried again │  │ 1 loads   │
@@ -80,7 +80,7 @@ private let boxesShown = #"""
   └ misses: absent 12 ─────────────────┘     │  │                            │  │                            │  │ evict 0/s  expire 0/s  sets 0      │ │     │ cap        2/2 run, 4 wait │  │ err —     │
                                              │  ╰────────────────────────────╯  ╰────────────────────────────╯  └ ≈ stale 1 · misses: expired 1 ─────┘ ╯     ╰────────────────────────────╯  └───────────┘
                                              ╰─▶ ◇ else  —
-                                                ╭─────────────────────────────────────╮  ┌ 4 RECENT ──────────────────── LRU 50 MiB ┐ ╮     ╭────────────────────────────────────╮  ┌ 5 ARCHIVE ─────────┐
+                                                ╭─────────────────────────────────────╮  ┌ 4 RECENT ─────────────── ADAPTIVE 50 MiB ┐ ╮     ╭────────────────────────────────────╮  ┌ 5 ARCHIVE ─────────┐
                                                 │ no-dots: when not conta…  1 refused │═▶│ hit       —  ·····················     — │ │════▶│ fallback              1 stepped in │═▶│ — ················ │
                                                 │                                     │  │ miss      —  ·····················     — │ │     │ negative for 8s       1 remembered │  │ 0 loads            │
                                                 │                                     │  │ p50 —  p99 —  max —                      │ │     │ read as uppercase                  │  │ p50 —              │
@@ -91,7 +91,7 @@ private let boxesShown = #"""
   """#
 
 private let lanesShown = #"""
-  ┌ 1 MEMORY ───────────────────── LRU 1 MiB ┐     ╭─▶ ◇ suffix .png  —
+  ┌ 1 MEMORY ──────────────── ADAPTIVE 1 MiB ┐     ╭─▶ ◇ suffix .png  —
   │ hit    0.0%  ·····················   0/s │════▶┤  ┌ IMAGES ─────────────────────────────────────────── simulated ┐
   │ miss   100%  ····▃███▆············   0/s │     │  │ — ·························································· │
   │ used 67%  12 keys  p50 20µs  p99 20µs    │◀──0─│  │ 0 loads  err —                                               │
