@@ -40,6 +40,10 @@ let package = Package(
         "CSQLite", "CLMDB", "CLevelDB", "CRocksDB", .product(name: "CacheEngine", package: "CacheEngine"),
       ],
       swiftSettings: settings),
+    // What every eviction policy makes of traces.
+    .executableTarget(
+      name: "HitRatios", dependencies: [.product(name: "CacheEngine", package: "CacheEngine")],
+      swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]
 )

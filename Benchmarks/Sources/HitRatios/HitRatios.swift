@@ -1,0 +1,55 @@
+import CacheEngine
+
+/// What every policy makes of recorded and of generated requests.
+@main
+struct HitRatios {
+  private static let usage = """
+    usage: HitRatios [--json] [--generated] [--capacities 0.001,0.01,0.1] [--speed] [TRACE ...]
+
+    Prints the hit ratio of every policy and of the optimum for each trace, at capacities that are shares of its keys or,
+    above 1, entries. A trace is a file of u16 or u32 numbers (by its ending) or a text with a key on each line, also .gz.
+    --generated adds requests made by formulas, the same in every run; it is what happens if no trace is given.
+    --speed prints how many requests a second a replay gets through.
+    """
+
+  static func main() {
+    var arguments = Array(CommandLine.arguments.dropFirst())
+    let isJSON = take("--json", &arguments)
+    let isSpeed = take("--speed", &arguments)
+    let isGenerated =
+      take("--generated", &arguments) || !arguments.contains { !$0.hasPrefix("--") && Double($0) == nil }
+    var capacities = [0.001, 0.01, 0.1]
+    if let option = arguments.firstIndex(of: "--capacities"), option + 1 < arguments.count {
+      capacities = arguments[option + 1].split(separator: ",").compactMap { Double($0) }
+      arguments.removeSubrange(option...option + 1)
+    }
+    guard !arguments.contains(where: { $0.hasPrefix("-") }), !capacities.isEmpty, capacities.allSatisfy({ $0 > 0 })
+    else {
+      return print(usage)
+    }
+    var table = HitRatioTable(policies: SimulatedPolicy.allCases)
+    do {
+      for path in arguments {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        try table.add(name, RequestTrace(contentsOf: path), capacities)
+      }
+    } catch {
+      return print("HitRatios: \(error)")
+    }
+    let recorded = table.rows.count
+    if isGenerated {
+      for family in GeneratedRequests.all {
+        table.add(family.name, RequestTrace(family.make()), capacities.filter { $0 > 0.001 })
+      }
+    }
+    if isJSON { return print(table.json) }
+    print(table.text(recorded: recorded))
+    if isSpeed { print(table.speed) }
+  }
+
+  private static func take(_ flag: String, _ arguments: inout [String]) -> Bool {
+    guard let index = arguments.firstIndex(of: flag) else { return false }
+    arguments.remove(at: index)
+    return true
+  }
+}
