@@ -17,7 +17,7 @@ struct CacheBenchmarks {
       publishedHit(rounds: rounds),
       modelChange(models: 1_000, rounds: rounds), modelChange(models: 100_000, rounds: rounds),
       modelScan(models: 100_000, rounds: isQuick ? 3 : 5),
-    ] + CompositionBenchmarks.comparisons(rounds: rounds) {
+    ] + CompositionBenchmarks.comparisons(rounds: rounds) + EvictionBenchmarks.comparisons(rounds: rounds) {
       let rows = try await comparison.run()
       let floor = rows.first?.median ?? .nan
       print("\n\(comparison.title)")
