@@ -9,18 +9,18 @@ enum TestTrace: String, CaseIterable {
     get throws {
       var generator = SeededGenerator(seed: 12)
       switch self {
-      case .zipf: return Self.zipf(6_000, keys: 1_000, &generator)
+      case .zipf: return Self.zipf(20_000, keys: 2_000, &generator)
       case .scan:
         // A popular set, and every few hundred requests a walk over what nobody asks for again.
         var fresh = 10_000
-        return (0..<12).flatMap { _ -> [Int] in
+        return (0..<40).flatMap { _ -> [Int] in
           defer { fresh += 120 }
           return Self.zipf(380, keys: 600, &generator) + Array(fresh..<fresh + 120)
         }
-      case .loop: return (0..<4_000).map { $0 % 150 }
+      case .loop: return (0..<20_000).map { $0 % 150 }
       case .mixed:
-        let popular = Self.zipf(3_000, keys: 400, &generator)
-        let later = Self.zipf(3_000, keys: 400, &generator).map { $0 + 5_000 }
+        let popular = Self.zipf(10_000, keys: 800, &generator)
+        let later = Self.zipf(10_000, keys: 800, &generator).map { $0 + 5_000 }
         return (popular + later).enumerated().flatMap { index, key in
           index % 4 == 0 ? [key, 20_000 + index / 4 % 90] : [key]
         }
@@ -34,7 +34,7 @@ enum TestTrace: String, CaseIterable {
   }
 
   /// As many of the first requests as simulators that are written to be read get through in a debug build.
-  var beginning: [Int] { get throws { Array(try requests.prefix(8_000)) } }
+  var beginning: [Int] { get throws { Array(try requests.prefix(6_000)) } }
 
   var capacities: [Int] { self == .web ? [138] : [1, 7, 50, 160] }
 
