@@ -16,7 +16,9 @@ struct CacheExplorer: AsyncParsableCommand {
       Exit status: 0 well; 1 an expectation failed; 2 wrong usage; 3 the configuration is not valid; 4 no usable \
       terminal; 128 and the number of the signal that ended the program.
       """, version: "0.1.0",
-    subcommands: [OpenCommand.self, CheckCommand.self, RunCommand.self, DemoCommand.self],
+    subcommands: [
+      OpenCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, DemoCommand.self,
+    ],
     defaultSubcommand: DemoCommand.self)
 
   static func main() async {
@@ -65,18 +67,15 @@ struct OpenCommand: AsyncParsableCommand {
     commandName: "open", abstract: "Opens a configuration on the screen.")
 
   @Argument(help: "The configuration: YAML or JSON.") var config: String
-  @Option(name: .customLong("run"), help: "A workload to run from the start.") var workload: String?
+  @Option(
+    name: .customLong("run"),
+    help: "A workload to run from the start, with its options: \"zipf --rate 50\". See `:help run`.")
+  var workload: String?
   @OptionGroup var appearance: ScreenOptions
 
   func run() async throws {
     let configuration = try Loaded.file(config)
-    let started = try workload.map { name in
-      guard Workload.names.contains(name) else {
-        throw ProgramFailure(
-          .usage, "error: there is no workload “\(name)”; \(NearestName.remedy(for: name, among: Workload.names))")
-      }
-      return WorkloadRequest(name: name)
-    }
+    let started = try workload.map { (text) throws(ProgramFailure) in try Loaded.workload(text) }
     try await Session.open(
       configuration, file: config, workload: started ?? configuration.workload, appearance: appearance)
   }
@@ -141,6 +140,35 @@ struct RunCommand: AsyncParsableCommand {
     let configuration = try Loaded.file(config)
     let commands = try Loaded.script(script)
     try await Session.play(commands, on: configuration, file: config, format: format)
+  }
+}
+
+/// `cache-explorer replay CONFIG --trace FILE [--format text|json]`.
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay", abstract: "Drives a cache with a trace and prints the statistics of every level.",
+    discussion: """
+      A trace has one request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments, and the whole \
+      may be compressed with gzip. What is missing is loaded from the configuration's own source; without a source a \
+      value of SIZE bytes (1024 if the trace does not say) is stored, as a client would.
+      """)
+
+  @Argument(help: "The configuration: YAML or JSON.") var config: String
+  @Option(help: "The file with the requests; - for standard input.") var trace: String
+  @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
+  @Option(help: "How many requests are under way at once.") var clients = 1
+  @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
+  var speed = 1.0
+
+  func validate() throws {
+    guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
+    guard AdjustableClock.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
+  }
+
+  func run() async throws {
+    let configuration = try Loaded.file(config)
+    try await Session.replay(
+      trace, clients: clients, speed: speed, on: configuration, file: config, format: format)
   }
 }
 

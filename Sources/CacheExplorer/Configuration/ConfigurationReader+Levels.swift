@@ -51,14 +51,14 @@ extension ConfigurationReader {
     return domain.map { DefaultsSpecification(domain: $0, directory: directory.map(absolute)) }
   }
 
-  private func path(_ text: String) throws(QuantityError) -> String {
+  func path(_ text: String) throws(QuantityError) -> String {
     guard !text.isEmpty, !text.contains("\0") else {
       throw QuantityError("that is no path", "write directory: ./cache")
     }
     return text
   }
 
-  private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+  func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
 
   func network(_ fields: inout FieldReader) -> NetworkSpecification? {
     let template = fields.require(

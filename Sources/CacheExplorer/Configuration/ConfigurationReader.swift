@@ -103,20 +103,18 @@ struct ConfigurationReader {
     if let name = node.scalar?.string, !node.isEmpty { return checked(WorkloadRequest(name: name), at: place) }
     var fields = FieldReader(node, owner: "workload", file: file, place: place)
     let name = fields.require("name", "name one of \(Workload.names.joined(separator: ", "))", fields.text("name"))
-    let rate = fields.quantity("rate") { (text) throws(QuantityError) in
-      guard let rate = Double(text), Workload.rates.contains(rate) else {
-        throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 20")
-      }
-      return rate
-    }
+    let rate = fields.quantity("rate", Workload.rate)
     let requests = fields.number("requests", in: 1...1_000_000_000)
     let keys = fields.number("keys", in: 1...10_000_000)
     let seed = fields.number("seed", in: 0...Int.max)
     let key = fields.text("key")
+    let skew = fields.quantity("skew", Workload.skew)
+    let file = fields.quantity("file", path).map(absolute)
     problems += fields.finish()
     guard let name else { return nil }
     let request = WorkloadRequest(
-      name: name, rate: rate, requests: requests, seed: seed.map(UInt64.init), keys: keys, key: key)
+      name: name, rate: rate, requests: requests, seed: seed.map(UInt64.init), keys: keys, key: key, skew: skew,
+      file: file)
     return checked(request, at: place)
   }
 
@@ -125,6 +123,10 @@ struct ConfigurationReader {
       report(
         "there is no workload “\(request.name)”", NearestName.remedy(for: request.name, among: Workload.names),
         at: place)
+      return nil
+    }
+    if request.name == "trace", request.file == nil {
+      report("the workload trace needs “file”", "write workload: { name: trace, file: ./requests.txt }", at: place)
       return nil
     }
     return request

@@ -10,6 +10,12 @@ struct EntryList: Sendable {
     case timeLeft = "TTL LEFT"
     case key = "KEY"
 
+    /// The column that the command `sort` calls so.
+    init?(command name: String) {
+      guard let place = Command.sortColumns.firstIndex(of: name) else { return nil }
+      self = Self.allCases[place]
+    }
+
     var next: Column {
       let all = Self.allCases
       return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]

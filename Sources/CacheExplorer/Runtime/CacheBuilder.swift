@@ -94,7 +94,7 @@ struct CacheBuilder {
     case .origin(let origin):
       let level = SimulatedOrigin(
         name: name, latency: origin.latency, failures: origin.failures, missing: origin.missing, size: origin.size,
-        seed: origin.seed, clock: clock)
+        seed: origin.seed, clock: clock, sizes: { _ in TraceReader.size })
       return add(level, specification, storage: nil) {}
     case .defaults(let defaults):
       let level = try UserDefaultsCacheLevel<String, Data>(
@@ -115,11 +115,13 @@ struct CacheBuilder {
     _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Data>)?,
     close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Data> where Level.Key == String, Level.Value == Data {
-    let observed = level.observed(as: specification.name, by: observer, clock: clock)
+    let faults = FaultInjector(clock: clock)
+    let observed = level.injectingFaults(faults).observed(as: specification.name, by: observer, clock: clock)
     levels.append(
       LiveCache.Level(
         name: specification.name, kind: specification.word,
-        level: observed.traced(by: observer, clock: clock).normalize(), storage: storage, close: close))
+        level: observed.traced(by: observer, clock: clock).normalize(), storage: storage,
+        isSource: specification.isSource, faults: faults, close: close))
     return observed.normalize()
   }
 

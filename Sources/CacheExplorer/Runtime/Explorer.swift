@@ -13,7 +13,6 @@ final class Explorer {
   private static let surveyLimit = 100_000
 
   private let screen: any Screen
-  private let live: LiveCache
   private let buffer: EventBuffer
   private let interpreter: Interpreter
   private let mailbox = Mailbox<Message>()
@@ -23,13 +22,15 @@ final class Explorer {
   private var surveyor: Task<Void, Never>?
   private var exitStatus: Int32?
 
-  init(screen: any Screen, live: LiveCache, buffer: EventBuffer, model: Model) {
+  init(screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model) {
     self.screen = screen
-    self.live = live
     self.buffer = buffer
     self.model = model
-    interpreter = Interpreter(live: live, mode: .interactive)
+    interpreter = Interpreter(opened, mode: .interactive)
   }
+
+  /// The cache in use; whoever runs the program closes it at the end.
+  var live: LiveCache { interpreter.current.live }
 
   /// Runs until the person quits or the terminal ends.
   ///
@@ -56,8 +57,8 @@ final class Explorer {
   }
 
   /// Writes a line of the program's own into the log pane.
-  func announce(_ text: String) {
-    let line = LogLine(time: live.clock.timeSinceEpoch, level: .notice, source: "explorer", text: text)
+  func announce(_ text: String, level: LogLevel = .notice) {
+    let line = LogLine(time: live.clock.timeSinceEpoch, level: level, source: "explorer", text: text)
     mailbox.post(.log([line], lost: 0))
   }
 
@@ -91,6 +92,9 @@ final class Explorer {
     case .help(verb: nil): mailbox.post(.help)
     case .log(let name):
       if let level = LogLevel.allCases.first(where: { $0.name == name }) { mailbox.post(.showLog(from: level)) }
+    case .mark(let text): announce(text)
+    case .filter(let text): mailbox.post(.filter(text))
+    case .sort(let name): mailbox.post(.sort(name))
     default: break
     }
     lastCommand += 1
@@ -98,8 +102,27 @@ final class Explorer {
     commands[number] = Task {
       let result = await interpreter.run(command)
       commands[number] = nil
+      told(command, result)
       mailbox.post(.finished(result))
       mailbox.post(.usage(live.usage))
+    }
+  }
+
+  /// What a command changed that no event tells.
+  private func told(_ command: Command, _ result: CommandResult) {
+    guard result.outcome == .ok else { return }
+    switch command {
+    case .fault:
+      mailbox.post(.faults(live.faults))
+      if let note = result.note { announce("fault \(note)", level: .warning) }
+    case .speed, .advance: if let note = result.note { announce(note) }
+    case .load, .reload:
+      let opened = interpreter.current
+      guard let configuration = opened.configuration else { return }
+      mailbox.post(.loaded(configuration, now: live.clock.now))
+      if let note = result.note { announce(note) }
+      carryOut(.refreshEntries)
+    default: break
     }
   }
 

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -16,6 +17,10 @@ struct LiveCache: Sendable {
     let level: BasicCache<String, Data>
     /// The entries that it holds, if it holds any.
     let storage: (any StorageLevel<String, Data>)?
+    /// Values come from it that nobody stored: a network, a simulated origin.
+    let isSource: Bool
+    /// Says what goes wrong in it on purpose.
+    let faults: FaultInjector
     /// Ends the level's use: flushes, lets go of files and connections.
     let close: @Sendable () async throws -> Void
   }
@@ -34,6 +39,12 @@ struct LiveCache: Sendable {
   let operators: [Operator]
   let statistics: CacheStatistics
   let clock: any CacheClock
+
+  /// The clock, if its speed can be set.
+  var pace: AdjustableClock? { clock as? AdjustableClock }
+
+  /// Whether a missing value is fetched by the cache itself.
+  var hasSource: Bool { levels.contains(where: \.isSource) }
 
   func level(named name: String) -> Level? { levels.first { $0.name == name } }
 

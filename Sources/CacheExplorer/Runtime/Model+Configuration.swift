@@ -15,6 +15,20 @@ extension Model {
     utcOffsetInSeconds = Int64(TimeZone.current.secondsFromGMT())
     if let level = LogLevel.allCases.first(where: { $0.name == configuration.logLevel }) { log.minimum = level }
   }
+
+  /// Another configuration is in use: what was known of the levels is of the past, and the log goes on.
+  mutating func use(_ configuration: CacheConfiguration, now: CacheInstant) {
+    var rows = ChainRows()
+    let chain = configuration.levels.map { rows.part($0) }
+    let log = live.log
+    live = Picture(levels: rows.levels, operators: rows.operators, chain: chain, now: now)
+    live.log = log
+    frozen = nil
+    title = configuration.name
+    list = EntryList()
+    isUncertain = true
+    askedAt = nil
+  }
 }
 
 /// Numbers the levels and operators of a configuration, outer operators first.

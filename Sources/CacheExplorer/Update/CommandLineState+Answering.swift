@@ -71,7 +71,7 @@ extension Command {
     case .expire(let key): "expire \(key ?? "--all")"
     case .clear(let level): "clear \(level ?? "--all")"
     case .warn: "warn"
-    case .get, .set, .run, .stop, .log, .stats, .help, .quit: ""
+    default: ""
     }
   }
 }

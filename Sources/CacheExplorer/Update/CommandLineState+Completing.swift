@@ -60,6 +60,10 @@ extension CommandLineState {
     case .workload: return Workload.names.filter { $0.hasPrefix(word) }
     case .logLevel: return LogLevelName.all.filter { $0.hasPrefix(word) }
     case .verb: return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
+    case .severity: return ["critical", "low"].filter { $0.hasPrefix(word) }
+    case .fault: return ["error", "latency", "down", "off"].filter { $0.hasPrefix(word) }
+    case .column: return Command.sortColumns.filter { $0.hasPrefix(word) }
+    case .file, .amount, .text: return []
     }
   }
 

@@ -10,6 +10,14 @@ enum Message: Sendable {
   case log([LogLine], lost: Int)
   /// The least severe lines to show, as the command `log` sets it.
   case showLog(from: LogLevel)
+  /// Which keys to list, as the command `filter` sets it.
+  case filter(String)
+  /// The column to list by, as the command `sort` names it.
+  case sort(String)
+  /// What goes wrong in levels on purpose, by name.
+  case faults([String: String])
+  /// Another configuration is in use.
+  case loaded(CacheConfiguration, now: CacheInstant)
   /// How full levels are, by name.
   case usage([String: LevelUsage])
   /// Everything that a level holds.

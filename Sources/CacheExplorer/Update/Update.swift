@@ -26,6 +26,21 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .showLog(let minimum):
     model.log.minimum = minimum
     effects = []
+  case .filter(let text):
+    model.list.search = TextSearch(text)
+    model.list.refresh(model.shown, isForced: true)
+    effects = []
+  case .sort(let name):
+    if let column = EntryList.Column(command: name) { model.list.sort = column }
+    model.list.isReversed = false
+    model.list.refresh(model.shown, isForced: true)
+    effects = []
+  case .faults(let faults):
+    for index in model.live.levels.indices { model.live.levels[index].fault = faults[model.live.levels[index].name] }
+    effects = []
+  case .loaded(let configuration, let now):
+    model.use(configuration, now: now)
+    effects = []
   case .usage(let usages):
     for index in model.live.levels.indices {
       if let usage = usages[model.live.levels[index].name] { model.live.levels[index].usage = usage }

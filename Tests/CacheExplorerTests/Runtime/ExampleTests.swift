@@ -20,7 +20,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let configuration = try read(folder)
     let request = try #require(configuration.workload)
-    var workload = try #require(Workload(request))
+    var workload = try Workload(request)
     let live = try await CacheBuilder.build(configuration, file: "example", clock: clock)
     let hand = Task { [clock] in
       while !Task.isCancelled {
@@ -32,7 +32,7 @@ import Testing
     for _ in 0..<rounds {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<count {
-          guard case .get(let key) = workload.next() else { continue }
+          guard case .get(let key)? = try? workload.next() else { continue }
           group.addTask { _ = try? await live.cache.get(key) }
         }
       }

@@ -272,7 +272,9 @@ import Testing
                 level: { pooled: { breaker: { failures: 2, level: { origin: { latency: 0s, failures: 100% } } } } }
       """)
     let lines = Mutex<[String]>([])
-    let runner = ScriptRunner(live: executor.live, format: .json) { line in lines.withLock { $0.append(line) } }
+    let runner = ScriptRunner(opened: OpenedCache(live: executor.live), format: .json) { line in
+      lines.withLock { $0.append(line) }
+    }
     await runner.play(
       try ScriptRunner.parse("get img:a\nget img:long\nget a\nget b\nget c\nstats\n", file: "script"))
     let statistics = try #require(lines.withLock { $0.last })
