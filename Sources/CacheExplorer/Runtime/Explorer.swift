@@ -16,16 +16,19 @@ final class Explorer {
   private let buffer: EventBuffer
   private let interpreter: Interpreter
   private let mailbox = Mailbox<Message>()
+  private let history: CommandHistory?
   private var model: Model
   private var commands: [UInt64: Task<Void, Never>] = [:]
   private var lastCommand: UInt64 = 0
   private var surveyor: Task<Void, Never>?
   private var exitStatus: Int32?
 
-  init(screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model) {
+  init(screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil) {
     self.screen = screen
     self.buffer = buffer
     self.model = model
+    self.history = history
+    if let history { self.model.command.remember(all: history.lines) }
     interpreter = Interpreter(opened, mode: .interactive)
   }
 
@@ -76,17 +79,23 @@ final class Explorer {
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
-    case .perform(let command): start(command)
+    case .perform(let command): start(command, line: command.summary)
+    case .listFiles(let word):
+      Task {
+        let names = await FileNames.beginning(with: word)
+        mailbox.post(.files(beginning: word, names))
+      }
     case .run(let line):
       do {
-        if let command = try Command.parse(line) { start(command) }
+        history?.append(line)
+        if let command = try Command.parse(line) { start(command, line: line) }
       } catch {
         mailbox.post(.rejected(line: line, reason: error.description, column: error.column))
       }
     }
   }
 
-  private func start(_ command: Command) {
+  private func start(_ command: Command, line: String) {
     switch command {
     case .quit: exitStatus = 0
     case .help(verb: nil): mailbox.post(.help)
@@ -103,7 +112,7 @@ final class Explorer {
       let result = await interpreter.run(command)
       commands[number] = nil
       told(command, result)
-      mailbox.post(.finished(result))
+      mailbox.post(.finished(result, line: line))
       mailbox.post(.usage(live.usage))
     }
   }

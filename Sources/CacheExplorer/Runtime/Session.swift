@@ -59,7 +59,8 @@ enum Session {
       throw error
     }
     let model = Model(configuration, title: configuration.name, now: opened.live.clock.now)
-    let explorer = Explorer(screen: screen, opened: opened, buffer: buffer, model: model)
+    let history = ProgramPaths(environment: ProcessInfo.processInfo.environment).history.map(CommandHistory.init(path:))
+    let explorer = Explorer(screen: screen, opened: opened, buffer: buffer, model: model, history: history)
     // What the person should know, once the screen is gone again as well as on it.
     for note in [caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: workload)

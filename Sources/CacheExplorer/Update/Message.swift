@@ -22,8 +22,10 @@ enum Message: Sendable {
   case usage([String: LevelUsage])
   /// Everything that a level holds.
   case snapshot(level: String, [EntrySummary<String>])
-  /// A command was carried out.
-  case finished(CommandResult)
+  /// A command was carried out; `line` as it was typed.
+  case finished(CommandResult, line: String? = nil)
+  /// What a file's name that begins so can go on as.
+  case files(beginning: String, [String])
   /// A typed line was not understood; `column` counts characters from 0.
   case rejected(line: String, reason: String, column: Int?)
   /// Help was asked for by a command.
@@ -36,6 +38,8 @@ enum Effect: Sendable, Equatable {
   case run(String)
   /// Carry out a command that a key stands for; answered with `.finished`.
   case perform(Command)
+  /// Look which files' names begin so; answered with `.files`.
+  case listFiles(beginning: String)
   /// Stop the command that runs.
   case interrupt
   /// Ask the levels how full they are; answered with `.usage`.

@@ -52,8 +52,11 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
       if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
     }
     effects = []
-  case .finished(let result):
-    model.command.finished(result)
+  case .files(let word, let names):
+    model.command.complete(word, among: names)
+    effects = []
+  case .finished(let result, let line):
+    model.command.finished(result, line: line)
     model.hasNews = true
     effects = []
   case .rejected(let line, let reason, let column):
@@ -106,7 +109,7 @@ extension Model {
       if let action = KeyTable.action(for: key, in: .typing) { return type(action) }
       guard case .character(let character) = key else { return [] }
       if mode == .command {
-        command.edit { $0.insert(String(character)) }
+        command.type(String(character))
       } else {
         filter.insert(String(character))
         applyFilter()

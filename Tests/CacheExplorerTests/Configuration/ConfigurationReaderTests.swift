@@ -298,16 +298,16 @@ private let badConfigurations = [
     "levels: [memory]\nworkload: zipd", ":2:11: error: there is no workload “zipd”; did you mean “zipf”?"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, rate: nan }",
-    ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 20"),
+    ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 100, or max"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, rate: 1e300 }",
-    ":2:31: error: “rate” of workload: “1e300” is not a rate; write requests a second, such as 20"),
+    ":2:31: error: “rate” of workload: “1e300” is not a rate; write requests a second, such as 100, or max"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, seed: -1 }",
     ":2:31: error: “seed” of workload: -1 is out of range; give a number from 0 to 9223372036854775807"),
   BadConfiguration(
     "levels: [memory]\nworkload: {}",
-    ":2:11: error: workload needs “name”; name one of zipf, uniform, scan, loop, burst, mixed"),
+    ":2:11: error: workload needs “name”; name one of zipf, uniform, scan, loop, burst, mixed, trace"),
   BadConfiguration(
     "workload: zipd\nlevels:\n  - elephant\n  - disk: { capacity: 0 }\n",
     ":1:11: error: there is no workload “zipd”; did you mean “zipf”?",
