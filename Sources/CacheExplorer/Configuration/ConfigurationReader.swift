@@ -7,7 +7,7 @@ struct ConfigurationReader {
   /// Aliases may repeat parts of the file, but not make a small file endless.
   private static let (mostNodes, mostDeep) = (100_000, 100)
   static let kinds =
-    ["memory", "disk", "defaults", "network", "origin"] + OperatorSpecification.words + ["lanes", "stale"]
+    ["memory", "disk", "defaults", "network", "origin", "empty"] + OperatorSpecification.words + ["lanes", "stale"]
   /// What the format has a word for and this version has not built.
   private static let later = ["redis"]
 
@@ -83,7 +83,7 @@ struct ConfigurationReader {
     }
     var fields = FieldReader(
       node, owner: "the configuration", file: file, place: node.place ?? Place(line: 1, column: 1))
-    let name = fields.text("name")
+    let name = fields.quantity("name", Self.name)
     let logLevel = fields.quantity("log") { (text) throws(QuantityError) in try LogLevelName.check(text) }
     let workload = fields.node("workload").flatMap { self.workload($0) }
     let list = fields.require("levels", "list the levels from the top", fields.node("levels"))
@@ -168,7 +168,7 @@ struct ConfigurationReader {
       return LevelSpecification(name: names.take(nil, kind: "pool"), kind: .around(.pooled, inner), place: place)
     }
     var fields = FieldReader(value, owner: word, file: file, place: place)
-    let name = fields.text("name")
+    let name = fields.quantity("name", Self.name)
     let kind = kind(word, &fields, depth: depth)
     problems += fields.finish()
     if let name, !names.isFree(name) {
@@ -185,10 +185,22 @@ struct ConfigurationReader {
     case "defaults": defaults(&fields).map { .defaults($0) }
     case "network": network(&fields).map { .network($0) }
     case "origin": .origin(origin(&fields))
+    case "empty": .empty
     case "lanes": lanes(&fields, depth: depth)
     case "stale": stale(&fields, depth: depth)
     default: around(word, &fields, depth: depth)
     }
+  }
+
+  /// A name is written on commands and on the screen.
+  private static func name(_ text: String) throws(QuantityError) -> String {
+    guard !text.trimmingSpaces.isEmpty else {
+      throw QuantityError("a name of nothing", "write a name, or leave the field out")
+    }
+    guard text.count <= 100, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.isInvisibleControl }) else {
+      throw QuantityError("that is no name", "write at most 100 characters that can be seen")
+    }
+    return text
   }
 
   /// One level, or a list of them.

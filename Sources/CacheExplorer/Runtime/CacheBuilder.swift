@@ -85,11 +85,13 @@ struct CacheBuilder {
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Data>(
         directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
-        keepsExpired: disk.keepsExpired, clock: clock,
+        keepsExpired: disk.keepsExpired, durability: disk.durability, clock: clock,
         removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) { try await level.close() }
     case .network(let network):
-      let level = try NetworkFetcher<String>(template: network.template, name: name, timeout: network.timeout)
+      let level = try NetworkFetcher<String>(
+        template: network.template, name: name, timeout: network.timeout,
+        connectTimeout: network.connectTimeout)
       return add(level, specification, storage: nil) {}
     case .origin(let origin):
       let level = SimulatedOrigin(
@@ -98,8 +100,10 @@ struct CacheBuilder {
       return add(level, specification, storage: nil) {}
     case .defaults(let defaults):
       let level = try UserDefaultsCacheLevel<String, Data>(
-        domain: defaults.domain, directory: defaults.directory, name: name, clock: clock)
+        domain: defaults.domain, directory: defaults.directory, name: name, expiry: Self.expiry(defaults.lifetime),
+        durability: defaults.durability, clock: clock)
       return add(level, specification, storage: level) {}
+    case .empty: return add(EmptyLevel<String, Data>(), specification, storage: nil) {}
     case .around(let operation, let inner):
       return operate(operation, on: try compose(inner, file: file), as: name)
     case .lanes(let condition, let then, let otherwise):

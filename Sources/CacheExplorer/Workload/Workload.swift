@@ -62,6 +62,12 @@ struct Workload: Sendable {
     return skew
   }
 
+  /// How many keys a workload asks for again and again; `nil` where it never comes back to one, or a file tells.
+  static func keys(of request: WorkloadRequest) -> Int? {
+    guard !["scan", "trace"].contains(request.name) else { return nil }
+    return request.keys ?? descriptions.first { $0.name == request.name }?.keys
+  }
+
   static var names: [String] { descriptions.map(\.name) }
 
   /// One line for each workload, for `help run`.
