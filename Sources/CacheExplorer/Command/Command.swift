@@ -38,6 +38,43 @@ enum Command: Equatable, Sendable {
   case help(verb: String?)
   case quit
 
+  /// Whether it changes what the levels hold or how they work, beside what every read may fill.
+  var changesCache: Bool {
+    switch self {
+    case .set, .delete, .clear, .expire, .warn, .fault: true
+    case .run(let request): request.name == "mixed"
+    default: false
+    }
+  }
+
+  /// The word that it is written with.
+  var verb: String {
+    switch self {
+    case .get: "get"
+    case .set: "set"
+    case .delete: "del"
+    case .clear: "clear"
+    case .expire: "expire"
+    case .warn: "warn"
+    case .run: "run"
+    case .stop: "stop"
+    case .speed: "speed"
+    case .advance: "advance"
+    case .fault: "fault"
+    case .load: "load"
+    case .reload: "reload"
+    case .mark: "mark"
+    case .filter: "filter"
+    case .sort: "sort"
+    case .export: "export"
+    case .log: "log"
+    case .stats: "stats"
+    case .status: "status"
+    case .help: "help"
+    case .quit: "quit"
+    }
+  }
+
   enum ValueSource: Equatable, Sendable {
     case text(String)
     case file(String)

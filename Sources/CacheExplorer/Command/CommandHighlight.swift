@@ -48,7 +48,10 @@ enum CommandHighlight {
     guard let verb = Verb.named(words[0].text) else { return false }
     if last.text.hasPrefix("-") { return verb.options.contains { $0.name.hasPrefix(last.text) } || last.text == "-" }
     let head = String(Array(line)[..<last.column])
-    guard let argument = CommandLineState.argument(at: last.text, after: head) else { return true }
+    guard let argument = CommandLineState.argument(at: last.text, after: head) else {
+      // A free value of an option may be anything; a word too many is one whatever is added to it.
+      return words.dropLast().last?.isOption == true
+    }
     let names: [String] =
       switch argument {
       case .workload: Workload.names

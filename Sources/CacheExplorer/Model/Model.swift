@@ -41,6 +41,8 @@ struct Model: Sendable {
   var inFlightTop = 0
   var helpTop = 0
   var command = CommandLineState()
+  /// What a demonstration says to look at.
+  var caption: String?
   /// The filter being typed.
   var filter = LineEditor()
 

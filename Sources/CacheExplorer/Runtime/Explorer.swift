@@ -29,7 +29,7 @@ final class Explorer {
     self.model = model
     self.history = history
     if let history { self.model.command.remember(all: history.lines) }
-    interpreter = Interpreter(opened, mode: .interactive)
+    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly)
   }
 
   /// The cache in use; whoever runs the program closes it at the end.
@@ -37,13 +37,17 @@ final class Explorer {
 
   /// Runs until the person quits or the terminal ends.
   ///
-  /// - Parameter workload: What to run from the start.
+  /// - Parameters:
+  ///   - workload: What to run from the start.
+  ///   - steps: The moments of a demonstration.
   /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
-  func run(workload: WorkloadRequest?) async -> Int32 {
+  func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     model.size = screen.size
     model.wall = live.clock.timeSinceEpoch
     draw()
-    let sources = [Task { await readInput() }, Task { await readEvents() }, Task { await readClock() }]
+    let sources = [
+      Task { await readInput() }, Task { await readEvents() }, Task { await readClock() }, Task { await show(steps) },
+    ]
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
     if let workload { carryOut(.perform(.run(workload))) }
@@ -132,6 +136,13 @@ final class Explorer {
       if let note = result.note { announce(note) }
       carryOut(.refreshEntries)
     default: break
+    }
+  }
+
+  private func show(_ steps: [DemoStep]) async {
+    await DemoPlayer(steps: steps, clock: live.clock).play { step in
+      if let caption = step.caption { mailbox.post(.caption(caption)) }
+      if let command = step.command { await MainActor.run { start(command, line: step.line ?? "") } }
     }
   }
 

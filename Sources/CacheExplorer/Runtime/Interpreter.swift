@@ -15,12 +15,15 @@ final class Interpreter: Sendable {
   private static let scriptedRequests = 1_000
 
   private let mode: Mode
+  /// Refuses what changes the cache.
+  private let isReadOnly: Bool
   private let opened: Mutex<OpenedCache>
   private let workload = Mutex<Task<Void, Never>?>(nil)
 
-  init(_ opened: OpenedCache, mode: Mode) {
+  init(_ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false) {
     self.opened = Mutex(opened)
     self.mode = mode
+    self.isReadOnly = isReadOnly
   }
 
   /// For a cache that was not made from a file, and cannot be reloaded.
@@ -36,6 +39,14 @@ final class Interpreter: Sendable {
   /// What concerns a screen (`log`, `mark`, `filter`, `sort`, `help`, `quit`) is answered, but it is the caller who has
   /// the screen and does it.
   func run(_ command: Command) async -> CommandResult {
+    if isReadOnly, command.changesCache {
+      return failure(
+        command.verb, CommandFailure(message: "this cache was opened for reading only; open it without --read-only"))
+    }
+    return await carryOut(command)
+  }
+
+  private func carryOut(_ command: Command) async -> CommandResult {
     switch command {
     case .get(let key, let level): await executor.get(key, level: level)
     case .set(let key, let value, let timeToLive, let level):
@@ -73,6 +84,9 @@ final class Interpreter: Sendable {
     running?.cancel()
     await running?.value
   }
+
+  /// Waits until the workload that runs has come to its end by itself.
+  func waitForWorkload() async { await workload.withLock { $0 }?.value }
 
   private func stop() async -> CommandResult {
     let isRunning = workload.withLock { $0 != nil }

@@ -11,11 +11,16 @@ import CacheEngine
 enum Session {
   /// Plays commands and prints the answers.
   static func play(
-    _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format
+    _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
+    isStrict: Bool
   ) async throws {
-    let opened = try await open(configuration, file: file)
-    let live = await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(commands)
-    try await close(live)
+    let opened = try await open(configuration, file: file, isStrict: isStrict)
+    let work = Task {
+      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(commands)
+    }
+    let interruption = Interruption { work.cancel() }
+    try await close(await work.value)
+    if let status = interruption.status { throw ExitCode(status) }
   }
 
   /// Drives a cache with a trace, and prints the statistics of every level.
@@ -23,15 +28,17 @@ enum Session {
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
   static func replay(
     _ trace: String, clients: Int, speed: Double, on configuration: CacheConfiguration, file: String,
-    format: ScriptRunner.Format
+    format: ScriptRunner.Format, isStrict: Bool
   ) async throws {
     let workload: Workload
     do { workload = try Workload(WorkloadRequest(name: "trace", file: trace)) } catch {
       throw ProgramFailure(.usage, "\(error)")
     }
-    let live = try await open(configuration, file: file).live
+    let live = try await open(configuration, file: file, isStrict: isStrict).live
     live.pace?.speed = speed
-    let report = await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients)
+    let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients) }
+    let interruption = Interruption { work.cancel() }
+    let report = await work.value
     switch format {
     case .text:
       StandardStreams.say("\(report.requests) requests of \(trace), \(report.failures) failed")
@@ -39,38 +46,109 @@ enum Session {
     case .json: StandardStreams.say(live.statisticsJSON)
     }
     try await close(live)
+    if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
   }
 
-  /// Opens the screen and stays until the person leaves.
+  /// What is opened, and how.
+  struct Show: Sendable {
+    var configuration: CacheConfiguration
+    var file: String
+    /// A demonstration is no file that could be read again.
+    var isFile = true
+    var workload: WorkloadRequest?
+    var steps: [DemoStep] = []
+    /// What to tell first.
+    var caption: String?
+    var appearance: ScreenOptions
+    var isStrict = false
+  }
+
+  /// Opens the screen, or tells everything in sentences where there is none, and stays until the person leaves.
   @MainActor
-  static func open(
-    _ configuration: CacheConfiguration, file: String, workload: WorkloadRequest?, appearance: ScreenOptions,
-    caption: String? = nil
-  ) async throws {
+  static func show(_ show: Show) async throws {
+    let environment = ProcessInfo.processInfo.environment
+    let reason = show.appearance.plain ? nil : Terminal.whyPlain(environment)
+    guard !show.appearance.plain, reason == nil || show.appearance.screen else {
+      return try await tell(show, because: reason)
+    }
     let screen: Terminal
-    var options = Terminal.Options(environment: ProcessInfo.processInfo.environment)
-    options.isASCII = appearance.ascii
+    var options = Terminal.Options(environment: environment)
+    options.isASCII = show.appearance.ascii
+    options.theme = show.appearance.theme
+    options.colors = show.appearance.color == .never ? .mono : nil
+    options.ignoresNoColor = show.appearance.color == .always
     do { screen = try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
     let buffer = EventBuffer()
     let opened: OpenedCache
-    do { opened = try await self.open(configuration, file: file, isFile: caption == nil, observers: [buffer]) } catch {
+    do {
+      opened = try await open(
+        show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    } catch {
       screen.close()
       throw error
     }
-    let model = Model(configuration, title: configuration.name, now: opened.live.clock.now)
-    let history = ProgramPaths(environment: ProcessInfo.processInfo.environment).history.map(CommandHistory.init(path:))
+    var model = Model(show.configuration, title: show.configuration.name, now: opened.live.clock.now)
+    model.isReadOnly = show.appearance.readOnly
+    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
     let explorer = Explorer(screen: screen, opened: opened, buffer: buffer, model: model, history: history)
     // What the person should know, once the screen is gone again as well as on it.
-    for note in [caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
-    let status = await explorer.run(workload: workload)
+    for note in [show.caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
+    let status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }
 
+  /// Tells everything in sentences.
+  private static func tell(_ show: Show, because reason: String?) async throws {
+    let buffer = EventBuffer()
+    let opened = try await open(
+      show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    let isASCII = show.appearance.ascii
+    let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
+    if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
+    let levels = opened.live.levels.map(\.name).joined(separator: ", ")
+    say("\(harmless(show.configuration.name)) is open; its levels are \(levels); “help” tells the commands")
+    if let caption = show.caption { say(caption) }
+    let session = PlainSession(
+      interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
+      isMasked: show.appearance.mask, say: say)
+    let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
+    let work = Task {
+      await session.run(InputLines.standardInput(), workload: show.workload, steps: show.steps, logLevel: level)
+    }
+    let interruption = Interruption { work.cancel() }
+    await work.value
+    try await close(session.interpreter.current.live)
+    if let status = interruption.status { throw ExitCode(status) }
+  }
+
+  /// Runs the workload to its end, prints one picture or the statistics, and leaves.
+  static func once(_ show: Show, size: Size, isJSON: Bool) async throws {
+    let buffer = EventBuffer(capacity: 1 << 18)
+    let opened = try await open(
+      show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    let work = Task {
+      let interpreter = Interpreter(opened, mode: .script, isReadOnly: show.appearance.readOnly)
+      guard let workload = show.workload else { return CommandResult(command: "run", outcome: .ok, microseconds: 0) }
+      return await interpreter.run(.run(workload))
+    }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.value
+    if isJSON {
+      StandardStreams.say(opened.live.statisticsJSON)
+    } else {
+      StandardStreams.say(await OneFrame.text(opened, buffer, size: size, isASCII: show.appearance.ascii))
+    }
+    try await close(opened.live)
+    if let status = interruption.status { throw ExitCode(status) }
+    if let error = result.error { throw ProgramFailure(.usage, "error: \(error)") }
+  }
+
   private static func open(
-    _ configuration: CacheConfiguration, file: String, isFile: Bool = true, observers: [any CacheObserver] = []
+    _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool = false,
+    observers: [any CacheObserver] = []
   ) async throws -> OpenedCache {
     let clock = AdjustableClock()
     let build: OpenedCache.Build = { configuration, file in
@@ -78,6 +156,15 @@ enum Session {
     }
     do {
       let live = try await build(configuration, file)
+      if isStrict {
+        let problems = await Reachability.unreachable(in: live)
+        guard problems.isEmpty else {
+          try await close(live)
+          throw ProgramFailure(
+            .unreachable,
+            problems.map { "error: \($0); start what answers there, or leave out --strict" }.joined(separator: "\n"))
+        }
+      }
       return OpenedCache(configuration: configuration, file: file, isFile: isFile, live: live, build: build)
     } catch let error as ConfigurationFailure {
       throw ProgramFailure(.configuration, error.description)

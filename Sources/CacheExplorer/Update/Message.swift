@@ -10,6 +10,8 @@ enum Message: Sendable {
   case log([LogLine], lost: Int)
   /// The least severe lines to show, as the command `log` sets it.
   case showLog(from: LogLevel)
+  /// What a demonstration says to look at.
+  case caption(String)
   /// Which keys to list, as the command `filter` sets it.
   case filter(String)
   /// The column to list by, as the command `sort` names it.

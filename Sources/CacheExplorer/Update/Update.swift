@@ -26,6 +26,9 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .showLog(let minimum):
     model.log.minimum = minimum
     effects = []
+  case .caption(let text):
+    model.caption = text
+    effects = []
   case .filter(let text):
     model.list.search = TextSearch(text)
     model.list.refresh(model.shown, isForced: true)

@@ -28,6 +28,9 @@ enum CommandRow {
       let hasNews = model.command.answer != nil || !model.command.running.isEmpty
       if layout.answer == nil, hasNews {
         drawAnswer(model.command, isTyping: false, in: rect, on: &canvas)
+      } else if let caption = model.caption {
+        canvas.write(
+          [Span(" ▸ ", .key), Span(DisplayText(caption), .accent)], x: rect.x, y: rect.y, limit: rect.width)
       } else {
         let text: DisplayText = " : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help"
         canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
