@@ -79,12 +79,11 @@ struct OpenCommand: AsyncParsableCommand {
   var workload: String?
   @Option(help: "How many requests the workload makes.") var requests: Int?
   @Flag(help: "Run the workload to its end, print one picture, and leave.") var once = false
-  @Flag(help: "With --once: print the statistics as JSON in place of the picture.") var json = false
+  @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
   @Flag(help: .strict) var strict = false
   @OptionGroup var appearance: ScreenOptions
 
   func validate() throws {
-    if json, !once { throw ValidationError("--json goes with --once") }
     if let requests, requests < 1 { throw ValidationError("give --requests from 1 on") }
   }
 
@@ -95,7 +94,7 @@ struct OpenCommand: AsyncParsableCommand {
     if let requests { started?.requests = requests }
     let show = Session.Show(
       configuration: configuration, file: config, workload: started, appearance: appearance, isStrict: strict)
-    guard once else { return try await Session.show(show) }
+    guard once || json else { return try await Session.show(show) }
     try await Session.once(show, size: ScreenOptions.size(ProcessInfo.processInfo.environment), isJSON: json)
   }
 }

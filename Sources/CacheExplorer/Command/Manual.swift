@@ -75,7 +75,7 @@ enum Manual {
     parts.append(.section("ENVIRONMENT"))
     parts += [
       .item("TERM", "the kind of terminal; unset, or one that cannot place its cursor, implies --plain"),
-      .item("LANG, LC_ALL", "where the locale is not UTF-8, ASCII is drawn"),
+      .item("LANG, LC_ALL", "the language of characters; where there is no UTF-8 locale at all, ASCII is drawn"),
       .item("NO_COLOR", "if not empty: no colours, unless --color always asks for them"),
       .item("COLUMNS, LINES", "how large the picture of open --once is"),
       .item("XDG_STATE_HOME", "where the history is kept; else ~/.local/state"),
