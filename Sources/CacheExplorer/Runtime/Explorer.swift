@@ -135,6 +135,7 @@ final class Explorer {
       mailbox.post(.loaded(configuration, now: live.clock.now))
       if let note = result.note { announce(note) }
       carryOut(.refreshEntries)
+      if let workload = configuration.workload { start(.run(workload), line: "") }
     default: break
     }
   }
@@ -142,7 +143,11 @@ final class Explorer {
   private func show(_ steps: [DemoStep]) async {
     await DemoPlayer(steps: steps, clock: live.clock).play { step in
       if let caption = step.caption { mailbox.post(.caption(caption)) }
-      if let command = step.command { await MainActor.run { start(command, line: step.line ?? "") } }
+      guard let command = step.command else { return }
+      await MainActor.run {
+        announce("the demonstration does: \(step.line ?? "")")
+        start(command, line: "")
+      }
     }
   }
 

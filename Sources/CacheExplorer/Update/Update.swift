@@ -28,6 +28,8 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = []
   case .caption(let text):
     model.caption = text
+    // Where both share a row the older one goes.
+    if model.command.fault == nil { model.command.answer = nil }
     effects = []
   case .filter(let text):
     model.list.search = TextSearch(text)
@@ -59,7 +61,10 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.command.complete(word, among: names)
     effects = []
   case .finished(let result, let line):
-    model.command.finished(result, line: line)
+    // Nobody typed it, and a caption says more.
+    if line != "" || model.caption == nil || result.outcome == .error {
+      model.command.finished(result, line: line)
+    }
     model.hasNews = true
     effects = []
   case .rejected(let line, let reason, let column):

@@ -138,4 +138,21 @@ struct CommandLineTests {
     #expect(!scene.lines.contains { $0.contains("DISK") && $0.contains("hit") })
     #expect(scene.lines.contains { $0.contains("before") })
   }
+
+  @Test("What a demonstration says stays in sight beside what it does, until an answer to a typed line comes")
+  func captions() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    let done = CommandResult(command: "run", outcome: .ok, microseconds: 0)
+    scene.send(.finished(done, line: ""))
+    scene.send(.caption("look at the arrows"))
+    scene.send(.finished(done, line: ""))
+    #expect(scene.lines.contains { $0.hasPrefix(" ▸ look at the arrows") })
+    scene.press(.character(":"))
+    scene.type("get a")
+    scene.press(.enter)
+    scene.send(.finished(CommandResult(command: "get", outcome: .miss, microseconds: 0), line: "get a"))
+    #expect(scene.lines.contains { $0.hasPrefix(" ✓ get a → miss") })
+    scene.send(.caption("look at the disk"))
+    #expect(scene.lines.contains { $0.hasPrefix(" ▸ look at the disk") })
+  }
 }
