@@ -66,10 +66,10 @@ final class Terminal: Screen {
     if isatty(STDOUT_FILENO) != 1 { return "standard output is not a terminal" }
     if isatty(STDIN_FILENO) != 1 { return "standard input is not a terminal" }
     guard TerminalName.isUnsuitable(environment["TERM"]) else { return nil }
-    return environment["TERM"].map {
-      $0.isEmpty ? nil : "a terminal of the kind TERM=\(harmless($0)) cannot place its cursor"
+    guard let term = environment["TERM"], !term.isEmpty else {
+      return "TERM is not set, so that the kind of terminal is not known (set it, for example TERM=xterm-256color)"
     }
-      ?? "TERM is not set, so that the kind of terminal is not known (set it, for example TERM=xterm-256color)"
+    return "a terminal of the kind TERM=\(harmless(term)) cannot place its cursor"
   }
 
   /// - Throws: ``TerminalError``; the terminal is then as it was.
