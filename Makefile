@@ -53,7 +53,15 @@ install: dependencies ## Install a release build below PREFIX (default /usr/loca
 	@install -d "$(DESTDIR)$(PREFIX)/bin"
 	@install -m 755 "$$($(SWIFT) build -c release --static-swift-stdlib --show-bin-path)/cache-explorer" \
 		"$(DESTDIR)$(PREFIX)/bin/cache-explorer"
-	@echo "installed $(DESTDIR)$(PREFIX)/bin/cache-explorer"
+	@install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
+		"$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+# The program writes its own manual and completions, so that they tell what it does.
+	@set -e; program="$(DESTDIR)$(PREFIX)/bin/cache-explorer"; share="$(DESTDIR)$(PREFIX)/share"; \
+		"$$program" manual > "$$share/man/man1/cache-explorer.1"; \
+		"$$program" --generate-completion-script bash > "$$share/bash-completion/completions/cache-explorer"; \
+		"$$program" --generate-completion-script zsh > "$$share/zsh/site-functions/_cache-explorer"; \
+		"$$program" --generate-completion-script fish > "$$share/fish/vendor_completions.d/cache-explorer.fish"
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/cache-explorer, its manual and its completions"
 
 dependencies:
 	@./Scripts/install-dependencies

@@ -79,7 +79,7 @@ let package = Package(
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "CacheEngine", "CacheEngineTesting", "CNcurses", "CTerminalGuard",
+        "CacheEngine", "CacheEngineTesting", "CNcurses", "CTerminalGuard", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),
       ],

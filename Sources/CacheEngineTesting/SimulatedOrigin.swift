@@ -33,6 +33,7 @@ public final class SimulatedOrigin: Fetcher {
   private let seed: UInt64
   private let clock: any CacheClock
   private let isMissing: (@Sendable (String) -> Bool)?
+  private let sizes: (@Sendable (String) -> Int?)?
   private let state = Mutex(State())
 
   /// Creates an origin.
@@ -46,10 +47,12 @@ public final class SimulatedOrigin: Fetcher {
   ///   - seed: Other seeds give other latencies, failures and values.
   ///   - clock: The clock on which time passes.
   ///   - isMissing: Says which keys have no value, beside those that `missing` leaves out; `nil` for no others.
+  ///   - sizes: Says how many bytes the value of a key has; where it says nothing, `size` does.
   public init(
     name: String = "origin", latency: ClosedRange<Duration> = .zero ... .zero, failures: Double = 0,
     missing: Double = 0, size: ClosedRange<Int> = 1_024...1_024, seed: UInt64 = 0,
-    clock: any CacheClock = SystemClock(), isMissing: (@Sendable (String) -> Bool)? = nil
+    clock: any CacheClock = SystemClock(), isMissing: (@Sendable (String) -> Bool)? = nil,
+    sizes: (@Sendable (String) -> Int?)? = nil
   ) {
     precondition(latency.lowerBound >= .zero, "a latency is never negative")
     precondition((0...1).contains(failures) && (0...1).contains(missing), "a probability is from 0 to 1")
@@ -62,6 +65,7 @@ public final class SimulatedOrigin: Fetcher {
     self.seed = seed
     self.clock = clock
     self.isMissing = isMissing
+    self.sizes = sizes
   }
 
   /// How many requests there were.
@@ -112,7 +116,7 @@ public final class SimulatedOrigin: Fetcher {
     var traits = SplitMix(seed: seed ^ Self.hash(key))
     let isLeftOut = traits.fraction() < missing
     if isLeftOut || isMissing?(key) == true { return .miss(.absent) }
-    let value = Self.value(for: key, size: traits.integer(in: size))
+    let value = Self.value(for: key, size: max(0, sizes?(key) ?? traits.integer(in: size)))
     return .hit(Entry(value, cost: value.count, level: name))
   }
 
@@ -133,35 +137,5 @@ public final class SimulatedOrigin: Fetcher {
   // FNV-1a over the canonical form: keys that are equal as strings have one value.
   private static func hash(_ key: String) -> UInt64 {
     key._nfc.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1.value)) &* 0x100_0000_01B3 }
-  }
-}
-
-/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
-private struct SplitMix {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  /// From 0 to below 1.
-  mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
-
-  mutating func integer(in range: ClosedRange<Int>) -> Int {
-    let (width, overflow) = UInt64(range.upperBound - range.lowerBound).addingReportingOverflow(1)
-    return overflow ? range.lowerBound : range.lowerBound + Int(next().multipliedFullWidth(by: width).high)
-  }
-
-  mutating func duration(in range: ClosedRange<Duration>) -> Duration {
-    let (least, most) = (range.lowerBound.clampedNanoseconds, range.upperBound.clampedNanoseconds)
-    return .nanoseconds(integer(in: Int(least)...Int(most)))
   }
 }

@@ -13,13 +13,19 @@ struct CacheExplorer: AsyncParsableCommand {
     discussion: """
       Without a command the demonstration opens.
 
-      Exit status: 0 well; 1 an expectation failed; 2 wrong usage; 3 the configuration is not valid; 4 no usable \
-      terminal; 128 and the number of the signal that ended the program.
+      `cache-explorer --paths` tells where files are kept. Exit status: \(ExitStatus.sentence)
       """, version: "0.1.0",
-    subcommands: [OpenCommand.self, CheckCommand.self, RunCommand.self, DemoCommand.self],
+    subcommands: [
+      OpenCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, DemoCommand.self,
+      ManualCommand.self,
+    ],
     defaultSubcommand: DemoCommand.self)
 
   static func main() async {
+    if CommandLine.arguments.dropFirst() == ["--paths"] {
+      StandardStreams.say(ProgramPaths(environment: ProcessInfo.processInfo.environment).text)
+      return
+    }
     do {
       try refuseUnknownCommand()
       var command = try parseAsRoot()
@@ -64,21 +70,32 @@ struct OpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Opens a configuration on the screen.")
 
-  @Argument(help: "The configuration: YAML or JSON.") var config: String
-  @Option(name: .customLong("run"), help: "A workload to run from the start.") var workload: String?
+  @Argument(help: "The configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
+  var config: String
+  @Option(
+    name: .customLong("run"),
+    help: "A workload to run from the start, with its options: \"zipf --rate 50\". See `:help run`.",
+    completion: .list(Workload.names))
+  var workload: String?
+  @Option(help: "How many requests the workload makes.") var requests: Int?
+  @Flag(help: "Run the workload to its end, print one picture, and leave.") var once = false
+  @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
+  @Flag(help: .strict) var strict = false
   @OptionGroup var appearance: ScreenOptions
+
+  func validate() throws {
+    if let requests, requests < 1 { throw ValidationError("give --requests from 1 on") }
+  }
 
   func run() async throws {
     let configuration = try Loaded.file(config)
-    let started = try workload.map { name in
-      guard Workload.names.contains(name) else {
-        throw ProgramFailure(
-          .usage, "error: there is no workload “\(name)”; \(NearestName.remedy(for: name, among: Workload.names))")
-      }
-      return WorkloadRequest(name: name)
-    }
-    try await Session.open(
-      configuration, file: config, workload: started ?? configuration.workload, appearance: appearance)
+    let asked = try workload.map { (text) throws(ProgramFailure) in try Loaded.workload(text) }
+    var started = asked ?? configuration.workload
+    if let requests { started?.requests = requests }
+    let show = Session.Show(
+      configuration: configuration, file: config, workload: started, appearance: appearance, isStrict: strict)
+    guard once || json else { return try await Session.show(show) }
+    try await Session.once(show, size: ScreenOptions.size(ProcessInfo.processInfo.environment), isJSON: json)
   }
 }
 
@@ -87,7 +104,7 @@ struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo", abstract: "Opens a demonstration, or lists them.")
 
-  @Argument(help: "The demonstration.") var name = "stack"
+  @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name))) var name = "stack"
   @Flag(help: "List the demonstrations.") var list = false
   @OptionGroup var appearance: ScreenOptions
 
@@ -105,9 +122,10 @@ struct DemoCommand: AsyncParsableCommand {
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: folder) }
     let configuration = try Loaded.demo(demo, folder: folder.path)
-    try await Session.open(
-      configuration, file: "demo \(name)", workload: configuration.workload, appearance: appearance,
-      caption: demo.caption)
+    try await Session.show(
+      Session.Show(
+        configuration: configuration, file: "demo \(name)", isFile: false, workload: configuration.workload,
+        steps: try demo.steps(), caption: demo.caption, appearance: appearance))
   }
 }
 
@@ -136,17 +154,87 @@ struct RunCommand: AsyncParsableCommand {
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the commands; - for standard input.") var script = "-"
   @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
+  @Flag(help: .strict) var strict = false
 
   func run() async throws {
     let configuration = try Loaded.file(config)
     let commands = try Loaded.script(script)
-    try await Session.play(commands, on: configuration, file: config, format: format)
+    try await Session.play(commands, on: configuration, file: config, format: format, isStrict: strict)
   }
 }
 
-extension ScriptRunner.Format: ExpressibleByArgument {}
+/// `cache-explorer replay CONFIG --trace FILE [--format text|json]`.
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay", abstract: "Drives a cache with a trace and prints the statistics of every level.",
+    discussion: """
+      A trace has one request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments, and the whole \
+      may be compressed with gzip. What is missing is loaded from the configuration's own source; without a source a \
+      value of SIZE bytes (1024 if the trace does not say) is stored, as a client would.
+      """)
 
-/// How the screen looks.
-struct ScreenOptions: ParsableArguments {
+  @Argument(help: "The configuration: YAML or JSON.") var config: String
+  @Option(help: "The file with the requests; - for standard input.") var trace: String
+  @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
+  @Option(help: "How many requests are under way at once.") var clients = 1
+  @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
+  var speed = 1.0
+  @Flag(help: .strict) var strict = false
+
+  func validate() throws {
+    guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
+    guard AdjustableClock.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
+  }
+
+  func run() async throws {
+    let configuration = try Loaded.file(config)
+    try await Session.replay(
+      trace, clients: clients, speed: speed, on: configuration, file: config, format: format,
+      isStrict: strict)
+  }
+}
+
+/// `cache-explorer manual [--format roff|markdown]`, for whoever installs the program.
+struct ManualCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "manual", abstract: "Prints the manual page.", shouldDisplay: false)
+
+  @Option(help: "For man, or for a web page: roff or markdown.") var format = Manual.Format.roff
+
+  func run() throws { StandardStreams.say(Manual.text(format)) }
+}
+
+extension ScriptRunner.Format: ExpressibleByArgument {}
+extension Manual.Format: ExpressibleByArgument {}
+extension Theme: ExpressibleByArgument {}
+
+extension ArgumentHelp {
+  static let strict: ArgumentHelp = "Leave with status 5 if a network or another source cannot be reached."
+}
+
+/// When colours are used.
+enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case auto, always, never }
+
+/// How the screen looks, and what may be done on it.
+struct ScreenOptions: ParsableArguments, Sendable {
+  @Flag(help: "No screen: a sentence for everything that happens, commands a line at a time.") var plain = false
+  @Flag(help: "A screen or nothing: leave with status 4 where there can be none.") var screen = false
   @Flag(help: "Draw with ASCII characters only.") var ascii = false
+  @Option(help: "When to use colours: auto (as NO_COLOR and the terminal say), always or never.")
+  var color = ColorChoice.auto
+  @Option(help: "Which colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
+  @Flag(help: "Refuse commands and keys that change the cache; reads still fill its levels.") var readOnly = false
+  @Flag(help: "Show no values.") var mask = false
+
+  func validate() throws {
+    if plain, screen { throw ValidationError("--plain and --screen exclude each other; leave one out") }
+  }
+
+  /// How large a picture is where there is no terminal: COLUMNS and LINES, else 120x40.
+  static func size(_ environment: [String: String]) -> Size {
+    func number(_ name: String, _ usual: Int) -> Int {
+      environment[name].flatMap(Int.init).map { min(max($0, 1), 1_000) } ?? usual
+    }
+    return Size(width: number("COLUMNS", 120), height: number("LINES", 40))
+  }
 }

@@ -16,11 +16,64 @@ enum Command: Equatable, Sendable {
   case warn
   case run(WorkloadRequest)
   case stop
+  /// How much of the cache's time passes in a second.
+  case speed(Double)
+  /// Moves the cache's time forwards.
+  case advance(Duration)
+  case fault(level: String, FaultChange, seed: UInt64?)
+  case load(file: String)
+  case reload
+  /// A line of the person's own in the log.
+  case mark(text: String)
+  /// Which entries to list; empty for all.
+  case filter(text: String)
+  /// The column to list entries by.
+  case sort(column: String)
+  case export(file: String)
   /// The least severe log level to show.
   case log(level: String)
   case stats
+  /// As `stats`, in sentences for a person.
+  case status
   case help(verb: String?)
   case quit
+
+  /// Whether it changes what the levels hold or how they work, beside what every read may fill.
+  var changesCache: Bool {
+    switch self {
+    case .set, .delete, .clear, .expire, .warn, .fault: true
+    case .run(let request): request.name == "mixed"
+    default: false
+    }
+  }
+
+  /// The word that it is written with.
+  var verb: String {
+    switch self {
+    case .get: "get"
+    case .set: "set"
+    case .delete: "del"
+    case .clear: "clear"
+    case .expire: "expire"
+    case .warn: "warn"
+    case .run: "run"
+    case .stop: "stop"
+    case .speed: "speed"
+    case .advance: "advance"
+    case .fault: "fault"
+    case .load: "load"
+    case .reload: "reload"
+    case .mark: "mark"
+    case .filter: "filter"
+    case .sort: "sort"
+    case .export: "export"
+    case .log: "log"
+    case .stats: "stats"
+    case .status: "status"
+    case .help: "help"
+    case .quit: "quit"
+    }
+  }
 
   enum ValueSource: Equatable, Sendable {
     case text(String)
@@ -28,10 +81,20 @@ enum Command: Equatable, Sendable {
   }
 }
 
+/// What `fault` is asked to change.
+enum FaultChange: Equatable, Sendable {
+  /// A probability from 0 to 1.
+  case errors(Double)
+  case latency(ClosedRange<Duration>)
+  case down
+  /// Everything is well again.
+  case off
+}
+
 /// What `run` is asked to do.
 struct WorkloadRequest: Equatable, Sendable {
   var name: String
-  /// Requests a second; `nil` for the workload's own.
+  /// Requests a second, infinite for as fast as the cache answers; `nil` for the workload's own.
   var rate: Double?
   /// How many requests; `nil` for until stopped.
   var requests: Int?
@@ -40,6 +103,10 @@ struct WorkloadRequest: Equatable, Sendable {
   var keys: Int?
   /// The key that everybody asks for, in workloads with one key.
   var key: String?
+  /// How uneven a Zipf distribution is; `nil` for the usual.
+  var skew: Double?
+  /// The trace, in workloads that are read from a file.
+  var file: String?
 }
 
 /// The answer to a command.

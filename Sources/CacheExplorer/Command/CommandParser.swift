@@ -28,47 +28,85 @@ extension Command {
     case "del": return .delete(key: words.arguments[0].text)
     case "clear": return .clear(level: try words.oneOrAll(isAllDefault: true))
     case "expire": return .expire(key: try words.oneOrAll(isAllDefault: false))
-    case "warn": return .warn
+    case "warn":
+      if let severity = words.arguments.first {
+        _ = try words.choice(severity, among: ["low", "critical"], "severity")
+      }
+      return .warn
+    case "advance": return .advance(try words.quantity(0, Quantity.timeLimit))
+    case "speed": return .speed(try words.quantity(0, speed))
+    case "fault": return try fault(words)
+    case "load": return .load(file: words.arguments[0].text)
+    case "reload": return .reload
+    case "mark": return .mark(text: words.arguments[0].text)
+    case "filter": return .filter(text: words.arguments.first?.text ?? "")
+    case "sort": return .sort(column: try words.choice(words.arguments[0], among: sortColumns, "column"))
+    case "export":
+      let file = words.arguments[0]
+      guard ExportFormat(file: file.text) != nil else {
+        throw CommandError(
+          column: file.column, message: "“\(file.text)” does not say in which format",
+          remedy: "end it with .json, .csv or .txt")
+      }
+      return .export(file: file.text)
     case "run": return .run(try workload(words))
     case "stop": return .stop
     case "log":
-      let level = words.arguments[0]
-      guard LogLevelName.all.contains(level.text) else {
-        throw CommandError(
-          column: level.column, message: "there is no log level “\(level.text)”",
-          remedy: NearestName.remedy(for: level.text, among: LogLevelName.all))
-      }
-      return .log(level: level.text)
+      return .log(level: try words.choice(words.arguments[0], among: LogLevelName.all, "log level"))
     case "stats": return .stats
+    case "status": return .status
     case "help":
-      if let about = words.arguments.first, Verb.named(about.text) == nil {
-        throw CommandError(
-          column: about.column, message: "there is no verb “\(about.text)”",
-          remedy: NearestName.remedy(for: about.text, among: Verb.all.map(\.name)))
-      }
+      if let about = words.arguments.first { _ = try words.choice(about, among: Verb.all.map(\.name), "verb") }
       return .help(verb: words.arguments.first?.text)
     default: return .quit
     }
   }
 
   private static func workload(_ words: ParsedWords) throws(CommandError) -> WorkloadRequest {
-    let name = words.arguments[0]
-    guard Workload.names.contains(name.text) else {
-      throw CommandError(
-        column: name.column, message: "there is no workload “\(name.text)”",
-        remedy: NearestName.remedy(for: name.text, among: Workload.names))
-    }
+    let name = try words.choice(words.arguments[0], among: Workload.names, "workload")
+    let file = words.text("--file")
+    if name == "trace", file == nil { throw words.missing("run trace needs a file", "write run trace --file FILE") }
     return WorkloadRequest(
-      name: name.text,
-      rate: try words.read("--rate") { (text) throws(QuantityError) in
-        guard let rate = Double(text), Workload.rates.contains(rate) else {
-          throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 100")
-        }
-        return rate
-      },
+      name: name, rate: try words.read("--rate", Workload.rate),
       requests: try words.number("--requests", in: 1...1_000_000_000),
       seed: try words.number("--seed", in: 0...Int.max).map { UInt64($0) },
-      keys: try words.number("--keys", in: 1...10_000_000), key: words.text("--key"))
+      keys: try words.number("--keys", in: 1...10_000_000), key: words.text("--key"),
+      skew: try words.read("--skew", Workload.skew), file: file)
+  }
+
+  /// What `sort` takes, in the order of the columns.
+  static let sortColumns = EntryList.Column.allCases.map(\.word)
+
+  private static func speed(_ text: String) throws(QuantityError) -> Double {
+    let number = text.hasPrefix("×") || text.hasSuffix("x") ? text.filter { $0 != "×" && $0 != "x" } : text
+    guard let speed = Double(number), AdjustableClock.speeds.contains(speed) else {
+      throw QuantityError("“\(text)” is not a speed", "write a number from 0.001 to 1000, such as 0.25")
+    }
+    return speed
+  }
+
+  private static func fault(_ words: ParsedWords) throws(CommandError) -> Command {
+    let kind = try words.choice(words.arguments[1], among: ["error", "latency", "down", "off"], "fault")
+    let change: FaultChange
+    switch kind {
+    case "error": change = .errors(try words.quantity(2, Quantity.probability, example: "error 5%"))
+    case "latency":
+      change = .latency(
+        try words.quantity(
+          2,
+          { (text) throws(QuantityError) in
+            try Quantity.range(text, of: Quantity.duration)
+          }, example: "latency 200ms"))
+    default:
+      if words.arguments.count > 2 {
+        throw CommandError(
+          column: words.arguments[2].column, message: "“\(words.arguments[2].text)” is one word too many",
+          remedy: "write fault \(words.arguments[0].text) \(kind)")
+      }
+      change = kind == "down" ? .down : .off
+    }
+    return .fault(
+      level: words.arguments[0].text, change, seed: try words.number("--seed", in: 0...Int.max).map { UInt64($0) })
   }
 }
 
@@ -101,6 +139,9 @@ private struct ParsedWords {
             column: end, message: "\(option.name) needs a value", remedy: "write \(option.name) \(value)")
         }
         options[option.name] = given
+      } else if verb.takesRest, arguments.count == verb.arguments.count, let last = arguments.popLast() {
+        arguments.append(
+          CommandWord(text: "\(last.text) \(word.text)", column: last.column, isQuoted: last.isQuoted))
       } else if arguments.count == verb.arguments.count {
         throw CommandError(
           column: word.column, message: "“\(word.text)” is one word too many",
@@ -124,6 +165,32 @@ private struct ParsedWords {
   }
 
   func text(_ option: String) -> String? { options[option]?.text }
+
+  func missing(_ message: String, _ remedy: String) -> CommandError {
+    CommandError(column: end, message: message, remedy: remedy)
+  }
+
+  /// A word that must be one of some.
+  func choice(_ word: CommandWord, among names: [String], _ what: String) throws(CommandError) -> String {
+    guard names.contains(word.text) else {
+      throw CommandError(
+        column: word.column, message: "there is no \(what) “\(word.text)”",
+        remedy: NearestName.remedy(for: word.text, among: names))
+    }
+    return word.text
+  }
+
+  /// An argument that is a quantity.
+  func quantity<Value>(
+    _ place: Int, _ read: (String) throws(QuantityError) -> Value, example: String = ""
+  ) throws(CommandError) -> Value {
+    guard arguments.indices.contains(place) else {
+      throw missing("\(verb.name) needs more", "write \(example), as in \(verb.usage)")
+    }
+    do { return try read(arguments[place].text) } catch {
+      throw CommandError(column: arguments[place].column, message: error.message, remedy: error.remedy)
+    }
+  }
 
   func read<Value>(
     _ option: String, _ read: (String) throws(QuantityError) -> Value

@@ -1,7 +1,9 @@
 /// The verbs of the command line: one table for parsing, help and completion.
 struct Verb: Sendable {
   /// What an argument stands for, for completion.
-  enum Argument: Sendable { case key, value, level, workload, logLevel, verb }
+  enum Argument: Sendable {
+    case key, value, level, workload, logLevel, verb, severity, fault, amount, column, text, file
+  }
 
   struct Option: Sendable {
     let name: String
@@ -25,9 +27,12 @@ struct Verb: Sendable {
   /// How many arguments it needs at least.
   let required: Int
   let options: [Option]
+  /// The last argument goes on to the end of the line.
+  let takesRest: Bool
 
   private init(
-    _ usage: String, _ line: String, _ arguments: [Argument] = [], required: Int? = nil, _ options: [Option] = []
+    _ usage: String, _ line: String, _ arguments: [Argument] = [], required: Int? = nil, _ options: [Option] = [],
+    takesRest: Bool = false
   ) {
     name = String(usage.prefix { $0 != " " })
     self.usage = usage
@@ -35,6 +40,7 @@ struct Verb: Sendable {
     self.arguments = arguments
     self.required = required ?? arguments.count
     self.options = options
+    self.takesRest = takesRest
   }
 
   static let all = [
@@ -49,16 +55,33 @@ struct Verb: Sendable {
       "clear [L|--all]", "remove everything from every level, or from one", [.level], required: 0, [Option("--all")]),
     Verb(
       "expire KEY|--all", "end the lifetime of a key, or of everything, now", [.key], required: 0, [Option("--all")]),
-    Verb("warn", "send a memory warning through the levels"),
     Verb(
-      "run WORKLOAD [--rate N] [--requests N] [--seed S] [--keys N] [--key K]", "run a workload", [.workload],
+      "warn [low|critical]", "send a memory warning through the levels; both kinds are treated alike", [.severity],
+      required: 0),
+    Verb("advance 60s", "move the cache's time forwards: what is due by then expires", [.amount]),
+    Verb(
+      "run WORKLOAD [--rate N|max] [--requests N] [--seed S] [--keys N] [--key K] [--skew X] [--file F]",
+      "run a workload", [.workload],
       [
-        Option("--rate", "N"), Option("--requests", "N"), Option("--seed", "S"), Option("--keys", "N"),
-        Option("--key", "K", .key),
+        Option("--rate", "N|max"), Option("--requests", "N"), Option("--seed", "S"), Option("--keys", "N"),
+        Option("--key", "K", .key), Option("--skew", "X"), Option("--file", "F", .file),
       ]),
     Verb("stop", "stop the workload"),
+    Verb("speed X", "let the cache's time pass X times as fast, as in speed 0.25", [.amount]),
+    Verb(
+      "fault L error 5%|latency 200ms|down|off [--seed S]", "let a level fail, be slow or be down, or be well again",
+      [.level, .fault, .amount], required: 2, [Option("--seed", "S")]),
+    Verb("load CONFIG", "open another configuration in place of this one", [.file]),
+    Verb("reload", "read the configuration again and begin anew with it"),
+    Verb("mark TEXT", "write a line of your own into the log", [.text], takesRest: true),
+    Verb(
+      "filter [EXPR]", "list only the keys that contain this; !EXPR those that do not", [.text], required: 0,
+      takesRest: true),
+    Verb("sort COLUMN", "list the entries by hits, last, size, age, ttl or key", [.column]),
+    Verb("export FILE.(json|csv|txt)", "write what the levels hold, and their statistics, into a file", [.file]),
     Verb("log LEVEL", "show log lines from this level on", [.logLevel]),
     Verb("stats", "tell the statistics of every level"),
+    Verb("status", "tell in sentences how every level does"),
     Verb("help [VERB]", "tell what the verbs do", [.verb], required: 0),
     Verb("quit", "leave"),
   ]

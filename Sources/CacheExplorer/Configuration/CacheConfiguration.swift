@@ -34,6 +34,8 @@ struct LevelSpecification: Equatable, Sendable {
     case defaults(DefaultsSpecification)
     case network(NetworkSpecification)
     case origin(OriginSpecification)
+    /// Holds nothing, as the end of a lane.
+    case empty
     /// An operator around levels.
     case around(OperatorSpecification, [LevelSpecification])
     /// Keys that meet the condition take one way, all others the other.
@@ -56,6 +58,7 @@ struct LevelSpecification: Equatable, Sendable {
     case .defaults: "defaults"
     case .network: "network"
     case .origin: "origin"
+    case .empty: "empty"
     case .around(let operation, _): operation.word
     case .lanes: "lanes"
     case .stale: "stale"
@@ -68,7 +71,7 @@ struct LevelSpecification: Equatable, Sendable {
     case .around(_, let levels): levels
     case .lanes(_, let then, let otherwise): then + otherwise
     case .stale(_, let level, let from): level + from
-    case .memory, .disk, .defaults, .network, .origin: []
+    case .memory, .disk, .defaults, .network, .origin, .empty: []
     }
   }
 
@@ -79,7 +82,7 @@ struct LevelSpecification: Equatable, Sendable {
     switch kind {
     case .memory(let memory): .some(memory.lifetime)
     case .disk(let disk): .some(disk.lifetime)
-    case .defaults: .some(nil)
+    case .defaults(let defaults): .some(defaults.lifetime)
     default: nil
     }
   }
@@ -106,7 +109,7 @@ struct MemorySpecification: Equatable, Sendable {
   var keepsExpired = Duration.zero
 }
 
-/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h }`.
+/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h, durability: synced }`.
 struct DiskSpecification: Equatable, Sendable {
   /// Absolute.
   var directory: String
@@ -115,20 +118,24 @@ struct DiskSpecification: Equatable, Sendable {
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.
   var keepsExpired = Duration.zero
+  var durability = Durability.buffered
 }
 
-/// `defaults: { domain: name, directory: ./settings }`.
+/// `defaults: { domain: name, directory: ./settings, expiry: 1h, durability: synced }`.
 struct DefaultsSpecification: Equatable, Sendable {
   var domain: String
   /// Absolute; `nil` for where the system keeps settings.
   var directory: String?
+  var lifetime: Duration?
+  var durability = Durability.buffered
 }
 
-/// `network: { url: "http://host/{key}", timeout: 5s }`.
+/// `network: { url: "http://host/{key}", timeout: 5s, connectTimeout: 1s }`.
 struct NetworkSpecification: Equatable, Sendable {
   /// With `{key}` or `{+key}` where the key goes.
   var template: String
   var timeout = Duration.seconds(30)
+  var connectTimeout = Duration.seconds(10)
 }
 
 /// `origin: { latency: 40ms..200ms, failures: 1%, size: 4 KiB, seed: 7 }`.

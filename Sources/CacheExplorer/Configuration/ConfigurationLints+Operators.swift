@@ -70,7 +70,7 @@ extension Lints {
         warn("\(level.name) is around levels that are not slow to fail", "put it around a network or an origin", level)
       }
     case .timeout(let limit): checkTimeout(limit, level, leaves, inner)
-    case .transformValues(let steps), .postProcess(let steps):
+    case .transformValues(let steps, _), .postProcess(let steps, _):
       guard let base64 = steps.firstIndex(of: .base64) else { return }
       if let step = steps[base64...].first(where: \.isCompression) {
         warn(

@@ -10,7 +10,27 @@ enum ConfigurationLints {
     lints.unreachable(configuration.levels, below: nil)
     lints.conditions(configuration.levels, known: [])
     for level in configuration.allLevels { lints.operators(level) }
-    return lints.found + memoryBudget(configuration, file, memory)
+    return lints.found + workingSet(configuration, file) + memoryBudget(configuration, file, memory)
+  }
+
+  /// A disk level on which what the workload asks for has no room.
+  private static func workingSet(_ configuration: CacheConfiguration, _ file: String) -> [ConfigurationProblem] {
+    guard let workload = configuration.workload, workload.key == nil, let keys = Workload.keys(of: workload) else {
+      return []
+    }
+    let sizes = configuration.allLevels.compactMap { level -> Int? in
+      guard case .origin(let origin) = level.kind else { return nil }
+      return origin.size.lowerBound / 2 + origin.size.upperBound / 2
+    }
+    guard let size = sizes.max() else { return [] }
+    let (needed, isTooMuch) = keys.multipliedReportingOverflow(by: size)
+    return configuration.allLevels.compactMap { level in
+      guard case .disk(let disk) = level.kind, isTooMuch || needed > disk.capacity else { return nil }
+      let wanted = isTooMuch ? "more than can be counted" : Format.bytes(needed)
+      return Lints.warning(
+        "\(level.name) has room for \(Format.bytes(disk.capacity)), and the workload's \(keys) keys need about \(wanted)",
+        "give it a larger capacity, or the workload fewer keys", level, file)
+    }
   }
 
   private static func memoryBudget(

@@ -29,11 +29,13 @@ extension ConfigurationReader {
     }
     let lifetime = fields.quantity("expiry", Quantity.duration)
     let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
+    let durability = fields.quantity("durability", Self.durability)
     guard let directory else { return nil }
     var disk = DiskSpecification(directory: absolute(directory))
     if let capacity { disk.capacity = capacity }
     disk.lifetime = lifetime
     if let keepsExpired { disk.keepsExpired = keepsExpired }
+    if let durability { disk.durability = durability }
     return disk
   }
 
@@ -49,7 +51,12 @@ extension ConfigurationReader {
         return text
       })
     let directory = fields.quantity("directory", path)
-    return domain.map { DefaultsSpecification(domain: $0, directory: directory.map(absolute)) }
+    let lifetime = fields.quantity("expiry", Quantity.duration)
+    let durability = fields.quantity("durability", Self.durability) ?? .buffered
+    return domain.map {
+      DefaultsSpecification(
+        domain: $0, directory: directory.map(absolute), lifetime: lifetime, durability: durability)
+    }
   }
 
   /// Reads `models: demo` or `models: { directory: … }`.
@@ -63,14 +70,22 @@ extension ConfigurationReader {
     return directory.map { .archive(directory: absolute($0), prefix: prefix ?? "models/") }
   }
 
-  private func path(_ text: String) throws(QuantityError) -> String {
+  private static func durability(_ text: String) throws(QuantityError) -> Durability {
+    guard let durability = Durability(rawValue: text) else {
+      throw QuantityError(
+        "there is no durability “\(text)”", NearestName.remedy(for: text, among: Durability.allCases.map(\.rawValue)))
+    }
+    return durability
+  }
+
+  func path(_ text: String) throws(QuantityError) -> String {
     guard !text.isEmpty, !text.contains("\0") else {
       throw QuantityError("that is no path", "write directory: ./cache")
     }
     return text
   }
 
-  private func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+  func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
 
   func network(_ fields: inout FieldReader) -> NetworkSpecification? {
     let template = fields.require(
@@ -85,9 +100,11 @@ extension ConfigurationReader {
         return text
       })
     let timeout = fields.quantity("timeout", Quantity.timeLimit)
+    let connect = fields.quantity("connectTimeout", Quantity.timeLimit)
     guard let template else { return nil }
     var network = NetworkSpecification(template: template)
     if let timeout { network.timeout = timeout }
+    if let connect { network.connectTimeout = connect }
     return network
   }
 

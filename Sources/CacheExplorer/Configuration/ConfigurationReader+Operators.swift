@@ -18,13 +18,15 @@ extension ConfigurationReader {
     case "conditioned": return when(&fields).map { .conditioned($0) }
     case "transformKeys": return steps(&fields, example: "lowercase", Self.keyStep).map { .transformKeys($0) }
     case "transformValues":
+      let condition = fields.node("when") == nil ? nil : when(&fields)
       return steps(&fields, example: "gzip") { reader, node in
         reader.valueStep(node, among: ValueStep.stored, fields: [])
-      }.map { .transformValues($0) }
+      }.map { .transformValues($0, when: condition) }
     case "postProcess":
+      let condition = fields.node("when") == nil ? nil : when(&fields)
       return steps(&fields, example: "uppercase") { reader, node in
         reader.valueStep(node, among: ValueStep.read, fields: ValueStep.readFields)
-      }.map { .postProcess($0) }
+      }.map { .postProcess($0, when: condition) }
     case "expiry": return expiry(&fields)
     case "negative": return negative(&fields)
     case "timeout":

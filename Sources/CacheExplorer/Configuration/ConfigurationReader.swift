@@ -7,7 +7,7 @@ struct ConfigurationReader {
   /// Aliases may repeat parts of the file, but not make a small file endless.
   private static let (mostNodes, mostDeep) = (100_000, 100)
   static let kinds =
-    ["memory", "disk", "defaults", "network", "origin"] + OperatorSpecification.words + ["lanes", "stale"]
+    ["memory", "disk", "defaults", "network", "origin", "empty"] + OperatorSpecification.words + ["lanes", "stale"]
   /// What the format has a word for and this version has not built.
   private static let later = ["redis"]
 
@@ -83,7 +83,7 @@ struct ConfigurationReader {
     }
     var fields = FieldReader(
       node, owner: "the configuration", file: file, place: node.place ?? Place(line: 1, column: 1))
-    let name = fields.text("name")
+    let name = fields.quantity("name", Self.name)
     let logLevel = fields.quantity("log") { (text) throws(QuantityError) in try LogLevelName.check(text) }
     let workload = fields.node("workload").flatMap { self.workload($0) }
     let models = fields.node("models").flatMap { self.models($0) }
@@ -105,20 +105,18 @@ struct ConfigurationReader {
     if let name = node.scalar?.string, !node.isEmpty { return checked(WorkloadRequest(name: name), at: place) }
     var fields = FieldReader(node, owner: "workload", file: file, place: place)
     let name = fields.require("name", "name one of \(Workload.names.joined(separator: ", "))", fields.text("name"))
-    let rate = fields.quantity("rate") { (text) throws(QuantityError) in
-      guard let rate = Double(text), Workload.rates.contains(rate) else {
-        throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 20")
-      }
-      return rate
-    }
+    let rate = fields.quantity("rate", Workload.rate)
     let requests = fields.number("requests", in: 1...1_000_000_000)
     let keys = fields.number("keys", in: 1...10_000_000)
     let seed = fields.number("seed", in: 0...Int.max)
     let key = fields.text("key")
+    let skew = fields.quantity("skew", Workload.skew)
+    let file = fields.quantity("file", path).map(absolute)
     problems += fields.finish()
     guard let name else { return nil }
     let request = WorkloadRequest(
-      name: name, rate: rate, requests: requests, seed: seed.map(UInt64.init), keys: keys, key: key)
+      name: name, rate: rate, requests: requests, seed: seed.map(UInt64.init), keys: keys, key: key, skew: skew,
+      file: file)
     return checked(request, at: place)
   }
 
@@ -127,6 +125,10 @@ struct ConfigurationReader {
       report(
         "there is no workload “\(request.name)”", NearestName.remedy(for: request.name, among: Workload.names),
         at: place)
+      return nil
+    }
+    if request.name == "trace", request.file == nil {
+      report("the workload trace needs “file”", "write workload: { name: trace, file: ./requests.txt }", at: place)
       return nil
     }
     return request
@@ -168,7 +170,7 @@ struct ConfigurationReader {
       return LevelSpecification(name: names.take(nil, kind: "pool"), kind: .around(.pooled, inner), place: place)
     }
     var fields = FieldReader(value, owner: word, file: file, place: place)
-    let name = fields.text("name")
+    let name = fields.quantity("name", Self.name)
     let kind = kind(word, &fields, depth: depth)
     let origins = fields.origins
     problems += fields.finish()
@@ -187,10 +189,22 @@ struct ConfigurationReader {
     case "defaults": defaults(&fields).map { .defaults($0) }
     case "network": network(&fields).map { .network($0) }
     case "origin": .origin(origin(&fields))
+    case "empty": .empty
     case "lanes": lanes(&fields, depth: depth)
     case "stale": stale(&fields, depth: depth)
     default: around(word, &fields, depth: depth)
     }
+  }
+
+  /// A name is written on commands and on the screen.
+  private static func name(_ text: String) throws(QuantityError) -> String {
+    guard !text.trimmingSpaces.isEmpty else {
+      throw QuantityError("a name of nothing", "write a name, or leave the field out")
+    }
+    guard text.count <= 100, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.isInvisibleControl }) else {
+      throw QuantityError("that is no name", "write at most 100 characters that can be seen")
+    }
+    return text
   }
 
   /// One level, or a list of them.

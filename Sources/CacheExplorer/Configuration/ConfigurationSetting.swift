@@ -90,11 +90,19 @@ extension LevelSpecification {
     case .disk(let disk):
       [
         ("directory", disk.directory), ("capacity", Format.bytes(disk.capacity)), ("expiry", Self.text(disk.lifetime)),
-        ("keepExpired", Quantity.text(disk.keepsExpired)),
+        ("keepExpired", Quantity.text(disk.keepsExpired)), ("durability", disk.durability.rawValue),
       ]
     case .defaults(let defaults):
-      [("domain", defaults.domain), ("directory", defaults.directory ?? "where the system keeps settings")]
-    case .network(let network): [("url", network.template), ("timeout", Quantity.text(network.timeout))]
+      [
+        ("domain", defaults.domain), ("directory", defaults.directory ?? "where the system keeps settings"),
+        ("expiry", Self.text(defaults.lifetime)), ("durability", defaults.durability.rawValue),
+      ]
+    case .network(let network):
+      [
+        ("url", network.template), ("timeout", Quantity.text(network.timeout)),
+        ("connectTimeout", Quantity.text(network.connectTimeout)),
+      ]
+    case .empty: []
     case .origin(let origin):
       [
         ("latency", Self.text(origin.latency) { Quantity.text($0) }), ("failures", Self.percent(origin.failures)),
@@ -132,7 +140,8 @@ extension OperatorSpecification {
     case .capped(let limit): [("limit", "\(limit)")]
     case .conditioned(let condition): [("when", condition.text)]
     case .transformKeys(let steps): [("with", steps.map(\.text).joined(separator: " › "))]
-    case .transformValues(let steps), .postProcess(let steps): [("with", steps.map(\.text).joined(separator: " › "))]
+    case .transformValues(let steps, let condition), .postProcess(let steps, let condition):
+      [("with", steps.map(\.text).joined(separator: " › "))] + (condition.map { [("when", $0.text)] } ?? [])
     case .expiry(let lifetime): [("after", Quantity.text(lifetime))]
     case .maximumAge(let age): [("maximumAge", Quantity.text(age))]
     case .negative(let negative): [("for", Quantity.text(negative.lifetime)), ("count", "\(negative.countLimit)")]

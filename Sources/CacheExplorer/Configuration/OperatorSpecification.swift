@@ -6,8 +6,10 @@ enum OperatorSpecification: Equatable, Sendable {
   case conditioned(KeyCondition)
   case transformKeys([KeyStep])
   /// In the order of writing; reads go back.
-  case transformValues([ValueStep])
-  case postProcess([ValueStep])
+  ///
+  /// With a condition only the values of keys that meet it are changed.
+  case transformValues([ValueStep], when: KeyCondition? = nil)
+  case postProcess([ValueStep], when: KeyCondition? = nil)
   case expiry(after: Duration)
   case maximumAge(Duration)
   case negative(NegativeSpecification)

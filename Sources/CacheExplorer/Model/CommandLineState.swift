@@ -25,6 +25,8 @@ struct CommandLineState: Sendable {
   var answer: Answer?
   var fault: Fault?
   var completion: Completion?
+  /// What older lines are searched for, while they are.
+  var search: String?
   /// Lines that run and have not been answered, oldest first.
   var running: [String] = []
 
@@ -36,6 +38,11 @@ struct CommandLineState: Sendable {
     var index: Int
   }
 
+  /// Takes up the lines of earlier sessions, oldest first.
+  mutating func remember(all lines: [String]) {
+    for line in lines.suffix(Self.historyCapacity) { remember(line) }
+  }
+
   mutating func remember(_ line: String) {
     history.removeAll { $0 == line }
     history.append(line)
@@ -43,11 +50,46 @@ struct CommandLineState: Sendable {
     recalled = nil
   }
 
+  /// Goes to the next older or newer line that begins with what was typed.
   mutating func recall(older: Bool) {
-    let next = older ? (recalled ?? -1) + 1 : (recalled ?? 0) - 1
-    guard next < history.count, recalled != nil || older else { return }
+    guard recalled != nil || older else { return }
     if recalled == nil { draft = editor.text }
+    let step = older ? 1 : -1
+    var next = (recalled ?? -1) + step
+    while history.indices.contains(next), !line(next).hasPrefix(draft) || line(next) == editor.text { next += step }
+    guard next < history.count else { return }
     recalled = next < 0 ? nil : next
-    editor.replace(with: next < 0 ? draft : history[history.count - 1 - next])
+    editor.replace(with: next < 0 ? draft : line(next))
   }
+
+  /// Searches older lines, or goes on to the next one that matches.
+  mutating func searchHistory() {
+    guard let query = search else {
+      draft = editor.text
+      search = ""
+      return
+    }
+    find(query, from: (recalled ?? -1) + 1)
+  }
+
+  /// Shows the newest line that contains the text, from a place on.
+  mutating func find(_ query: String, from place: Int) {
+    search = query
+    guard !query.isEmpty, place < history.count,
+      let found = (place..<history.count).first(where: { line($0).contains(query) })
+    else { return }
+    recalled = found
+    editor.replace(with: line(found))
+  }
+
+  /// Ends the search; the line that was found stays, unless it is given up.
+  mutating func endSearch(isGivenUp: Bool) {
+    guard search != nil else { return }
+    search = nil
+    if isGivenUp { editor.replace(with: draft) }
+    recalled = nil
+  }
+
+  /// A line of the history, counted from the newest.
+  private func line(_ place: Int) -> String { history[history.count - 1 - place] }
 }

@@ -14,6 +14,12 @@ struct EntryList: Sendable {
     case levels = "LEVELS"
     case key = "KEY"
 
+    /// The column that the command `sort` calls so.
+    init?(command name: String) {
+      guard let column = Self.allCases.first(where: { $0.word == name }) else { return nil }
+      self = column
+    }
+
     var next: Column {
       let all = Self.allCases
       return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]

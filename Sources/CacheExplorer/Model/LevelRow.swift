@@ -13,6 +13,8 @@ struct LevelRow: Sendable, Equatable {
   /// Expired entries stay for a while, for stale answers.
   var keepsExpired = false
   var usage: LevelUsage?
+  /// What goes wrong in it on purpose; `nil` for nothing.
+  var fault: String?
 
   /// What stands for each level where a name has no room: its first letter, or its number if two begin alike.
   static func signs(_ levels: [LevelRow]) -> [String] {

@@ -56,6 +56,8 @@ struct Model: Sendable {
   var models = ModelSheet()
   var helpTop = 0
   var command = CommandLineState()
+  /// What a demonstration says to look at.
+  var caption: String?
   /// The filter being typed.
   var filter = LineEditor()
 

@@ -20,11 +20,15 @@ extension CacheBuilder {
       return level.conditioned(name: name, observer: observer, clock: clock) { condition.holds($0) }.normalize()
     case .transformKeys(let steps):
       return level.transformKeys { (key: String) in steps.reduce(key) { $1.apply(to: $0) } }.normalize()
-    case .transformValues(let steps):
+    case .transformValues(let steps, nil):
       return level.transformValues(ValueSteps(steps: steps)).normalize()
-    case .postProcess(let steps):
-      return level.postProcess { value in
-        try await ValueSteps(steps: steps).inverseTransform(value)
+    case .transformValues(let steps, let condition?):
+      return level.conditionedValueTransformation(SomeValueSteps(steps: ValueSteps(steps: steps), condition: condition))
+        .normalize()
+    case .postProcess(let steps, let condition):
+      return level.conditionedPostProcess { key, value in
+        guard condition?.holds(key) ?? true else { return value }
+        return try await ValueSteps(steps: steps).inverseTransform(value)
       }.normalize()
     case .expiry(let lifetime):
       return level.expiring(after: lifetime, clock: clock).normalize()

@@ -87,21 +87,25 @@ struct CacheBuilder {
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Data>(
         directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
-        keepsExpired: disk.keepsExpired, clock: clock,
+        keepsExpired: disk.keepsExpired, durability: disk.durability, clock: clock,
         removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) { try await level.close() }
     case .network(let network):
-      let level = try NetworkFetcher<String>(template: network.template, name: name, timeout: network.timeout)
+      let level = try NetworkFetcher<String>(
+        template: network.template, name: name, timeout: network.timeout,
+        connectTimeout: network.connectTimeout)
       return add(level, specification, storage: nil) {}
     case .origin(let origin):
       let level = SimulatedOrigin(
         name: name, latency: origin.latency, failures: origin.failures, missing: origin.missing, size: origin.size,
-        seed: origin.seed, clock: clock)
+        seed: origin.seed, clock: clock, sizes: { _ in TraceReader.size })
       return add(level, specification, storage: nil) {}
     case .defaults(let defaults):
       let level = try UserDefaultsCacheLevel<String, Data>(
-        domain: defaults.domain, directory: defaults.directory, name: name, clock: clock)
+        domain: defaults.domain, directory: defaults.directory, name: name, expiry: Self.expiry(defaults.lifetime),
+        durability: defaults.durability, clock: clock)
       return add(level, specification, storage: level) {}
+    case .empty: return add(EmptyLevel<String, Data>(), specification, storage: nil) {}
     case .around(.transformKeys(let steps), let inner):
       let outer = keySteps
       keySteps += steps
@@ -122,12 +126,13 @@ struct CacheBuilder {
     _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Data>)?,
     close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Data> where Level.Key == String, Level.Value == Data {
-    let observed = level.observed(as: specification.name, by: observer, clock: clock)
+    let faults = FaultInjector(clock: clock)
+    let observed = level.injectingFaults(faults).observed(as: specification.name, by: observer, clock: clock)
     levels.append(
       LiveCache.Level(
         name: specification.name, kind: specification.word,
         level: observed.traced(by: observer, clock: clock).normalize(), storage: storage, keySteps: keySteps,
-        close: close))
+        isSource: specification.isSource, faults: faults, close: close))
     return observed.normalize()
   }
 

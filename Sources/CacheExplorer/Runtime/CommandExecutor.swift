@@ -92,12 +92,16 @@ struct CommandExecutor: Sendable {
 
   private func level(_ name: String?) throws -> BasicCache<String, Data> {
     guard let name else { return live.cache }
-    if let level = live.level(named: name) { return level.level }
+    return try named(name).level
+  }
+
+  func named(_ name: String) throws -> LiveCache.Level {
+    if let level = live.level(named: name) { return level }
     let known = live.levels.map(\.name).joined(separator: ", ")
     throw CommandFailure(message: "there is no level “\(name)”; the levels are \(known)")
   }
 
-  private func timed(
+  func timed(
     _ verb: String, _ body: (inout CommandResult) async throws -> Void,
     note: ([CacheEvent]) -> String? = { _ in nil }
   ) async -> CommandResult {

@@ -13,26 +13,16 @@ final class Explorer {
   /// Levels with more entries than this are not listed.
   private static let surveyLimit = 100_000
 
-  /// How the configuration is read anew, and a cache built from it.
-  struct Reloading: Sendable {
-    var configuration: CacheConfiguration
-    let file: String
-    /// A demonstration has no file.
-    let isFile: Bool
-    let build: @Sendable (CacheConfiguration) async throws -> LiveCache
-  }
-
   private let screen: any Screen
-  private(set) var live: LiveCache
   private let buffer: EventBuffer
-  private var interpreter: Interpreter
-  private var reloading: Reloading?
+  private let interpreter: Interpreter
   /// What was read anew and waits for a yes.
   private var pending: CacheConfiguration?
   private let models: ModelShow?
   /// How many events there were, the lost ones included.
   private var eventCount = 0
   private let mailbox = Mailbox<Message>()
+  private let history: CommandHistory?
   private var model: Model
   private var commands: [UInt64: Task<Void, Never>] = [:]
   private var lastCommand: UInt64 = 0
@@ -40,29 +30,34 @@ final class Explorer {
   private var exitStatus: Int32?
 
   init(
-    screen: any Screen, live: LiveCache, buffer: EventBuffer, model: Model, reloading: Reloading? = nil,
+    screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
     models: ModelShow? = nil
   ) {
     self.screen = screen
-    self.reloading = reloading
     self.models = models
-    self.live = live
     self.buffer = buffer
     self.model = model
-    interpreter = Interpreter(live: live, mode: .interactive)
+    self.history = history
+    if let history { self.model.command.remember(all: history.lines) }
+    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly)
   }
+
+  /// The cache in use; whoever runs the program closes it at the end.
+  var live: LiveCache { interpreter.current.live }
 
   /// Runs until the person quits or the terminal ends.
   ///
-  /// - Parameter workload: What to run from the start.
+  /// - Parameters:
+  ///   - workload: What to run from the start.
+  ///   - steps: The moments of a demonstration.
   /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
-  func run(workload: WorkloadRequest?) async -> Int32 {
+  func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     model.size = screen.size
     model.wall = live.clock.timeSinceEpoch
     draw()
     let time = tellTime()
     defer { time.cancel() }
-    var sources = [Task { await readInput() }, Task { await readEvents() }]
+    var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
@@ -80,8 +75,8 @@ final class Explorer {
   }
 
   /// Writes a line of the program's own into the log pane.
-  func announce(_ text: String) {
-    let line = LogLine(time: live.clock.timeSinceEpoch, level: .notice, source: "explorer", text: text)
+  func announce(_ text: String, level: LogLevel = .notice) {
+    let line = LogLine(time: live.clock.timeSinceEpoch, level: level, source: "explorer", text: text)
     mailbox.post(.log([line], lost: 0))
   }
 
@@ -102,22 +97,31 @@ final class Explorer {
     case .readValue(let key, let level): Task { await readValue(key, level) }
     case .reload: Task { await reload() }
     case .applyReload: Task { await applyReload() }
-    case .perform(let command): start(command)
+    case .perform(let command): start(command, line: command.summary)
+    case .listFiles(let word):
+      Task {
+        let names = await FileNames.beginning(with: word)
+        mailbox.post(.files(beginning: word, names))
+      }
     case .run(let line):
       do {
-        if let command = try Command.parse(line) { start(command) }
+        history?.append(line)
+        if let command = try Command.parse(line) { start(command, line: line) }
       } catch {
         mailbox.post(.rejected(line: line, reason: error.description, column: error.column))
       }
     }
   }
 
-  private func start(_ command: Command) {
+  private func start(_ command: Command, line: String) {
     switch command {
     case .quit: exitStatus = 0
     case .help(verb: nil): mailbox.post(.help)
     case .log(let name):
       if let level = LogLevel.allCases.first(where: { $0.name == name }) { mailbox.post(.showLog(from: level)) }
+    case .mark(let text): announce(text)
+    case .filter(let text): mailbox.post(.filter(text))
+    case .sort(let name): mailbox.post(.sort(name))
     default: break
     }
     lastCommand += 1
@@ -125,8 +129,38 @@ final class Explorer {
     commands[number] = Task {
       let result = await interpreter.run(command)
       commands[number] = nil
-      mailbox.post(.finished(result))
+      told(command, result)
+      mailbox.post(.finished(result, line: line))
       mailbox.post(.usage(live.usage))
+    }
+  }
+
+  /// What a command changed that no event tells.
+  private func told(_ command: Command, _ result: CommandResult) {
+    guard result.outcome == .ok else { return }
+    switch command {
+    case .fault:
+      mailbox.post(.faults(live.faults))
+      if let note = result.note { announce("fault \(note)", level: .warning) }
+    case .speed, .advance: if let note = result.note { announce(note) }
+    case .load, .reload:
+      let opened = interpreter.current
+      guard let configuration = opened.configuration else { return }
+      mailbox.post(.replaced(Replacement(configuration, file: opened.file)))
+      if let note = result.note { announce(note) }
+      if let workload = configuration.workload { start(.run(workload), line: "") }
+    default: break
+    }
+  }
+
+  private func show(_ steps: [DemoStep]) async {
+    await DemoPlayer(steps: steps, clock: live.clock).play { step in
+      if let caption = step.caption { mailbox.post(.caption(caption)) }
+      guard let command = step.command else { return }
+      await MainActor.run {
+        announce("the demonstration does: \(step.line ?? "")")
+        start(command, line: "")
+      }
     }
   }
 
@@ -210,14 +244,14 @@ extension Explorer {
   }
 
   private func reload() async {
-    guard let reloading, reloading.isFile else {
+    let opened = interpreter.current
+    guard opened.isFile, let current = opened.configuration else {
       return mailbox.post(.finished(Self.failure("a demonstration has no file to read again")))
     }
     do {
-      let file = reloading.file
-      let configuration = try await BlockingWork.run { try ConfigurationFile.load(file) }
+      let configuration = try await BlockingWork.run { try ConfigurationFile.load(opened.file) }
       pending = configuration
-      mailbox.post(.planned(.changes(reloading.configuration.changes(to: configuration))))
+      mailbox.post(.planned(.changes(current.changes(to: configuration))))
     } catch let failure as ConfigurationFailure {
       mailbox.post(.planned(.refused(failure.problems)))
     } catch {
@@ -225,29 +259,12 @@ extension Explorer {
     }
   }
 
-  /// Closes the levels and opens those of the other configuration; should that fail, the old ones again.
   private func applyReload() async {
-    guard var reloading, let next = pending else { return }
+    guard let next = pending else { return }
     pending = nil
-    await interpreter.stopWorkload()
-    do {
-      try await live.close()
-      do {
-        live = try await reloading.build(next)
-      } catch {
-        mailbox.post(.finished(Self.failure("the new levels cannot be opened: \(error)")))
-        live = try await reloading.build(reloading.configuration)
-        interpreter = Interpreter(live: live, mode: .interactive)
-        return
-      }
-    } catch {
-      return mailbox.post(.finished(Self.failure("the levels cannot be closed: \(error)")))
-    }
-    reloading.configuration = next
-    self.reloading = reloading
-    interpreter = Interpreter(live: live, mode: .interactive)
-    mailbox.post(.replaced(Replacement(next, file: reloading.file)))
-    if let workload = next.workload { _ = await interpreter.run(.run(workload)) }
+    let result = await interpreter.use(next, file: interpreter.current.file, for: "reload")
+    told(.reload, result)
+    mailbox.post(.finished(result))
   }
 
   private static func failure(_ text: String) -> CommandResult {

@@ -14,23 +14,39 @@ final class Interpreter: Sendable {
   /// A script's workload without a number ends after so many requests.
   private static let scriptedRequests = 1_000
 
-  private let executor: CommandExecutor
-  private let runner: WorkloadRunner
   private let mode: Mode
+  /// Refuses what changes the cache.
+  private let isReadOnly: Bool
+  private let opened: Mutex<OpenedCache>
   private let workload = Mutex<Task<Void, Never>?>(nil)
 
-  init(live: LiveCache, mode: Mode) {
-    executor = CommandExecutor(live: live)
-    runner = WorkloadRunner(live: live)
+  init(_ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false) {
+    self.opened = Mutex(opened)
     self.mode = mode
+    self.isReadOnly = isReadOnly
   }
 
-  private var live: LiveCache { executor.live }
+  /// For a cache that was not made from a file, and cannot be reloaded.
+  convenience init(live: LiveCache, mode: Mode) { self.init(OpenedCache(live: live), mode: mode) }
+
+  /// What is in use: another after `load` and `reload`.
+  var current: OpenedCache { opened.withLock { $0 } }
+  private var live: LiveCache { current.live }
+  private var executor: CommandExecutor { CommandExecutor(live: live) }
 
   /// Carries out a command.
   ///
-  /// `log`, `help` and `quit` are answered, but it is the caller who shows less, shows help and leaves.
+  /// What concerns a screen (`log`, `mark`, `filter`, `sort`, `help`, `quit`) is answered, but it is the caller who has
+  /// the screen and does it.
   func run(_ command: Command) async -> CommandResult {
+    if isReadOnly, command.changesCache {
+      return failure(
+        command.verb, CommandFailure(message: "this cache was opened for reading only; open it without --read-only"))
+    }
+    return await carryOut(command)
+  }
+
+  private func carryOut(_ command: Command) async -> CommandResult {
     switch command {
     case .get(let key, let level): await executor.get(key, level: level)
     case .set(let key, let value, let timeToLive, let level):
@@ -41,6 +57,17 @@ final class Interpreter: Sendable {
     case .warn: await executor.warn()
     case .run(let request): await start(request)
     case .stop: await stop()
+    case .speed(let speed): await executor.speed(speed)
+    case .advance(let duration): await executor.advance(by: duration)
+    case .fault(let level, let change, let seed): await executor.fault(level, change, seed: seed)
+    case .load(let file): await load(file)
+    case .reload: await reload()
+    case .mark(let text): answer("mark", note: text)
+    case .filter(let text):
+      answer("filter", note: text.isEmpty ? "every key is listed" : "keys with \(text) are listed")
+    case .sort(let column): answer("sort", note: "listed by \(column)")
+    case .export(let file): await executor.export(to: file)
+    case .status: answer("status", note: live.status)
     case .log(let level): answer("log", note: "lines from \(level) on are shown")
     case .stats: answer("stats", note: live.summary)
     case .help(let verb): answer("help", note: Verb.help(verb))
@@ -58,6 +85,9 @@ final class Interpreter: Sendable {
     await running?.value
   }
 
+  /// Waits until the workload that runs has come to its end by itself.
+  func waitForWorkload() async { await workload.withLock { $0 }?.value }
+
   private func stop() async -> CommandResult {
     let isRunning = workload.withLock { $0 != nil }
     await stopWorkload()
@@ -65,30 +95,68 @@ final class Interpreter: Sendable {
   }
 
   private func start(_ request: WorkloadRequest) async -> CommandResult {
-    guard let stream = Workload(request) else {
-      var result = answer("run")
-      result.outcome = .error
-      result.error = "there is no workload “\(request.name)”"
-      return result
-    }
+    let stream: Workload
+    do { stream = try Workload(request) } catch { return failure("run", error) }
     await stopWorkload()
     switch mode {
     case .interactive:
       let rate = request.rate ?? stream.defaultRate
-      let task = Task { [runner] in _ = await runner.run(stream, requests: request.requests, rate: rate) }
+      let runner = WorkloadRunner(live: live)
+      let task = Task { _ = await runner.run(stream, requests: request.requests, rate: rate) }
       workload.withLock { $0 = task }
-      return answer(
-        "run",
-        note:
-          "\(request.name) runs at \(rate == rate.rounded() ? "\(Int(rate))" : "\(rate)") requests a second; “stop” ends it"
-      )
+      let pace = rate.isFinite ? "at \(CommandExecutor.number(rate)) requests a second" : "as fast as it can"
+      return answer("run", note: "\(request.name) runs \(pace); “stop” ends it")
     case .script:
       let began = live.clock.now
-      let report = await runner.run(stream, requests: request.requests ?? Self.scriptedRequests, rate: request.rate)
+      let requests = request.requests ?? (request.file == nil ? Self.scriptedRequests : nil)
+      let report = await WorkloadRunner(live: live).run(stream, requests: requests, rate: request.rate)
+      if let problem = report.problem { return failure("run", problem) }
       var result = answer("run", note: "\(report.requests) requests, \(report.failures) failed")
       result.microseconds = Int(began.duration(to: live.clock.now).clampedNanoseconds / 1_000)
       return result
     }
+  }
+
+  private func load(_ file: String) async -> CommandResult {
+    let configuration: CacheConfiguration
+    do { configuration = try ConfigurationFile.load(file) } catch { return failure("load", error) }
+    return await use(configuration, file: file, for: "load")
+  }
+
+  private func reload() async -> CommandResult {
+    let current = current
+    guard current.isFile else {
+      return failure("reload", CommandFailure(message: "this cache is not from a file; load one with load CONFIG"))
+    }
+    let configuration: CacheConfiguration
+    do { configuration = try ConfigurationFile.load(current.file) } catch { return failure("reload", error) }
+    guard configuration != current.configuration else {
+      return answer("reload", note: "\(current.file) has not changed")
+    }
+    return await use(configuration, file: current.file, for: "reload")
+  }
+
+  /// Puts another cache in place of the one in use, which is closed first: both may want one directory.
+  func use(_ configuration: CacheConfiguration, file: String, for verb: String) async -> CommandResult {
+    let old = current
+    await stopWorkload()
+    do { try await old.live.close() } catch { return failure(verb, error) }
+    do {
+      let live = try await old.build(configuration, file)
+      let new = OpenedCache(configuration: configuration, file: file, isFile: true, live: live, build: old.build)
+      opened.withLock { $0 = new }
+      return answer(verb, note: new.changes(from: old))
+    } catch {
+      // Back to what worked; its memory is empty now, and what was on disk is there.
+      if let configuration = old.configuration, let live = try? await old.build(configuration, old.file) {
+        opened.withLock { $0.live = live }
+      }
+      return failure(verb, error)
+    }
+  }
+
+  private func failure(_ verb: String, _ error: any Error) -> CommandResult {
+    CommandResult(command: verb, outcome: .error, microseconds: 0, error: String(describing: error))
   }
 
   private func answer(_ verb: String, note: String? = nil) -> CommandResult {

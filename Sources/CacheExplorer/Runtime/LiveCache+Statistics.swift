@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 
 extension LiveCache {
   /// The statistics of every level as one line of JSON.
@@ -43,6 +44,16 @@ extension LiveCache {
             ("max", .number(Int(counts.latency.max.clampedNanoseconds / 1_000))),
           ])
       ),
+      ("fault", Self.json(level.faults)),
+    ])
+  }
+
+  /// What went wrong on purpose; `nil` if nothing ever did.
+  private static func json(_ faults: FaultInjector) -> JSONText? {
+    let (fault, count) = (faults.fault, faults.count)
+    guard fault != .none || count != FaultInjector.Count() else { return nil }
+    return .object([
+      ("now", fault.told.map(JSONText.text)), ("errors", .number(count.errors)), ("delays", .number(count.delays)),
     ])
   }
 
@@ -72,6 +83,7 @@ extension LiveCache {
         let (entries, bytes) = (usage.count == 1 ? "entry" : "entries", usage.cost == 1 ? "byte" : "bytes")
         parts.append("\(usage.count) \(entries), \(usage.cost) \(bytes)")
       }
+      if let fault = level.faults.fault.told { parts.append("fault: \(fault)") }
       return parts.joined(separator: ", ")
     }
     let work = operators.compactMap { operation -> String? in

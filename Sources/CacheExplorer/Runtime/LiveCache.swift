@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -18,6 +19,10 @@ struct LiveCache: Sendable {
     let storage: (any StorageLevel<String, Data>)?
     /// What becomes of a key on its way to the level.
     var keySteps: [KeyStep] = []
+    /// Values come from it that nobody stored: a network, a simulated origin.
+    let isSource: Bool
+    /// Says what goes wrong in it on purpose.
+    let faults: FaultInjector
     /// Ends the level's use: flushes, lets go of files and connections.
     let close: @Sendable () async throws -> Void
 
@@ -39,6 +44,12 @@ struct LiveCache: Sendable {
   let operators: [Operator]
   let statistics: CacheStatistics
   let clock: any CacheClock
+
+  /// The clock, if its speed can be set.
+  var pace: AdjustableClock? { clock as? AdjustableClock }
+
+  /// Whether a missing value is fetched by the cache itself.
+  var hasSource: Bool { levels.contains(where: \.isSource) }
 
   func level(named name: String) -> Level? { levels.first { $0.name == name } }
 

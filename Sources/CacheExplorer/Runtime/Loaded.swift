@@ -18,6 +18,17 @@ enum Loaded {
     }
   }
 
+  /// Reads a workload as the command line writes it behind `run`.
+  static func workload(_ text: String) throws(ProgramFailure) -> WorkloadRequest {
+    do {
+      if case .run(let request)? = try Command.parse("run \(text)") { return request }
+      throw ProgramFailure(
+        .usage, "error: --run needs a workload; name one of \(Workload.names.joined(separator: ", "))")
+    } catch let error as CommandError {
+      throw ProgramFailure(.usage, "error: --run “\(text)”: \(error)")
+    } catch { throw ProgramFailure(.usage, "error: \(error)") }
+  }
+
   /// `path`: `-` for standard input.
   static func script(_ path: String) throws(ProgramFailure) -> [Command] {
     let bytes: Data

@@ -43,6 +43,7 @@ private struct ChainRows {
     case .defaults: row(level, "settings")
     case .network: row(level, "network")
     case .origin: row(level, "simulated")
+    case .empty: row(level, "nothing")
     case .around(let operation, let inner): around(level, operation, inner)
     case .lanes(let condition, let then, let otherwise): lanes(level, condition, then, otherwise)
     case .stale(let stale, let holding, let source): self.stale(level, stale, holding, source)
@@ -106,7 +107,8 @@ extension OperatorSpecification {
     case .capped(let limit): "\(limit)"
     case .conditioned(let condition): condition.text
     case .transformKeys(let steps): steps.map(\.text).joined(separator: " › ")
-    case .transformValues(let steps), .postProcess(let steps): steps.map(\.text).joined(separator: " › ")
+    case .transformValues(let steps, let condition), .postProcess(let steps, let condition):
+      steps.map(\.text).joined(separator: " › ") + (condition.map { " if \($0.text)" } ?? "")
     case .expiry(let lifetime): "after \(Quantity.text(lifetime))"
     case .maximumAge(let age): "no older than \(Quantity.text(age))"
     case .negative(let negative): "for \(Quantity.text(negative.lifetime))"

@@ -5,6 +5,7 @@ struct ProgramFailure: Error, CustomStringConvertible {
     case usage = 2
     case configuration = 3
     case terminal = 4
+    case unreachable = 5
   }
 
   let status: Int32

@@ -10,7 +10,7 @@ import CacheEngine
 struct ScriptRunner {
   enum Format: String, Sendable, CaseIterable { case text, json }
 
-  let live: LiveCache
+  let opened: OpenedCache
   let format: Format
   /// Where answers go, a line at a time.
   let print: @Sendable (String) -> Void
@@ -33,18 +33,21 @@ struct ScriptRunner {
     return commands
   }
 
-  func play(_ commands: [Command]) async {
-    let interpreter = Interpreter(live: live, mode: .script)
+  /// - Returns: The cache in use at the end, for the caller to close.
+  @discardableResult
+  func play(_ commands: [Command]) async -> LiveCache {
+    let interpreter = Interpreter(opened, mode: .script)
     for command in commands {
       if command == .quit { break }
       let result = await interpreter.run(command)
       switch format {
       case .text: print(result.sentence)
-      case .json: print(command == .stats ? live.statisticsJSON : result.json)
+      case .json: print(command == .stats ? interpreter.current.live.statisticsJSON : result.json)
       }
       if Task.isCancelled { break }
     }
     await interpreter.stopWorkload()
+    return interpreter.current.live
   }
 }
 

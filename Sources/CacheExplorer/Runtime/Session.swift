@@ -11,57 +11,174 @@ import CacheEngine
 enum Session {
   /// Plays commands and prints the answers.
   static func play(
-    _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format
+    _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
+    isStrict: Bool
   ) async throws {
-    let live = try await build(configuration, file: file)
-    await ScriptRunner(live: live, format: format, print: { StandardStreams.say($0) }).play(commands)
-    try await close(live)
+    let opened = try await open(configuration, file: file, isStrict: isStrict)
+    let work = Task {
+      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(commands)
+    }
+    let interruption = Interruption { work.cancel() }
+    try await close(await work.value)
+    if let status = interruption.status { throw ExitCode(status) }
   }
 
-  /// Opens the screen and stays until the person leaves.
-  @MainActor
-  static func open(
-    _ configuration: CacheConfiguration, file: String, workload: WorkloadRequest?, appearance: ScreenOptions,
-    caption: String? = nil
+  /// Drives a cache with a trace, and prints the statistics of every level.
+  ///
+  /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
+  static func replay(
+    _ trace: String, clients: Int, speed: Double, on configuration: CacheConfiguration, file: String,
+    format: ScriptRunner.Format, isStrict: Bool
   ) async throws {
+    let workload: Workload
+    do { workload = try Workload(WorkloadRequest(name: "trace", file: trace)) } catch {
+      throw ProgramFailure(.usage, "\(error)")
+    }
+    let live = try await open(configuration, file: file, isStrict: isStrict).live
+    live.pace?.speed = speed
+    let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients) }
+    let interruption = Interruption { work.cancel() }
+    let report = await work.value
+    switch format {
+    case .text:
+      StandardStreams.say("\(report.requests) requests of \(trace), \(report.failures) failed")
+      StandardStreams.say(live.summary)
+    case .json: StandardStreams.say(live.statisticsJSON)
+    }
+    try await close(live)
+    if let status = interruption.status { throw ExitCode(status) }
+    if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
+  }
+
+  /// What is opened, and how.
+  struct Show: Sendable {
+    var configuration: CacheConfiguration
+    var file: String
+    /// A demonstration is no file that could be read again.
+    var isFile = true
+    var workload: WorkloadRequest?
+    var steps: [DemoStep] = []
+    /// What to tell first.
+    var caption: String?
+    var appearance: ScreenOptions
+    var isStrict = false
+  }
+
+  /// Opens the screen, or tells everything in sentences where there is none, and stays until the person leaves.
+  @MainActor
+  static func show(_ show: Show) async throws {
+    let environment = ProcessInfo.processInfo.environment
+    let reason = show.appearance.plain ? nil : Terminal.whyPlain(environment)
+    guard !show.appearance.plain, reason == nil || show.appearance.screen else {
+      return try await tell(show, because: reason)
+    }
     let screen: Terminal
-    var options = Terminal.Options(environment: ProcessInfo.processInfo.environment)
-    options.isASCII = appearance.ascii
+    var options = Terminal.Options(environment: environment)
+    options.isASCII = show.appearance.ascii
+    options.theme = show.appearance.theme
+    options.colors = show.appearance.color == .never ? .mono : nil
+    options.ignoresNoColor = show.appearance.color == .always
     do { screen = try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
     let buffer = EventBuffer()
-    var model = Model(configuration, title: configuration.name, file: file, now: SystemClock().now)
+    var model = Model(
+      show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
+    model.isReadOnly = show.appearance.readOnly
+    model.isMasked = show.appearance.mask
     // The first picture does not wait for the levels: a disk may have to be read.
     model.size = screen.size
     model.wall = SystemClock().timeSinceEpoch
     var canvas = Canvas(screen.size)
     view(model, on: &canvas)
     screen.show(canvas)
-    let live: LiveCache
-    do { live = try await build(configuration, file: file, observers: [buffer]) } catch {
+    let opened: OpenedCache
+    do {
+      opened = try await open(
+        show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    } catch {
       screen.close()
       throw error
     }
-    let reloading = Explorer.Reloading(
-      configuration: configuration, file: file,
-      isFile: caption == nil,
-      build: { try await build($0, file: file, observers: [buffer]) })
+    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
     let explorer = Explorer(
-      screen: screen, live: live, buffer: buffer, model: model, reloading: reloading,
-      models: configuration.models.map { ModelShow($0, clock: live.clock) })
+      screen: screen, opened: opened, buffer: buffer, model: model, history: history,
+      models: show.configuration.models.map { ModelShow($0, clock: opened.live.clock) })
     // What the person should know, once the screen is gone again as well as on it.
-    for note in [caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
-    let status = await explorer.run(workload: workload)
+    for note in [show.caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
+    let status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }
 
-  private static func build(
-    _ configuration: CacheConfiguration, file: String, observers: [any CacheObserver] = []
-  ) async throws -> LiveCache {
-    do { return try await CacheBuilder.build(configuration, file: file, observers: observers) } catch let error
-      as ConfigurationFailure
-    { throw ProgramFailure(.configuration, error.description) }
+  /// Tells everything in sentences.
+  private static func tell(_ show: Show, because reason: String?) async throws {
+    let buffer = EventBuffer()
+    let opened = try await open(
+      show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    let isASCII = show.appearance.ascii
+    let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
+    if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
+    let levels = opened.live.levels.map(\.name).joined(separator: ", ")
+    say("\(harmless(show.configuration.name)) is open; its levels are \(levels); “help” tells the commands")
+    if let caption = show.caption { say(caption) }
+    let session = PlainSession(
+      interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
+      isMasked: show.appearance.mask, say: say)
+    let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
+    let work = Task {
+      await session.run(InputLines.standardInput(), workload: show.workload, steps: show.steps, logLevel: level)
+    }
+    let interruption = Interruption { work.cancel() }
+    await work.value
+    try await close(session.interpreter.current.live)
+    if let status = interruption.status { throw ExitCode(status) }
+  }
+
+  /// Runs the workload to its end, prints one picture or the statistics, and leaves.
+  static func once(_ show: Show, size: Size, isJSON: Bool) async throws {
+    let buffer = EventBuffer(capacity: 1 << 18)
+    let opened = try await open(
+      show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    let work = Task {
+      let interpreter = Interpreter(opened, mode: .script, isReadOnly: show.appearance.readOnly)
+      guard let workload = show.workload else { return CommandResult(command: "run", outcome: .ok, microseconds: 0) }
+      return await interpreter.run(.run(workload))
+    }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.value
+    if isJSON {
+      StandardStreams.say(opened.live.statisticsJSON)
+    } else {
+      StandardStreams.say(await OneFrame.text(opened, buffer, size: size, isASCII: show.appearance.ascii))
+    }
+    try await close(opened.live)
+    if let status = interruption.status { throw ExitCode(status) }
+    if let error = result.error { throw ProgramFailure(.usage, "error: \(error)") }
+  }
+
+  private static func open(
+    _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool = false,
+    observers: [any CacheObserver] = []
+  ) async throws -> OpenedCache {
+    let clock = AdjustableClock()
+    let build: OpenedCache.Build = { configuration, file in
+      try await CacheBuilder.build(configuration, file: file, clock: clock, observers: observers)
+    }
+    do {
+      let live = try await build(configuration, file)
+      if isStrict {
+        let problems = await Reachability.unreachable(in: live)
+        guard problems.isEmpty else {
+          try await close(live)
+          throw ProgramFailure(
+            .unreachable,
+            problems.map { "error: \($0); start what answers there, or leave out --strict" }.joined(separator: "\n"))
+        }
+      }
+      return OpenedCache(configuration: configuration, file: file, isFile: isFile, live: live, build: build)
+    } catch let error as ConfigurationFailure {
+      throw ProgramFailure(.configuration, error.description)
+    }
   }
 
   private static func close(_ live: LiveCache) async throws {

@@ -25,6 +25,20 @@ struct ValueSteps: TwoWayTransformer {
   }
 }
 
+/// The same for the values of some keys; the others stay as they are.
+struct SomeValueSteps: ConditionedTwoWayTransformer {
+  let steps: ValueSteps
+  let condition: KeyCondition
+
+  func conditionalTransform(key: String, value: Data) async throws -> Data {
+    condition.holds(key) ? try await steps.transform(value) : value
+  }
+
+  func inverseConditionalTransform(key: String, value: Data) async throws -> Data {
+    condition.holds(key) ? try await steps.inverseTransform(value) : value
+  }
+}
+
 extension ValueStep {
   func done(to value: Data) async throws -> Data {
     switch self {

@@ -38,6 +38,11 @@ struct DrawnGlyph: Equatable, Sendable {
 
 /// What stands for a glyph where only ASCII can be shown.
 enum ASCIIGlyphs {
+  /// A text in which every glyph is replaced that cannot be shown.
+  static func text(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.map { $0 == "\n" ? "\n" : lookAlike(of: String($0)) }))
+  }
+
   static func lookAlike(of glyph: String) -> Unicode.Scalar {
     guard let scalar = glyph.unicodeScalars.first else { return " " }
     if scalar.value >= 0x20, scalar.value < 0x7f { return glyph.unicodeScalars.count == 1 ? scalar : "?" }

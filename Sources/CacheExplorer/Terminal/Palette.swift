@@ -16,6 +16,20 @@ enum ColorDepth: String, CaseIterable, Sendable {
   }
 }
 
+/// Which colours stand for what.
+enum Theme: String, CaseIterable, Sendable {
+  /// Of a middle lightness, readable on black and on white.
+  case standard
+  /// For a dark background, and for a light one.
+  case dark, light
+  /// As far from the background as can be, and bold.
+  case contrast
+  /// Hit and miss in blue and orange, which those who see no red or green tell apart.
+  case distinct
+  /// No colours at all.
+  case mono
+}
+
 /// How a style looks on a terminal: a colour and the signs that do without colour.
 struct Appearance: Equatable, Hashable, Sendable {
   /// The colour's number, `nil` for the terminal's own.
@@ -32,9 +46,16 @@ struct Appearance: Equatable, Hashable, Sendable {
 /// error), they also differ in weight, underline or reverse, and the words and glyphs of the view say the same again.
 struct Palette: Equatable, Sendable {
   let depth: ColorDepth
+  let theme: Theme
+
+  init(depth: ColorDepth, theme: Theme = .standard) {
+    self.depth = theme == .mono ? .mono : depth
+    self.theme = theme
+  }
 
   func appearance(of style: Style) -> Appearance {
     var look = depth == .mono ? Self.mono(style.role) : colored(style.role)
+    if theme == .contrast, look.foreground != nil, style.role != .miss { look.isBold = true }
     if style.isBold { look.isBold = true }
     if style.isReversed { look.isReversed.toggle() }
     // Bold and dim together are undefined on many terminals.
@@ -56,12 +77,13 @@ struct Palette: Equatable, Sendable {
       case .warning: (3, 11, 178)
       case .error: (1, 9, 196)
       }
+    let other = Self.other(theme, style: role)
     let foreground: Int? =
       switch depth {
       case .mono: nil
-      case .eight: eight
-      case .sixteen: sixteen
-      case .many: many
+      case .eight: other.map(\.eight) ?? eight
+      case .sixteen: other.map(\.sixteen) ?? sixteen
+      case .many: other.map(\.many) ?? many
       }
     var look = Appearance(foreground: foreground)
     switch role {
@@ -72,6 +94,40 @@ struct Palette: Equatable, Sendable {
     case .plain, .hit, .join, .fill, .accent: break
     }
     return look
+  }
+
+  /// Where a theme differs from the standard one.
+  private static func other(_ theme: Theme, style role: Style.Role) -> (eight: Int?, sixteen: Int?, many: Int)? {
+    switch (theme, role) {
+    case (.standard, _), (.mono, _), (_, .plain), (_, .title), (_, .error): nil
+    case (.dark, .faint), (.dark, .border): (nil, 8, 247)
+    case (.dark, .key), (.dark, .accent): (6, 14, 81)
+    case (.dark, .hit): (2, 10, 114)
+    case (.dark, .miss): (3, 11, 215)
+    case (.dark, .join): (5, 13, 177)
+    case (.dark, .fill): (4, 12, 111)
+    case (.dark, .warning): (3, 11, 221)
+    case (.light, .faint), (.light, .border): (nil, 8, 242)
+    case (.light, .key), (.light, .accent): (6, 6, 24)
+    case (.light, .hit): (2, 2, 28)
+    case (.light, .miss): (1, 1, 130)
+    case (.light, .join): (5, 5, 90)
+    case (.light, .fill): (4, 4, 25)
+    case (.light, .warning): (1, 1, 94)
+    // Numbers of the terminal's own palette: whoever needs contrast has set it there.
+    case (.contrast, .faint), (.contrast, .border): (nil, 7, 7)
+    case (.contrast, .key), (.contrast, .accent): (6, 14, 14)
+    case (.contrast, .hit): (2, 10, 10)
+    case (.contrast, .miss): (3, 11, 11)
+    case (.contrast, .join): (5, 13, 13)
+    case (.contrast, .fill): (6, 14, 14)
+    case (.contrast, .warning): (3, 11, 11)
+    case (.distinct, .hit): (4, 12, 75)
+    case (.distinct, .miss): (3, 11, 214)
+    case (.distinct, .fill): (6, 14, 37)
+    case (.distinct, .warning): (3, 11, 220)
+    case (.distinct, _): nil
+    }
   }
 
   private static func mono(_ role: Style.Role) -> Appearance {

@@ -26,6 +26,9 @@ final class Terminal: Screen {
     var isASCII = false
     /// The colours to use; `nil` for what the terminal and `NO_COLOR` say.
     var colors: ColorDepth?
+    var theme = Theme.standard
+    /// Uses colours although the environment asks for none.
+    var ignoresNoColor = false
     /// Takes the process's signals and guards against crashes.
     ///
     /// A test that shares its process does without.
@@ -58,6 +61,17 @@ final class Terminal: Screen {
   private var keyboard: Keyboard?
   private var signals: (any DispatchSourceRead)?
 
+  /// Why there can be no screen here; `nil` if there can.
+  static func whyPlain(_ environment: [String: String]) -> String? {
+    if isatty(STDOUT_FILENO) != 1 { return "standard output is not a terminal" }
+    if isatty(STDIN_FILENO) != 1 { return "standard input is not a terminal" }
+    guard TerminalName.isUnsuitable(environment["TERM"]) else { return nil }
+    guard let term = environment["TERM"], !term.isEmpty else {
+      return "TERM is not set, so that the kind of terminal is not known (set it, for example TERM=xterm-256color)"
+    }
+    return "a terminal of the kind TERM=\(harmless(term)) cannot place its cursor"
+  }
+
   /// - Throws: ``TerminalError``; the terminal is then as it was.
   init(_ options: Options) throws(TerminalError) {
     let term = options.environment["TERM"]
@@ -74,8 +88,10 @@ final class Terminal: Screen {
       Self.unwatchSignals(signalPipe)
       throw error
     }
-    colors = options.colors ?? .chosen(colors: curses.colors, environment: options.environment)
-    curses.use(Palette(depth: colors))
+    colors =
+      options.colors
+      ?? .chosen(colors: curses.colors, environment: options.ignoresNoColor ? [:] : options.environment)
+    curses.use(Palette(depth: colors, theme: options.theme))
     warning = Self.warning(asked: term, curses: curses, isASCII: options.isASCII)
     size = TerminalModes.size(of: options.output, environment: options.environment)
     writer = FrameWriter(terminal: options.output)

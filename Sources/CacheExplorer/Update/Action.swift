@@ -17,7 +17,7 @@ enum Action: String, Sendable, CaseIterable {
   case accept, cancel, complete
   case cursorLeft, cursorRight, lineStart, lineEnd
   case deleteBack, deleteForwards, deleteWord, deleteToStart
-  case older, newer
+  case older, newer, searchHistory
 
   // In a question.
   case confirm

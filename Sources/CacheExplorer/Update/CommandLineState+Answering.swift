@@ -7,7 +7,17 @@ import CacheEngine
 #endif
 
 extension CommandLineState {
+  /// Puts a character into the line, or into the search for an older one.
+  mutating func type(_ text: String) {
+    if let query = search {
+      find(query + text, from: 0)
+    } else {
+      edit { $0.insert(text) }
+    }
+  }
+
   mutating func open() {
+    search = nil
     if fault == nil { editor.replace(with: "") }
     recalled = nil
     completion = nil
@@ -35,14 +45,11 @@ extension CommandLineState {
     answer = Answer(isGood: false, text: reason)
   }
 
-  mutating func finished(_ result: CommandResult) {
-    let place = running.firstIndex { Self.verb(of: $0) == result.command } ?? running.indices.first
-    let line = place.map { running.remove(at: $0) } ?? result.command
-    answer = Answer(isGood: result.outcome != .error, text: Self.sentence(line, result))
-  }
-
-  private static func verb(of line: String) -> String {
-    String(line.drop { $0 == " " }.prefix { $0 != " " })
+  /// `line`: What was asked; two commands of one verb may end in another order than they began.
+  mutating func finished(_ result: CommandResult, line: String?) {
+    if let place = running.firstIndex(of: line ?? result.command) { running.remove(at: place) }
+    let shown = line.map { $0.isEmpty ? result.command : $0 } ?? result.command
+    answer = Answer(isGood: result.outcome != .error, text: Self.sentence(shown, result))
   }
 
   private static func sentence(_ line: String, _ result: CommandResult) -> String {
@@ -71,7 +78,7 @@ extension Command {
     case .expire(let key): "expire \(key ?? "--all")"
     case .clear(let level): "clear \(level ?? "--all")"
     case .warn: "warn"
-    case .get, .set, .run, .stop, .log, .stats, .help, .quit: ""
+    default: ""
     }
   }
 }

@@ -2,19 +2,66 @@ extension CommandLineState {
   private static let mostCandidates = 100
 
   /// Completes the word before the cursor; again goes to the next candidate.
-  mutating func complete(with picture: Picture) {
+  mutating func complete(with picture: Picture) -> [Effect] {
     if var going = completion, !going.candidates.isEmpty {
       going.index = (going.index + 1) % going.candidates.count
       use(going)
-      return
+      return []
     }
-    let before = editor.beforeCursor
-    guard editor.cursor == editor.characters.count else { return }
-    let word = String(before.reversed().prefix { $0 != " " }.reversed())
-    let head = String(before.dropLast(word.count))
+    guard let (head, word) = lastWord else { return [] }
+    if let path = Self.path(in: word, after: head) { return [.listFiles(beginning: path)] }
     let candidates = Self.candidates(for: word, after: head, in: picture)
-    guard !candidates.isEmpty else { return }
+    guard !candidates.isEmpty else { return [] }
     use(Completion(head: head, candidates: candidates, index: 0))
+    return []
+  }
+
+  /// Completes the name of a file, if nobody typed on since it was asked for.
+  mutating func complete(_ path: String, among names: [String]) {
+    guard let (head, word) = lastWord, Self.path(in: word, after: head) == path, !names.isEmpty else { return }
+    let whole = head + word.dropLast(path.count)
+    use(Completion(head: whole, candidates: names.filter(Self.isOneWord), index: 0))
+  }
+
+  /// What the line would probably go on with: the newest line that begins like it, else the first completion.
+  func ghost(in picture: Picture) -> String? {
+    let text = editor.text
+    guard !text.isEmpty, search == nil, completion == nil, fault == nil, editor.cursor == editor.characters.count else {
+      return nil
+    }
+    if let line = history.last(where: { $0.hasPrefix(text) && $0.count > text.count }) {
+      return String(line.dropFirst(text.count))
+    }
+    guard let (head, word) = lastWord, !word.isEmpty || !head.isEmpty else { return nil }
+    let candidate = Self.candidates(for: word, after: head, in: picture).first { $0.count > word.count }
+    return candidate.map { String($0.dropFirst(word.count)) }
+  }
+
+  /// The word that ends at the cursor, and what stands before it; `nil` in the middle of a line.
+  private var lastWord: (head: String, word: String)? {
+    guard editor.cursor == editor.characters.count else { return nil }
+    let before = editor.beforeCursor
+    let word = String(before.reversed().prefix { $0 != " " }.reversed())
+    return (String(before.dropLast(word.count)), word)
+  }
+
+  /// The path that a word is, or has behind an @; `nil` where no file is meant.
+  private static func path(in word: String, after head: String) -> String? {
+    switch argument(at: word, after: head) {
+    case .file: word
+    case .value where word.hasPrefix("@"): String(word.dropFirst())
+    default: nil
+    }
+  }
+
+  /// What a word at the end of a line stands for.
+  static func argument(at word: String, after head: String) -> Verb.Argument? {
+    let words = head.split(separator: " ").map(String.init)
+    guard let name = words.first, let verb = Verb.named(name) else { return nil }
+    if let option = verb.options.first(where: { $0.name == words.last && $0.value != nil }) { return option.argument }
+    guard !word.hasPrefix("--") else { return nil }
+    let position = argumentCount(words.dropFirst(), of: verb)
+    return verb.arguments.indices.contains(position) ? verb.arguments[position] : nil
   }
 
   private mutating func use(_ completion: Completion) {
@@ -27,13 +74,8 @@ extension CommandLineState {
     let words = head.split(separator: " ").map(String.init)
     guard let name = words.first else { return Verb.all.map(\.name).filter { $0.hasPrefix(word) } }
     guard let verb = Verb.named(name) else { return [] }
-    if let option = verb.options.first(where: { $0.name == words.last && $0.value != nil }) {
-      return option.argument.map { candidates(for: word, as: $0, in: picture) } ?? []
-    }
     if word.hasPrefix("--") { return verb.options.map(\.name).filter { $0.hasPrefix(word) } }
-    let position = argumentCount(words.dropFirst(), of: verb)
-    guard position < verb.arguments.count else { return [] }
-    return candidates(for: word, as: verb.arguments[position], in: picture)
+    return argument(at: word, after: head).map { candidates(for: word, as: $0, in: picture) } ?? []
   }
 
   /// How many of the words are arguments, and not options or their values.
@@ -60,6 +102,10 @@ extension CommandLineState {
     case .workload: return Workload.names.filter { $0.hasPrefix(word) }
     case .logLevel: return LogLevelName.all.filter { $0.hasPrefix(word) }
     case .verb: return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
+    case .severity: return ["critical", "low"].filter { $0.hasPrefix(word) }
+    case .fault: return ["error", "latency", "down", "off"].filter { $0.hasPrefix(word) }
+    case .column: return Command.sortColumns.filter { $0.hasPrefix(word) }
+    case .file, .amount, .text: return []
     }
   }
 

@@ -100,17 +100,19 @@ enum KeyTable {
 
     bind([.enter], "Enter", .accept, "run the command, or keep the filter", .typing),
     bind([.escape, .control("c"), .control("g")], "Esc ^C ^G", .cancel, "leave the line", .typing),
-    bind([.tab], "Tab", .complete, "complete a verb, a level or a known key; again for the next", .typing),
+    bind([.tab], "Tab", .complete, "complete a verb, a key, a level or a file; again for the next", .typing),
     bind([.left, .control("b")], "← ^B", .cursorLeft, "one character left", .typing),
-    bind([.right, .control("f")], "→ ^F", .cursorRight, "one character right", .typing),
+    bind(
+      [.right, .control("f")], "→ ^F", .cursorRight, "one character right; at the end: take what is suggested", .typing),
     bind([.home, .control("a")], "Home ^A", .lineStart, "to the start of the line", .typing),
     bind([.end, .control("e")], "End ^E", .lineEnd, "to the end of the line", .typing),
     bind([.backspace, .control("h")], "Backspace ^H", .deleteBack, "delete the character before the cursor", .typing),
     bind([.delete, .control("d")], "Delete ^D", .deleteForwards, "delete the character under the cursor", .typing),
     bind([.control("w")], "^W", .deleteWord, "delete the word before the cursor", .typing),
     bind([.control("u")], "^U", .deleteToStart, "delete to the start of the line", .typing),
-    bind([.up, .control("p")], "↑ ^P", .older, "an older command", .typing),
-    bind([.down, .control("n")], "↓ ^N", .newer, "a newer command", .typing),
+    bind([.up, .control("p")], "↑ ^P", .older, "an older command that begins like this one", .typing),
+    bind([.down, .control("n")], "↓ ^N", .newer, "a newer command that begins like this one", .typing),
+    bind([.control("r")], "^R", .searchHistory, "search older commands; again for the next", .typing),
     bind([.control("l")], "^L", .redraw, "draw everything anew", .typing),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .typing),
 

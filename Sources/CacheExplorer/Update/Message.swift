@@ -10,12 +10,22 @@ enum Message: Sendable {
   case log([LogLine], lost: Int)
   /// The least severe lines to show, as the command `log` sets it.
   case showLog(from: LogLevel)
+  /// What a demonstration says to look at.
+  case caption(String)
+  /// Which keys to list, as the command `filter` sets it.
+  case filter(String)
+  /// The column to list by, as the command `sort` names it.
+  case sort(String)
+  /// What goes wrong in levels on purpose, by name.
+  case faults([String: String])
   /// How full levels are, by name.
   case usage([String: LevelUsage])
   /// Everything that a level holds.
   case snapshot(level: String, [EntrySummary<String>])
-  /// A command was carried out.
-  case finished(CommandResult)
+  /// A command was carried out; `line` as it was typed.
+  case finished(CommandResult, line: String? = nil)
+  /// What a file's name that begins so can go on as.
+  case files(beginning: String, [String])
   /// A typed line was not understood; `column` counts characters from 0.
   case rejected(line: String, reason: String, column: Int?)
   /// Help was asked for by a command.
@@ -36,6 +46,8 @@ enum Effect: Sendable, Equatable {
   case run(String)
   /// Carry out a command that a key stands for; answered with `.finished`.
   case perform(Command)
+  /// Look which files' names begin so; answered with `.files`.
+  case listFiles(beginning: String)
   /// Stop the command that runs.
   case interrupt
   /// Ask the levels how full they are; answered with `.usage`.

@@ -141,6 +141,7 @@ extension Model {
     config = new.config
     list.refresh(live, isForced: true)
     refreshRequests()
+    askedAt = nil
     isUncertain = true
     command.answer = CommandLineState.Answer(isGood: true, text: "the configuration is in force; counters began anew")
   }

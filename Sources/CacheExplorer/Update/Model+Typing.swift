@@ -25,7 +25,25 @@ extension Model {
   }
 
   private mutating func typeCommand(_ action: Action) -> [Effect] {
+    if let query = command.search, action != .searchHistory {
+      switch action {
+      case .deleteBack:
+        command.find(String(query.dropLast()), from: 0)
+        return []
+      case .cancel:
+        command.endSearch(isGivenUp: true)
+        return []
+      default: command.endSearch(isGivenUp: false)
+      }
+    }
     switch action {
+    case .searchHistory: command.searchHistory()
+    case .cursorRight, .lineEnd:
+      if let ghost = command.ghost(in: shown) {
+        command.edit { $0.replace(with: $0.text + ghost) }
+      } else {
+        command.edit { $0.apply(action) }
+      }
     case .accept:
       let line = command.editor.text
       guard line.contains(where: { $0 != " " }) else {
@@ -38,7 +56,7 @@ extension Model {
     case .cancel: mode = .normal
     case .older: command.recall(older: true)
     case .newer: command.recall(older: false)
-    case .complete: command.complete(with: shown)
+    case .complete: return command.complete(with: shown)
     default: command.edit { $0.apply(action) }
     }
     if action != .complete { command.completion = nil }

@@ -29,6 +29,23 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .showLog(let minimum):
     model.log.minimum = minimum
     effects = []
+  case .caption(let text):
+    model.caption = text
+    // Where both share a row the older one goes.
+    if model.command.fault == nil { model.command.answer = nil }
+    effects = []
+  case .filter(let text):
+    model.list.filter = EntryFilter(text)
+    model.list.refresh(model.shown, isForced: true)
+    effects = []
+  case .sort(let name):
+    if let column = EntryList.Column(command: name) { model.list.sort = column }
+    model.list.isReversed = false
+    model.list.refresh(model.shown, isForced: true)
+    effects = []
+  case .faults(let faults):
+    for index in model.live.levels.indices { model.live.levels[index].fault = faults[model.live.levels[index].name] }
+    effects = []
   case .usage(let usages):
     for index in model.live.levels.indices {
       if let usage = usages[model.live.levels[index].name] { model.live.levels[index].usage = usage }
@@ -44,8 +61,14 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
       if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
     }
     effects = []
-  case .finished(let result):
-    model.command.finished(result)
+  case .files(let word, let names):
+    model.command.complete(word, among: names)
+    effects = []
+  case .finished(let result, let line):
+    // Nobody typed it, and a caption says more.
+    if line != "" || model.caption == nil || result.outcome == .error {
+      model.command.finished(result, line: line)
+    }
     model.hasNews = true
     effects = []
   case .value(let sight):
@@ -115,7 +138,7 @@ extension Model {
       if let action = KeyTable.action(for: key, in: .typing) { return type(action) }
       guard case .character(let character) = key else { return [] }
       if mode == .command {
-        command.edit { $0.insert(String(character)) }
+        command.type(String(character))
       } else {
         filter.insert(String(character))
         applyFilter()

@@ -4,7 +4,14 @@ enum CommandRow {
     let rect = layout.commandLine
     switch model.mode {
     case .command:
-      let x = drawEditor(model.command.editor, prompt: " :", in: rect, on: &canvas)
+      let line = model.command.editor.text
+      let parts = CommandHighlight.parts(of: line, levels: model.shown.levels.map(\.name))
+      let prompt =
+        model.command.search.map { " search older commands ‘" + DisplayText($0).clipped(to: 20) + "’ :" } ?? " :"
+      var x = drawEditor(model.command.editor, prompt: prompt, styles: parts.map(\.style), in: rect, on: &canvas)
+      if let ghost = model.command.ghost(in: model.shown) {
+        x = canvas.write(DisplayText(ghost), x: x, y: rect.y, style: .faint, limit: max(0, rect.right - x - 1))
+      }
       if layout.answer == nil, let column = model.command.fault?.column {
         let before = String(model.command.editor.characters.prefix(max(0, column)))
         canvas.reverse(Rect(x: rect.x + 2 + DisplayText(before).width, y: rect.y, width: 1, height: 1))
@@ -33,6 +40,9 @@ enum CommandRow {
       let hasNews = model.command.answer != nil || !model.command.running.isEmpty
       if layout.answer == nil, hasNews {
         drawAnswer(model.command, isTyping: false, in: rect, on: &canvas)
+      } else if let caption = model.caption {
+        canvas.write(
+          [Span(" ▸ ", .key), Span(DisplayText(caption), .accent)], x: rect.x, y: rect.y, limit: rect.width)
       } else {
         let text: DisplayText = " : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help"
         canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
@@ -42,22 +52,55 @@ enum CommandRow {
   }
 
   /// Draws the line, scrolled so that the cursor is seen; returns the place after it.
+  ///
+  /// `styles`: One for each character; those that are missing are plain.
   private static func drawEditor(
-    _ editor: LineEditor, prompt: DisplayText, in rect: Rect, on canvas: inout Canvas
+    _ editor: LineEditor, prompt: DisplayText, styles: [Style] = [], in rect: Rect, on canvas: inout Canvas
   ) -> Int {
     let x = canvas.write(prompt, x: rect.x, y: rect.y, style: .key)
     let room = max(1, rect.right - x - 1)
-    let before = DisplayText(editor.beforeCursor, atMost: LineEditor.longest * 2)
-    let after = DisplayText(String(editor.characters[editor.cursor...].prefix(room)))
-    var skipped = max(0, before.width - room)
-    var head = before.dropping(cells: skipped)
-    while head.width > room, skipped < before.width {
+    let before = spans(editor, ..<editor.cursor, styles)
+    let end = min(editor.characters.count, editor.cursor + room)
+    let after = spans(editor, editor.cursor..<end, styles)
+    let width = before.reduce(0) { $0 + $1.text.width }
+    var skipped = max(0, width - room)
+    var head = dropping(skipped, from: before)
+    while head.reduce(0, { $0 + $1.text.width }) > room, skipped < width {
       skipped += 1
-      head = before.dropping(cells: skipped)
+      head = dropping(skipped, from: before)
     }
     let cursor = canvas.write(head, x: x, y: rect.y)
     canvas.cursor = Point(x: min(cursor, rect.right - 1), y: rect.y)
     return canvas.write(after, x: cursor, y: rect.y, limit: max(0, rect.right - cursor))
+  }
+
+  /// A part of the line in pieces of one style.
+  private static func spans(
+    _ editor: LineEditor, _ range: some RangeExpression<Int>, _ styles: [Style]
+  ) -> [Span] {
+    var spans: [Span] = []
+    var run: (text: String, style: Style)?
+    func style(_ place: Int) -> Style { styles.indices.contains(place) ? styles[place] : .plain }
+    for place in range.relative(to: editor.characters) {
+      if run?.style == style(place) {
+        run?.text.append(editor.characters[place])
+      } else {
+        if let run { spans.append(Span(DisplayText(run.text, atMost: LineEditor.longest * 2), run.style)) }
+        run = (String(editor.characters[place]), style(place))
+      }
+    }
+    if let run { spans.append(Span(DisplayText(run.text, atMost: LineEditor.longest * 2), run.style)) }
+    return spans
+  }
+
+  private static func dropping(_ cells: Int, from spans: [Span]) -> [Span] {
+    var left = cells
+    return spans.compactMap { span in
+      guard left > 0 else { return span }
+      let width = span.text.width
+      defer { left = max(0, left - width) }
+      return left >= width ? nil : Span(span.text.dropping(cells: left), span.style)
+    }
   }
 
   private static func drawHint(
@@ -102,6 +145,20 @@ enum CommandRow {
     } else if let answer = state.answer {
       let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
       canvas.write([sign, Span(DisplayText(answer.text))], x: rect.x, y: rect.y, limit: rect.width)
+    }
+  }
+}
+
+extension CommandHighlight.Part {
+  fileprivate var style: Style {
+    switch self {
+    case .plain: .plain
+    case .verb: .key
+    case .option: .accent
+    case .level: .hit
+    case .quantity: .join
+    case .quoted: .fill
+    case .wrong: .error
     }
   }
 }

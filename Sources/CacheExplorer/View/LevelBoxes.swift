@@ -17,6 +17,10 @@ enum LevelBoxes {
     let name = DisplayText(level.name.uppercased())
     canvas.box(
       box, title: "\(LevelRow.number(index, of: picture.levels))" + name, right: DisplayText(level.capacity))
+    if let fault = level.fault {
+      let text = DisplayText(" ✕ \(fault) ").clipped(to: max(0, box.width - name.width - 6))
+      canvas.write(text, endingAt: box.right - 1, y: box.y, style: .warning)
+    }
     drawNotes(level, traffic, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) }, in: box, on: &canvas)
     if level.isOrigin {
       drawOrigin(traffic, picture.now, in: box, on: &canvas)

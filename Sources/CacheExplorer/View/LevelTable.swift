@@ -140,6 +140,9 @@ enum LevelTable {
       if column == .history { drawWarnings(picture.traffic[index], picture.now, x: x, y: y, on: &canvas) }
       x += column.width
     }
+    if let fault = level.fault {
+      canvas.write(" ✕ " + DisplayText(fault).clipped(to: 24), endingAt: rect.right, y: y, style: .warning)
+    }
     if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
       warning.time.duration(to: picture.now) < WarningReport.flash
     {

@@ -3,6 +3,37 @@ import Testing
 @testable import CacheExplorer
 
 struct CommandParserTests {
+  @Test("Time, faults and workloads are written with their units")
+  func quantities() throws {
+    #expect(try Command.parse("advance 1.5m") == .advance(.seconds(90)))
+    #expect(try Command.parse("speed 0.25") == .speed(0.25))
+    #expect(try Command.parse("speed ×4") == .speed(4))
+    #expect(try Command.parse("warn critical") == .warn)
+    #expect(try Command.parse("fault disk error 5%") == .fault(level: "disk", .errors(0.05), seed: nil))
+    #expect(
+      try Command.parse("fault disk latency 10ms..20ms --seed 9")
+        == .fault(level: "disk", .latency(.milliseconds(10) ... .milliseconds(20)), seed: 9))
+    #expect(try Command.parse("fault disk down") == .fault(level: "disk", .down, seed: nil))
+    #expect(try Command.parse("fault disk off") == .fault(level: "disk", .off, seed: nil))
+    #expect(
+      try Command.parse("run zipf --rate max --skew 1.2")
+        == .run(WorkloadRequest(name: "zipf", rate: .infinity, skew: 1.2)))
+    #expect(
+      try Command.parse("run trace --file 'a b.gz'") == .run(WorkloadRequest(name: "trace", file: "a b.gz")))
+  }
+
+  @Test("What concerns the log, the list and files is a verb with the rest of the line, or with a word")
+  func rest() throws {
+    #expect(try Command.parse("mark the  deploy began") == .mark(text: "the deploy began"))
+    #expect(try Command.parse("filter user: 4") == .filter(text: "user: 4"))
+    #expect(try Command.parse("filter") == .filter(text: ""))
+    #expect(try Command.parse("sort ttl") == .sort(column: "ttl"))
+    #expect(try Command.parse("load 'my config.yaml'") == .load(file: "my config.yaml"))
+    #expect(try Command.parse("reload") == .reload)
+    #expect(try Command.parse("export out/all.csv") == .export(file: "out/all.csv"))
+    #expect(try Command.parse("status") == .status)
+  }
+
   @Test("A line becomes exactly the command that it says", arguments: goodLines)
   func good(line: GoodLine) throws {
     #expect(try Command.parse(line.text) == line.command)
@@ -135,12 +166,28 @@ private let badLines = [
   BadLine("gte a", 0, "there is no verb “gte”; did you mean “get”?"),
   BadLine(
     "  elephant", 2,
-    "there is no verb “elephant”; use one of get, set, del, clear, expire, warn, run, stop, log, stats, help, quit"),
+    "there is no verb “elephant”; use one of \(Verb.all.map(\.name).joined(separator: ", "))"),
   BadLine("get", 3, "get needs more; write get KEY [--level L]"),
   BadLine("set a", 5, "set needs more; write set KEY VALUE|@FILE [--ttl 30s] [--level L]"),
   BadLine(
     "get a b", 6, "“b” is one word too many; write get KEY [--level L], with quotes round what holds spaces"),
-  BadLine("warn now", 5, "“now” is one word too many; write warn, with quotes round what holds spaces"),
+  BadLine("warn now", 5, "there is no severity “now”; did you mean “low”?"),
+  BadLine("stop now", 5, "“now” is one word too many; write stop, with quotes round what holds spaces"),
+  BadLine("advance 60", 8, "“60” has no unit; use us, ms, s, m, h or d"),
+  BadLine("advance 0s", 8, "a time limit of nothing; give more than 0"),
+  BadLine("speed fast", 6, "“fast” is not a speed; write a number from 0.001 to 1000, such as 0.25"),
+  BadLine("fault disk", 10, "fault needs more; write fault L error 5%|latency 200ms|down|off [--seed S]"),
+  BadLine("fault disk slow", 11, "there is no fault “slow”; use one of error, latency, down, off"),
+  BadLine(
+    "fault disk error", 16,
+    "fault needs more; write error 5%, as in fault L error 5%|latency 200ms|down|off [--seed S]"),
+  BadLine("fault disk error 120%", 17, "120% is more than everything; give at most 100%"),
+  BadLine("fault disk down now", 16, "“now” is one word too many; write fault disk down"),
+  BadLine("run trace", 9, "run trace needs a file; write run trace --file FILE"),
+  BadLine(
+    "run zipf --skew -1", 16, "--skew: “-1” is not a skew; write a number from 0 (uniform) to 10, such as 0.99"),
+  BadLine("sort colour", 5, "there is no column “colour”; use one of hits, last, size, age, ttl, key"),
+  BadLine("export all.xml", 7, "“all.xml” does not say in which format; end it with .json, .csv or .txt"),
   BadLine("get a --levle disk", 6, "get has no option --levle; did you mean “--level”?"),
   BadLine("warn --all", 5, "warn has no option --all; write -- before a word that begins with --"),
   BadLine("get a --level", 13, "--level needs a value; write --level L"),
@@ -164,10 +211,13 @@ private let badLines = [
   BadLine("log loud", 4, "there is no log level “loud”; use one of trace, debug, info, notice, warning, error"),
   BadLine("log waring", 4, "there is no log level “waring”; did you mean “warning”?"),
   BadLine("help gte", 5, "there is no verb “gte”; did you mean “get”?"),
-  BadLine("run", 3, "run needs more; write run WORKLOAD [--rate N] [--requests N] [--seed S] [--keys N] [--key K]"),
+  BadLine(
+    "run", 3,
+    "run needs more; write run WORKLOAD [--rate N|max] [--requests N] [--seed S] [--keys N] [--key K] [--skew X] [--file F]"
+  ),
   BadLine("run zipd", 4, "there is no workload “zipd”; did you mean “zipf”?"),
-  BadLine("run zipf --rate nan", 16, "--rate: “nan” is not a rate; write requests a second, such as 100"),
-  BadLine("run zipf --rate 0", 16, "--rate: “0” is not a rate; write requests a second, such as 100"),
+  BadLine("run zipf --rate nan", 16, "--rate: “nan” is not a rate; write requests a second, such as 100, or max"),
+  BadLine("run zipf --rate 0", 16, "--rate: “0” is not a rate; write requests a second, such as 100, or max"),
   BadLine(
     "run zipf --requests 0", 20,
     "--requests: “0” is not a whole number from 1 to 1000000000; write --requests 100"),

@@ -18,7 +18,12 @@ struct VerbTableTests {
       case .workload: "zipf"
       case .logLevel: "info"
       case .verb: "get"
-      case .key, .value, .level: "a"
+      case .severity: "low"
+      case .fault: "down"
+      case .amount: name == "speed" ? "2" : "1s"
+      case .column: "ttl"
+      case .file: "a.json"
+      case .key, .value, .level, .text: "a"
       }
     }
     // `expire` alone would be a dangerous slip: it wants to be told that everything is meant.
@@ -46,7 +51,7 @@ struct VerbTableTests {
 
   @Test("The usage follows the first word of the line")
   func usage() {
-    #expect(Verb.usage(for: "  warn now") == "warn — send a memory warning through the levels")
+    #expect(Verb.usage(for: "  stop now") == "stop — stop the workload")
     #expect(Verb.usage(for: "war") == nil)
     #expect(Verb.usage(for: "") == nil)
   }

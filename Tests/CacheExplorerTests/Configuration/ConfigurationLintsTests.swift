@@ -143,4 +143,22 @@ struct ConfigurationLintsTests {
     #expect(ConfigurationLints.warnings(for: configuration, file: "c.yaml", memory: 10 << 20) == [])
     #expect(ConfigurationLints.warnings(for: configuration, file: "c.yaml") == [])
   }
+
+  @Test("A disk on which what the workload asks for has no room is warned of")
+  func workingSet() throws {
+    func warnings(_ workload: String) throws -> [String] {
+      try ConfigurationReader.read(
+        "levels:\n  - disk: { directory: d, capacity: 1 MiB }\n  - pooled: { origin: { size: 4 KiB } }\nworkload: \(workload)",
+        file: "c.yaml", folder: "/"
+      ).warnings.map(\.description)
+    }
+    #expect(
+      try warnings("{ name: zipf, keys: 1000 }") == [
+        "c.yaml:2:5: warning: disk has room for 1 MiB, and the workload's 1000 keys need about 3.9 MiB; "
+          + "give it a larger capacity, or the workload fewer keys"
+      ])
+    #expect(try warnings("{ name: zipf, keys: 200 }").isEmpty)
+    #expect(try warnings("{ name: zipf, keys: 1000, key: one }").isEmpty)
+    #expect(try warnings("scan").isEmpty)
+  }
 }

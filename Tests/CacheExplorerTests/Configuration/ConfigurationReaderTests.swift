@@ -4,6 +4,27 @@ import Testing
 @testable import CacheExplorer
 
 struct ConfigurationReaderTests {
+  @Test("Every field of the levels that write to disk or network can be written down")
+  func storageFields() throws {
+    let configuration = try ConfigurationReader.read(
+      """
+      levels:
+        - disk: { directory: d, durability: synced }
+        - defaults: { domain: com.example, expiry: 1h, durability: synced }
+        - network: { url: "http://h/{key}", connectTimeout: 2s }
+        - empty
+      workload: { name: trace, file: t.gz }
+      """, file: "c.yaml", folder: "/home/me")
+    let kinds = configuration.levels.map(\.kind)
+    #expect(kinds[0] == .disk(DiskSpecification(directory: "/home/me/d", durability: .synced)))
+    #expect(
+      kinds[1]
+        == .defaults(DefaultsSpecification(domain: "com.example", lifetime: .seconds(3_600), durability: .synced)))
+    #expect(kinds[2] == .network(NetworkSpecification(template: "http://h/{key}", connectTimeout: .seconds(2))))
+    #expect(kinds[3] == .empty)
+    #expect(configuration.workload?.file == "/home/me/t.gz")
+  }
+
   private func read(_ text: String) throws(ConfigurationFailure) -> CacheConfiguration {
     try ConfigurationReader.read(text, file: "c.yaml", folder: "/home/me")
   }
@@ -191,7 +212,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
 private let empty =
   ": error: the file is empty; write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`"
 private let kinds =
-  "use one of memory, disk, defaults, network, origin, pooled, capped, conditioned, transformKeys, transformValues, "
+  "use one of memory, disk, defaults, network, origin, empty, pooled, capped, conditioned, transformKeys, transformValues, "
   + "postProcess, expiry, negative, timeout, retry, breaker, fallback, lanes, stale"
 
 private let badConfigurations = [
@@ -211,6 +232,18 @@ private let badConfigurations = [
     "level: [memory]", ":1:1: error: the configuration needs “levels”; list the levels from the top",
     ":1:1: error: the configuration has no field “level”; did you mean “levels”?"),
   BadConfiguration("levels: [memroy]", ":1:10: error: there is no level “memroy”; did you mean “memory”?"),
+  BadConfiguration(
+    "name: \"\"\nlevels: [memory]",
+    ":1:7: error: “name” of the configuration: a name of nothing; write a name, or leave the field out"),
+  BadConfiguration(
+    "levels: [{ memory: { name: \" \" } }]",
+    ":1:28: error: “name” of memory: a name of nothing; write a name, or leave the field out"),
+  BadConfiguration(
+    "levels: [{ disk: { directory: d, durability: sinced } }]",
+    ":1:46: error: “durability” of disk: there is no durability “sinced”; did you mean “synced”?"),
+  BadConfiguration(
+    "levels: [memory]\nworkload: trace",
+    ":2:11: error: the workload trace needs “file”; write workload: { name: trace, file: ./requests.txt }"),
   BadConfiguration("levels:\n  - elephant: {}", ":2:5: error: there is no level “elephant”; \(kinds)"),
   BadConfiguration("levels: [redis]", ":1:10: error: this version does not know “redis” yet; \(kinds)"),
   BadConfiguration(
@@ -300,16 +333,16 @@ private let badConfigurations = [
     "levels: [memory]\nworkload: zipd", ":2:11: error: there is no workload “zipd”; did you mean “zipf”?"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, rate: nan }",
-    ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 20"),
+    ":2:31: error: “rate” of workload: “nan” is not a rate; write requests a second, such as 100, or max"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, rate: 1e300 }",
-    ":2:31: error: “rate” of workload: “1e300” is not a rate; write requests a second, such as 20"),
+    ":2:31: error: “rate” of workload: “1e300” is not a rate; write requests a second, such as 100, or max"),
   BadConfiguration(
     "levels: [memory]\nworkload: { name: scan, seed: -1 }",
     ":2:31: error: “seed” of workload: -1 is out of range; give a number from 0 to 9223372036854775807"),
   BadConfiguration(
     "levels: [memory]\nworkload: {}",
-    ":2:11: error: workload needs “name”; name one of zipf, uniform, scan, loop, burst, mixed"),
+    ":2:11: error: workload needs “name”; name one of zipf, uniform, scan, loop, burst, mixed, trace"),
   BadConfiguration(
     "workload: zipd\nlevels:\n  - elephant\n  - disk: { capacity: 0 }\n",
     ":1:11: error: there is no workload “zipd”; did you mean “zipf”?",

@@ -25,6 +25,14 @@ struct OperatorConfigurationTests {
     ("transformValues: { with: [gzip, base64], level: origin }", .transformValues([.gzip, .base64])),
     ("transformValues: { with: json, level: origin }", .transformValues([.json])),
     (
+      "transformValues: { with: gzip, when: { prefix: \"img:\" }, level: origin }",
+      .transformValues([.gzip], when: .prefix("img:"))
+    ),
+    (
+      "postProcess: { with: uppercase, when: { suffix: \".txt\" }, level: origin }",
+      .postProcess([.uppercase], when: .suffix(".txt"))
+    ),
+    (
       "postProcess: { with: [uppercase, { prefix: \"> \" }], level: origin }",
       .postProcess([.uppercase, .prefix("> ")])
     ),

@@ -161,7 +161,7 @@ import Testing
       (["run", good, "--script", "-"], "gte a\n", 2, "get"),
       (["run", good, "--format", "xml"], "", 2, "json"),
       (["opne", good], "", 2, "opne"),
-      (["open", good], "", 4, "terminal"),
+      (["open", good, "--screen"], "", 4, "terminal"),
       (["demo", "no-such-demo"], "", 2, "demo"),
     ]
     for (arguments, input, status, message) in cases {

@@ -313,23 +313,40 @@ import Testing
 
   // MARK: Terminals that cannot do it
 
+  private func start(
+    _ arguments: [String], term: String?, environment: [String: String] = InteractiveTests.environment
+  ) throws -> PseudoTerminal {
+    if let term {
+      return try PseudoTerminal(
+        Program.path, arguments: arguments, width: 120, height: 40,
+        environment: environment.merging(["TERM": term]) { $1 })
+    }
+    return try PseudoTerminal(
+      "/usr/bin/env", arguments: ["-u", "TERM", Program.path] + arguments, width: 120, height: 40,
+      environment: environment)
+  }
+
   @Test(
-    "a terminal that cannot place its cursor is refused with the reason and a remedy", arguments: ["dumb", "", nil])
+    "a terminal that cannot place its cursor is told everything in sentences, and why", arguments: ["dumb", "", nil])
   func unsuitable(term: String?) async throws {
     let folder = try TemporaryFolder()
-    let file = try configuration(in: folder)
-    let terminal =
-      if let term {
-        try PseudoTerminal(
-          Program.path, arguments: ["open", file], width: 120, height: 40,
-          environment: Self.environment.merging(["TERM": term]) { $1 })
-      } else {
-        try PseudoTerminal(
-          "/usr/bin/env", arguments: ["-u", "TERM", Program.path, "open", file], width: 120, height: 40,
-          environment: Self.environment)
-      }
-    #expect(try await terminal.ending() == .exited(4))
+    let terminal = try start(["open", try configuration(in: folder)], term: term)
+    try await terminal.wait(forText: "interactive is open")
+    terminal.send("get a\n")
+    try await terminal.wait(forText: "get: hit from origin")
+    terminal.send("quit\n")
+    #expect(try await terminal.ending() == .exited(0))
     // The terminal breaks the lines where it likes.
+    #expect(terminal.sight.screen.rows.joined().contains("TERM"))
+    #expect(!terminal.output.contains(0x1b))
+    #expect(terminal.modes == terminal.modesBefore)
+  }
+
+  @Test("who insists on a screen where there can be none is told why, and what to do", arguments: ["dumb", "", nil])
+  func refused(term: String?) async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try start(["open", try configuration(in: folder), "--screen"], term: term)
+    #expect(try await terminal.ending() == .exited(4))
     let text = terminal.sight.screen.rows.joined()
     #expect(text.contains("TERM"))
     #expect(text.contains("for example TERM=xterm-256color"))

@@ -144,7 +144,7 @@ struct CommandExecutorTests {
     arguments: [("failures: 0%", 0), ("failures: 100%", 50)])
   func workload(origin: String, failures: Int) async throws {
     let runner = WorkloadRunner(live: try await executor(origin).live)
-    let workload = try #require(Workload(WorkloadRequest(name: "scan")))
+    let workload = try Workload(WorkloadRequest(name: "scan"))
     let report = await runner.run(workload, requests: 50, rate: nil)
     #expect(report.requests == 50)
     #expect(report.failures == failures)
@@ -153,7 +153,7 @@ struct CommandExecutorTests {
   @Test("The slowest of workloads can be stopped while it waits", .timeLimit(.minutes(1)))
   func slowest() async throws {
     let runner = WorkloadRunner(live: try await executor().live)
-    let workload = try #require(Workload(WorkloadRequest(name: "scan")))
+    let workload = try Workload(WorkloadRequest(name: "scan"))
     let task = Task { await runner.run(workload, requests: nil, rate: 1e-300) }
     await Task.yield()
     task.cancel()

@@ -27,7 +27,7 @@ struct ConservationTests {
     let buffer = EventBuffer(capacity: capacity)
     let live = try await CacheBuilder.build(configuration, file: "load.yaml", observers: [buffer])
     var model = Model(configuration, title: "load", now: live.clock.now)
-    let workload = try #require(Workload(WorkloadRequest(name: "zipf", seed: 5, keys: 80)))
+    let workload = try Workload(WorkloadRequest(name: "zipf", seed: 5, keys: 80))
     let end = "the end of the load"
     let running = Task {
       _ = await WorkloadRunner(live: live).run(workload, requests: 3_000, rate: nil)

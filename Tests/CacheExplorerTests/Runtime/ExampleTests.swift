@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CacheExplorer
@@ -20,7 +21,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let configuration = try read(folder)
     let request = try #require(configuration.workload)
-    var workload = try #require(Workload(request))
+    var workload = try Workload(request)
     let live = try await CacheBuilder.build(configuration, file: "example", clock: clock)
     let hand = Task { [clock] in
       while !Task.isCancelled {
@@ -32,7 +33,7 @@ import Testing
     for _ in 0..<rounds {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<count {
-          guard case .get(let key) = workload.next() else { continue }
+          guard case .get(let key)? = try? workload.next() else { continue }
           group.addTask { _ = try? await live.cache.get(key) }
         }
       }
@@ -84,6 +85,91 @@ import Testing
     try await run(rounds: 15, of: 4, { try demo.configuration(folder: $0) }) { live in
       #expect(live.statistics.snapshot.requests == 60)
       #expect(live.statistics.snapshot.pending == 0)
+    }
+  }
+
+  /// Plays a demonstration from its first to its last moment, and looks at what it left.
+  private func play(_ name: String, _ check: (LiveCache, [CommandResult]) throws -> Void) async throws {
+    let folder = NSTemporaryDirectory() + "demo-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let demo = try #require(Demo.named(name))
+    let configuration = try demo.configuration(folder: folder)
+    let steps = try demo.steps()
+    let pace = AdjustableClock(clock)
+    let live = try await CacheBuilder.build(configuration, file: "demo", clock: pace)
+    let interpreter = Interpreter(live: live, mode: .interactive)
+    if let workload = configuration.workload { _ = await interpreter.run(.run(workload)) }
+    let results = Mutex<[CommandResult]>([])
+    let play = Task {
+      await DemoPlayer(steps: steps, clock: pace).play { step in
+        guard let command = step.command else { return }
+        let result = await interpreter.run(command)
+        results.withLock { $0.append(result) }
+      }
+    }
+    let hand = Task { [clock] in
+      while !Task.isCancelled {
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(5))
+        await Task.yield()
+      }
+    }
+    await play.value
+    await interpreter.stopWorkload()
+    hand.cancel()
+    let sleeper = Task { [clock] in try? await clock.sleep(until: clock.now.advanced(by: .seconds(1)), tolerance: nil) }
+    await hand.value
+    sleeper.cancel()
+    try check(live, results.withLock { $0 })
+    try await live.close()
+  }
+
+  @Test("Every demo can be read, lasts two minutes, and says in a line what to look at", arguments: Demo.all)
+  func scripts(demo: Demo) throws {
+    let steps = try demo.steps()
+    #expect(!demo.caption.isEmpty)
+    guard !steps.isEmpty else { return }
+    #expect(steps.map(\.at) == steps.map(\.at).sorted())
+    #expect(steps.last?.at == .seconds(120))
+    #expect(steps.count { $0.caption != nil } >= 5)
+    // Shown in one row of the screen.
+    #expect(steps.allSatisfy { ($0.caption ?? "").count <= 115 && ($0.caption == nil) != ($0.line == nil) })
+  }
+
+  @Test("There are at least six demos with a script")
+  func sixDemos() throws { #expect(try Demo.all.count { try !$0.steps().isEmpty } >= 6) }
+
+  @Test(
+    "Every demo plays to its end, and shows what it says",
+    arguments: Demo.all.filter { (try? $0.steps().isEmpty) == false }.map(\.name))
+  func played(name: String) async throws {
+    try await play(name) { live, results in
+      #expect(results.allSatisfy { $0.outcome == .ok }, "\(results.filter { $0.outcome != .ok })")
+      let snapshot = live.statistics.snapshot
+      #expect(snapshot.requests > 200)
+      func level(_ name: String) -> CacheStatistics.Level { snapshot.levels[name] ?? .init() }
+      switch name {
+      case "stack":
+        #expect(level("memory").misses[.expired, default: 0] > 0)
+        #expect(snapshot.served["disk", default: 0] > 0)
+        #expect(snapshot.served["memory", default: 0] > snapshot.served["origin", default: 0])
+      case "herd":
+        #expect(snapshot.pool.joined > 10 * snapshot.pool.executions)
+        #expect(level("origin").errors > 0)
+      case "stale": #expect(level("memory").stale > 20)
+      case "warning":
+        #expect(level("memory").removals[.memoryWarning, default: 0] > 0)
+        #expect(snapshot.served["disk", default: 0] > 0)
+      case "disk": #expect(level("disk").removals[.evicted, default: 0] > 0)
+      case "scan":
+        let (lru, s3) = (level("lru"), level("s3fifo"))
+        #expect(Double(s3.hits) / Double(s3.lookups) > Double(lru.hits) / Double(lru.lookups))
+      case "faults":
+        #expect(level("disk").errors > 0)
+        #expect(live.operation("breaker").timesOpened > 0)
+      default: #expect(live.operation("breaker").timesOpened > 0)
+      }
     }
   }
 

@@ -272,7 +272,9 @@ import Testing
                 level: { pooled: { breaker: { failures: 2, level: { origin: { latency: 0s, failures: 100% } } } } }
       """)
     let lines = Mutex<[String]>([])
-    let runner = ScriptRunner(live: executor.live, format: .json) { line in lines.withLock { $0.append(line) } }
+    let runner = ScriptRunner(opened: OpenedCache(live: executor.live), format: .json) { line in
+      lines.withLock { $0.append(line) }
+    }
     await runner.play(
       try ScriptRunner.parse("get img:a\nget img:long\nget a\nget b\nget c\nstats\n", file: "script"))
     let statistics = try #require(lines.withLock { $0.last })
@@ -287,5 +289,21 @@ import Testing
     #expect(operators[4]["opened"] as? Int == 1)
     #expect(operators[4]["phase"] as? String == "open")
     #expect(executor.live.summary.contains("breaker: open, 1 openings"))
+  }
+
+  @Test("Values are transformed for the keys that meet the condition, and stay as they are for others")
+  func someValues() async throws {
+    let executor = try await build(
+      """
+        - transformValues: { with: base64, when: { prefix: "b:" }, level: memory }
+        - postProcess: { with: uppercase, when: { suffix: "!" }, level: { memory: { name: below } } }
+      """)
+    for key in ["b:1", "a:1"] { _ = await executor.set(key, to: .text("hi"), timeToLive: nil, level: nil) }
+    #expect(text(await executor.get("b:1", level: "memory")) == "aGk=")
+    #expect(text(await executor.get("a:1", level: "memory")) == "hi")
+    #expect(text(await executor.get("b:1", level: nil)) == "hi")
+    for key in ["x!", "x"] { _ = await executor.set(key, to: .text("loud"), timeToLive: nil, level: "below") }
+    #expect(text(await executor.get("x!", level: nil)) == "LOUD")
+    #expect(text(await executor.get("x", level: nil)) == "loud")
   }
 }

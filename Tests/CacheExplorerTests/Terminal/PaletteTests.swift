@@ -57,4 +57,18 @@ struct PaletteTests {
     // A reversed error must still differ from an error.
     #expect(!palette.appearance(of: Style(role: .error, isReversed: true)).isReversed)
   }
+
+  @Test("every theme has colours of its depth, and hit and miss apart", arguments: Theme.allCases)
+  func themes(theme: Theme) {
+    for (depth, count) in [(ColorDepth.mono, 0), (.eight, 8), (.sixteen, 16), (.many, 256)] {
+      let palette = Palette(depth: depth, theme: theme)
+      for role in Style.Role.allCases {
+        let foreground = palette.appearance(of: Style(role: role)).foreground
+        #expect(foreground.map { (0..<count).contains($0) } ?? true, "\(depth) \(role)")
+        if theme == .mono { #expect(foreground == nil) }
+      }
+      #expect(palette.appearance(of: Style(role: .hit)) != palette.appearance(of: Style(role: .miss)))
+      #expect(palette.appearance(of: Style(role: .warning)) != palette.appearance(of: Style(role: .error)))
+    }
+  }
 }

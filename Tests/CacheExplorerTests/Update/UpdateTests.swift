@@ -24,7 +24,7 @@ struct UpdateTests {
     scene.type("run steady")
     #expect(scene.send(.input(.key(.enter))) == [.run("run steady")])
     #expect(scene.send(.input(.key(.control("c")))) == [.interrupt])
-    scene.send(.finished(CommandResult(command: "run", outcome: .ok, microseconds: 0)))
+    scene.send(.finished(CommandResult(command: "run", outcome: .ok, microseconds: 0), line: "run steady"))
     #expect(scene.send(.input(.key(.control("c")))) == [.quit])
   }
 
@@ -37,7 +37,7 @@ struct UpdateTests {
     var result = CommandResult(command: "get", outcome: .miss, microseconds: 6_200)
     result.reason = "absent"
     result.note = "asked 3 levels"
-    scene.send(.finished(result))
+    scene.send(.finished(result, line: "get a"))
     #expect(
       scene.model.command.answer == .init(isGood: true, text: "get a → miss (absent) in 6.2ms, asked 3 levels"))
     #expect(scene.lines[22] == " ✓ get a → miss (absent) in 6.2ms, asked 3 levels")
@@ -235,12 +235,15 @@ struct UpdateTests {
     scene.type("set x one two")
     scene.press(.control("w"), .control("a"), .delete, .end, .backspace)
     #expect(scene.model.command.editor.text == "et x one")
+    // No older line begins so.
     scene.press(.up, .up, .up)
-    #expect(scene.model.command.editor.text == "get a")
-    scene.press(.down, .down)
     #expect(scene.model.command.editor.text == "et x one")
     scene.press(.left, .control("u"))
     #expect(scene.model.command.editor.text == "e")
+    scene.press(.backspace, .delete, .up, .up, .up)
+    #expect(scene.model.command.editor.text == "get a")
+    scene.press(.down, .down)
+    #expect(scene.model.command.editor.text == "")
     scene.press(.escape)
     #expect(scene.model.mode == .normal)
   }

@@ -2,13 +2,18 @@ import Testing
 
 @testable import CacheExplorer
 
+extension Workload {
+  /// The names of those that need no file.
+  static var made: [String] { names.filter { $0 != "trace" } }
+}
+
 struct WorkloadTests {
   private func steps(_ request: WorkloadRequest, _ count: Int) throws -> [Workload.Step] {
-    var workload = try #require(Workload(request))
-    return (0..<count).map { _ in workload.next() }
+    var workload = try Workload(request)
+    return try (0..<count).compactMap { _ in try workload.next() }
   }
 
-  @Test("A workload is the same for the same seed", arguments: Workload.names)
+  @Test("A workload is the same for the same seed", arguments: Workload.made)
   func deterministic(name: String) throws {
     let request = WorkloadRequest(name: name, seed: 7)
     #expect(try steps(request, 500) == steps(request, 500))
@@ -20,7 +25,7 @@ struct WorkloadTests {
       try steps(WorkloadRequest(name: name, seed: 7), 100) != steps(WorkloadRequest(name: name, seed: 8), 100))
   }
 
-  @Test("Without a seed a workload is the same every time", arguments: Workload.names)
+  @Test("Without a seed a workload is the same every time", arguments: Workload.made)
   func noSeed(name: String) throws {
     #expect(try steps(WorkloadRequest(name: name), 50) == steps(WorkloadRequest(name: name), 50))
   }
@@ -58,8 +63,8 @@ struct WorkloadTests {
   func burst() throws {
     #expect(try steps(WorkloadRequest(name: "burst"), 3) == [.get("key:0"), .get("key:0"), .get("key:0")])
     #expect(try steps(WorkloadRequest(name: "burst", key: "a b"), 2) == [.get("a b"), .get("a b")])
-    #expect(try #require(Workload(WorkloadRequest(name: "burst"))).isHerd)
-    #expect(try !#require(Workload(WorkloadRequest(name: "zipf"))).isHerd)
+    #expect(try Workload(WorkloadRequest(name: "burst")).isHerd)
+    #expect(try !Workload(WorkloadRequest(name: "zipf")).isHerd)
   }
 
   @Test("Uniform requests reach every key and no other")
@@ -83,12 +88,12 @@ struct WorkloadTests {
   }
 
   @Test("There is no workload of an unknown name, and no two of one name")
-  func names() {
-    #expect(Workload(WorkloadRequest(name: "elephant")) == nil)
+  func names() throws {
+    #expect(throws: CommandFailure.self) { try Workload(WorkloadRequest(name: "elephant")) }
     #expect(Set(Workload.names).count == Workload.names.count)
     #expect(Workload.lines.map(\.name) == Workload.names)
     #expect(Workload.lines.allSatisfy { !$0.line.isEmpty })
-    #expect(Workload.names.allSatisfy { Workload(WorkloadRequest(name: $0))?.defaultRate ?? 0 > 0 })
+    for name in Workload.made { #expect(try Workload(WorkloadRequest(name: name)).defaultRate > 0) }
   }
 
   @Test("The random numbers are those of the paper")
@@ -98,5 +103,36 @@ struct WorkloadTests {
       (0..<3).map { _ in generator.next() } == [
         6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
       ])
+  }
+
+  @Test("A trace is a workload of its lines, and ends with them")
+  func trace() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("# t\na\t5\nb\n", to: "trace")
+    var workload = try Workload(WorkloadRequest(name: "trace", file: file))
+    #expect(try workload.next() == .load("a", bytes: 5))
+    #expect(try workload.next() == .load("b", bytes: nil))
+    #expect(try workload.next() == nil)
+    #expect(throws: CommandFailure.self) { try Workload(WorkloadRequest(name: "trace")) }
+    #expect(throws: TraceProblem.self) { try Workload(WorkloadRequest(name: "trace", file: "/no/such/file")) }
+  }
+
+  @Test("A larger skew asks for the first keys more often, and none for all alike")
+  func skew() throws {
+    func first(_ skew: Double) throws -> Int {
+      try steps(WorkloadRequest(name: "zipf", keys: 100, skew: skew), 20_000).count { $0 == .get("key:0") }
+    }
+    #expect(abs(try first(0) - 200) < 90)
+    #expect(try first(2) > first(0.99) && first(0.99) > first(0))
+  }
+
+  @Test("The words for a rate and a skew are numbers within bounds, or max")
+  func words() throws {
+    #expect(try Workload.rate("12.5") == 12.5)
+    #expect(try Workload.rate("max") == .infinity)
+    for text in ["0", "-1", "inf", "nan", "1e12", "fast"] {
+      #expect(throws: QuantityError.self) { try Workload.rate(text) }
+    }
+    for text in ["-1", "11", "nan"] { #expect(throws: QuantityError.self) { try Workload.skew(text) } }
   }
 }

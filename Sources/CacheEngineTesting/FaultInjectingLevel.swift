@@ -1,0 +1,93 @@
+public import CacheEngine
+
+/// A level whose operations fail or take long when an injector says so.
+///
+/// Built by ``CacheLevel/injectingFaults(_:)``. Memory warnings are passed on as they are.
+public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level that works.
+  public let base: Base
+  /// Says what goes wrong.
+  public let injector: FaultInjector
+
+  /// Asks the level inside, if the injector lets it.
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    try await injector.strike(level: name)
+    return try await ask()
+  }
+
+  /// Stores a value in the level inside, if the injector lets it.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await injector.strike(level: name)
+    try await base.set(value, forKey: key)
+  }
+
+  /// Stores a value in the level inside on terms of its own, if the injector lets it.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await injector.strike(level: name)
+    try await base.store(value, forKey: key, terms: terms)
+  }
+
+  /// Removes a value from the level inside, if the injector lets it.
+  public func remove(_ key: Key) async throws {
+    try await injector.strike(level: name)
+    try await base.remove(key)
+  }
+
+  /// Removes everything from the level inside, if the injector lets it.
+  public func clear() async throws {
+    try await injector.strike(level: name)
+    try await base.clear()
+  }
+}
+
+// So that who asks a level what it is gets the same answer around it: an observer tells nothing of writes into a
+// fetcher, and reads a storage level's usage.
+extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {}
+
+extension FaultInjectingLevel: Fetcher where Base: Fetcher {
+  /// Removes nothing.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int { 0 }
+
+  /// Removes nothing.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { 0 }
+}
+
+extension FaultInjectingLevel: ExpiringLevel where Base: ExpiringLevel {
+  /// The lifetime of the level inside.
+  public var expiry: Expiry { base.expiry }
+}
+
+extension FaultInjectingLevel: StorageLevel where Base: StorageLevel {
+  /// How full the level inside is.
+  public var usage: LevelUsage { base.usage }
+
+  /// Every entry of the level inside.
+  public func contents() async throws -> [EntrySummary<Key>] { try await base.contents() }
+
+  /// Ends the lifetime of an entry of the level inside.
+  public func expire(_ key: Key) async throws { try await base.expire(key) }
+
+  /// Drops what has expired in the level inside.
+  @discardableResult
+  public func removeExpired() async throws -> Int { try await base.removeExpired() }
+}
+
+extension CacheLevel {
+  /// Lets operations of this level fail or take long when an injector says so.
+  ///
+  /// - Parameter injector: Says what goes wrong; it can be told otherwise at any time.
+  /// - Returns: The level with its faults.
+  public func injectingFaults(_ injector: FaultInjector) -> FaultInjectingLevel<Self> {
+    FaultInjectingLevel(base: self, injector: injector)
+  }
+}

@@ -1,0 +1,21 @@
+/// Where the program keeps what outlives it, as the XDG base directory specification says.
+struct ProgramPaths: Equatable, Sendable {
+  /// The commands of earlier sessions.
+  let history: String?
+  /// Where a demo's disk level writes for as long as it runs.
+  let temporary: String
+
+  init(environment: [String: String]) {
+    func absolute(_ name: String) -> String? {
+      environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+    let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map { $0 + "/.local/state" }
+    history = state.map { $0 + "/cache-explorer/history" }
+    temporary = absolute("TMPDIR") ?? "/tmp"
+  }
+
+  /// What `--paths` prints.
+  var text: String {
+    "history    \(history ?? "none: neither XDG_STATE_HOME nor HOME is set")\ntemporary  \(temporary)"
+  }
+}

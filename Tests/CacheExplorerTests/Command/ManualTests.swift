@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+struct ManualTests {
+  @Test(
+    "The manual names every verb, key, workload, demonstration, kind of level and exit status",
+    arguments: Manual.Format.allCases)
+  func complete(format: Manual.Format) {
+    let text = Manual.text(format).replacing("\\-", with: "-").replacing("\\e", with: "\\")
+    for verb in Verb.all { #expect(text.contains(verb.usage) && text.contains(verb.line), "\(verb.name)") }
+    for binding in KeyTable.bindings { #expect(text.contains(binding.does), "\(binding.name)") }
+    for workload in Workload.lines { #expect(text.contains(workload.line)) }
+    for demo in Demo.all { #expect(text.contains(demo.caption)) }
+    for kind in ConfigurationReader.kinds { #expect(text.contains(kind)) }
+    for status in ExitStatus.all { #expect(text.contains(status.status) && text.contains(status.meaning)) }
+    for command in ["open", "check", "run", "replay", "demo"] {
+      #expect(text.contains("cache-explorer \(command) "), "\(command)")
+    }
+    for option in [
+      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--once", "--strict",
+    ] {
+      #expect(text.contains(option), "\(option)")
+    }
+  }
+
+  @Test("No line of the manual begins with what roff would take for a request of ours")
+  func roff() {
+    let known = [".TH", ".SH", ".PP", ".TP", ".nf", ".fi"]
+    for line in Manual.text(.roff).split(separator: "\n") where line.first == "." || line.first == "'" {
+      #expect(known.contains { line.hasPrefix($0) }, "\(line)")
+    }
+  }
+
+  @Test("Every verb has a command that is written with it, and the word of a command is a verb")
+  func verbs() throws {
+    let examples = [
+      "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
+      "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "log info", "stats",
+      "status",
+      "help", "quit",
+    ]
+    var seen: Set<String> = []
+    for line in examples {
+      let command = try #require(try Command.parse(line))
+      #expect(line.hasPrefix(command.verb))
+      seen.insert(command.verb)
+    }
+    #expect(seen == Set(Verb.all.map(\.name)))
+  }
+}

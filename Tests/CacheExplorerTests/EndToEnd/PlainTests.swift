@@ -1,0 +1,142 @@
+import Foundation
+import LoopbackServer
+import PseudoTerminal
+import Testing
+
+/// The explorer without a screen, as a process.
+@Suite(.timeLimit(.minutes(2))) struct PlainTests {
+  private func stack(in folder: borrowing TemporaryFolder, _ more: String = "") throws -> String {
+    try folder.write(
+      """
+      name: plain
+      levels:
+        - memory: { capacity: 1 MiB }
+        - pooled: { origin: { latency: 0s, size: 40 B, seed: 7 } }
+      \(more)
+      """, to: "c.yaml")
+  }
+
+  @Test("where standard output is no terminal everything is told in sentences, and nothing but text comes out")
+  func pipe() async throws {
+    let folder = try TemporaryFolder()
+    let run = try await Program.run(
+      ["open", try stack(in: folder)],
+      input:
+        "get a\nget a\nlog debug\nget b\nset \"k\\x1b[2J\" \"v\\x1b]0;x\\x07\"\nget \"k\\x1b[2J\"\ngte\nstatus\nquit\n")
+    #expect(run.status == 0)
+    #expect(run.errors.contains("standard output is not a terminal"))
+    #expect(run.output.contains("plain is open; its levels are memory, origin"))
+    #expect(run.output.contains("get: hit from origin"))
+    #expect(run.output.contains("get: hit from memory"))
+    #expect(run.output.contains("memory did not have “b” (absent)"))
+    #expect(run.output.contains("did you mean “get”?"))
+    #expect(run.output.contains("There were 5 requests") || run.output.contains("There were 4 requests"))
+    #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+  }
+
+  @Test("an event is a sentence, and ASCII is all there is if that is wanted")
+  func ascii() async throws {
+    let folder = try TemporaryFolder()
+    let run = try await Program.run(
+      ["open", try stack(in: folder), "--plain", "--ascii"], input: "log debug\nget ключ\nwarn\nquit\n")
+    #expect(run.output.utf8.allSatisfy { $0 < 0x80 })
+    #expect(run.output.contains("A memory warning: memory dropped 1 entry"))
+    #expect(!run.errors.contains("not a terminal"))
+  }
+
+  @Test("a workload with an end comes to it when there are no more commands")
+  func workload() async throws {
+    let folder = try TemporaryFolder()
+    let run = try await Program.run(
+      ["open", try stack(in: folder), "--run", "loop --rate max --keys 5", "--requests", "40"], input: "log warning\n")
+    #expect(run.status == 0)
+    #expect(run.output.contains("run: ok"))
+  }
+
+  @Test("once gives one picture, or the statistics")
+  func once() async throws {
+    let folder = try TemporaryFolder()
+    let file = try stack(in: folder)
+    let picture = try await Program.run(["open", file, "--once", "--run", "loop --keys 4", "--requests", "20"])
+    #expect(picture.status == 0)
+    let rows = picture.output.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(rows.count == 41)
+    #expect(picture.output.contains("1 MEMORY") && picture.output.contains("key:3"))
+    #expect(!picture.output.contains("\u{1b}"))
+    let json = try await Program.run(["open", file, "--json", "--run", "loop --keys 4", "--requests", "20"])
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+    #expect(object["requests"] as? Int == 20)
+    let ascii = try await Program.run(["open", file, "--once", "--ascii"])
+    #expect(ascii.output.utf8.allSatisfy { $0 < 0x80 })
+  }
+
+  @Test("what was opened for reading only is not changed by commands")
+  func readOnly() async throws {
+    let folder = try TemporaryFolder()
+    let run = try await Program.run(
+      ["open", try stack(in: folder), "--read-only"],
+      input: "set a b\nclear\nwarn\nfault memory down\nrun mixed\nget a\nquit\n")
+    #expect(run.output.components(separatedBy: "opened for reading only").count == 6)
+    #expect(run.output.contains("get: hit from origin"))
+  }
+
+  @Test("values are not told where they are masked")
+  func mask() async throws {
+    let folder = try TemporaryFolder()
+    let file = try stack(in: folder)
+    let input = "set a secret-value\nget a\nquit\n"
+    #expect(try await Program.run(["open", file], input: input).output.contains("secret-value"))
+    #expect(try await !Program.run(["open", file, "--mask"], input: input).output.contains("secret-value"))
+  }
+
+  @Test("a source that cannot be reached is told by status 5, for who insists on it")
+  func strict() async throws {
+    let server = try LoopbackServer(files: Program.root)
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - memory\n  - network: { url: \"\(server.address)/{+key}\", timeout: 2s }\n", to: "n.yaml")
+    let good = try await Program.run(["run", file, "--strict"], input: "get LICENSE\n")
+    #expect(good.status == 0)
+    server.stop()
+    let strict = try await Program.run(["run", file, "--strict"], input: "get LICENSE\n")
+    #expect(strict.status == 5)
+    #expect(strict.errors.contains("network: ") && strict.errors.contains("--strict"))
+    #expect(try await Program.run(["run", file], input: "get LICENSE\n").status == 0)
+    #expect(try await Program.run(["open", file, "--once", "--strict"]).status == 5)
+  }
+
+  @Test("paths, version, completions and the manual are told; what excludes each other is refused")
+  func told() async throws {
+    #expect(try await Program.run(["--paths"]).output.contains("cache-explorer/history"))
+    #expect(try await Program.run(["--version"]).output.contains("."))
+    for shell in ["bash", "zsh", "fish"] {
+      let script = try await Program.run(["--generate-completion-script", shell])
+      #expect(script.status == 0)
+      #expect(script.output.contains("replay") && script.output.contains("theme"), "\(shell)")
+    }
+    #expect(try await Program.run(["manual"]).output.hasPrefix(".TH CACHE-EXPLORER 1"))
+    let folder = try TemporaryFolder()
+    let file = try stack(in: folder)
+    #expect(try await Program.run(["open", file, "--plain", "--screen"]).status == 2)
+    #expect(try await Program.run(["open", file, "--theme", "pink"]).status == 2)
+    #expect(try await Program.run(["open", file, "--screen"]).status == 4)
+    #expect(try await Program.run(["open", file, "--run", "zipff"]).errors.contains("did you mean “zipf”?"))
+  }
+
+  @Test("a signal ends it with its own status, after the levels are closed", arguments: [2, 15] as [Int32])
+  func signals(signal: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - disk: { directory: ./d, capacity: 1 MiB }\n  - origin: { latency: 1h }\n", to: "c.yaml")
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["open", file, "--plain"], width: 80, height: 24,
+      environment: ["HOME": folder.url.path()])
+    try await terminal.wait(forText: "is open")
+    terminal.signal(signal)
+    #expect(try await terminal.ending() == .exited(128 + signal))
+    #expect(!terminal.output.contains(0x1b))
+    // Closed: another program may have the directory at once.
+    let next = try await Program.run(["run", file], input: "set a b\n")
+    #expect(next.status == 0 && next.output.contains("set: ok"))
+  }
+}

@@ -1,0 +1,95 @@
+import CacheEngine
+import Foundation
+import Testing
+
+/// `cache-explorer replay` as a process.
+@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
+  private static let withOrigin = """
+    levels:
+      - memory: { count: 3 }
+      - origin: { latency: 0s, size: 10 B }
+    """
+  private static let withoutSource = """
+    levels:
+      - memory: { capacity: 1 MiB }
+    """
+
+  private func statistics(_ run: Program.Run) throws -> [String: Any] {
+    #expect(run.output.split(separator: "\n").count == 1)
+    return try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+  }
+
+  private func level(_ name: String, of statistics: [String: Any]) throws -> [String: Any] {
+    let levels = try #require(statistics["levels"] as? [[String: Any]])
+    return try #require(levels.first { $0["name"] as? String == name })
+  }
+
+  @Test("what is missing is loaded from the source and stored, and the statistics are exact")
+  func source() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.withOrigin, to: "c.yaml")
+    // LRU with room for three: a b c miss, a hits, d evicts b, b misses.
+    let run = try await Program.run(
+      ["replay", file, "--trace", "-", "--format", "json"], input: "# t\na\nb\t20\nc\na\nd\nb\n")
+    #expect(run.status == 0, "\(run.errors)")
+    let all = try statistics(run)
+    let memory = try level("memory", of: all)
+    #expect(memory["lookups"] as? Int == 6)
+    #expect(memory["hits"] as? Int == 1)
+    #expect(memory["entries"] as? Int == 3)
+    #expect(try level("origin", of: all)["hits"] as? Int == 5)
+    #expect(all["requests"] as? Int == 6)
+    #expect(all["served"] as? [String: Int] == ["memory": 1, "origin": 5])
+  }
+
+  @Test("a size of the trace is the size of the value that a simulated source gives")
+  func sizes() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - memory: { capacity: 1 MiB }\n  - pooled: { origin: { latency: 0s, size: 10 B } }\n", to: "c.yaml")
+    let run = try await Program.run(["replay", file, "--trace", "-", "--format", "json"], input: "a\t5000\nb\n")
+    let memory = try level("memory", of: try statistics(run))
+    let bytes = try #require(memory["bytes"] as? Int)
+    #expect((5_010...5_200).contains(bytes))
+  }
+
+  @Test("without a source the client stores values of the sizes of the trace; compressed traces and files are read")
+  func client() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.withoutSource, to: "c.yaml")
+    let text = (0..<5_000).map { "key:\($0 % 50)\t100\n" }.joined()
+    let trace = folder.url.appending(path: "trace.gz")
+    try await CompressionTransformer(.gzip).inverseTransform(Data(text.utf8)).write(to: trace)
+    let run = try await Program.run(["replay", file, "--trace", trace.path(), "--format", "json"])
+    let memory = try level("memory", of: try statistics(run))
+    #expect(memory["lookups"] as? Int == 5_000)
+    #expect(memory["hits"] as? Int == 4_950)
+    #expect(memory["sets"] as? Int == 50)
+    #expect(memory["entries"] as? Int == 50)
+  }
+
+  @Test("text tells the same in sentences")
+  func text() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.withOrigin, to: "c.yaml")
+    let run = try await Program.run(
+      ["replay", file, "--trace", "-", "--clients", "8", "--speed", "10"], input: "a\nb\n")
+    #expect(run.status == 0)
+    #expect(run.output.contains("2 requests of -, 0 failed"))
+    #expect(run.output.contains("origin: 2 lookups, 2 hits"))
+  }
+
+  @Test("a trace that cannot be read ends with status 2, its line and the remedy")
+  func problems() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.withOrigin, to: "c.yaml")
+    let run = try await Program.run(["replay", file, "--trace", "-"], input: "a\nb\tbig\n")
+    #expect(run.status == 2)
+    #expect(run.errors.contains("standard input:2: error: “big” is not a size"))
+    #expect(run.errors.contains("512 KiB"))
+    let none = try await Program.run(["replay", file, "--trace", "/no/such/trace"])
+    #expect(none.status == 2)
+    #expect(none.errors.contains("/no/such/trace"))
+    #expect(try await Program.run(["replay", file, "--trace", "-", "--clients", "0"]).status == 2)
+  }
+}

@@ -1,0 +1,145 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CacheExplorer
+
+/// `fault`, `speed`, `advance`, `load`, `reload` and `export`, as scripts write them.
+@Suite(.timeLimit(.minutes(1))) struct FaultCommandTests {
+  private func play(_ yaml: String, _ script: String, clock: any CacheClock = AdjustableClock()) async throws
+    -> [String]
+  {
+    let configuration = try ConfigurationReader.read(yaml, file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock)
+    let opened = OpenedCache(configuration: configuration, file: "c.yaml", live: live)
+    let lines = Mutex<[String]>([])
+    let runner = ScriptRunner(opened: opened, format: .json) { line in lines.withLock { $0.append(line) } }
+    await runner.play(try ScriptRunner.parse(script, file: "script"))
+    return lines.withLock { $0 }
+  }
+
+  private static let stack = "levels:\n  - memory: { capacity: 1 MiB, expiry: 30s }\n  - origin: { latency: 0s }"
+
+  @Test("A level that is down is passed over, is told in the statistics, and is well again when told")
+  func down() async throws {
+    let lines = try await play(
+      Self.stack, "get a\nfault memory down\nget a\nstats\nfault memory off\nget a\nget a\nfault disk down")
+    #expect(lines[2].contains(#""level":"origin""#))
+    #expect(lines[3].contains(#""fault":{"now":"down","errors":2,"delays":0}"#))
+    #expect(lines[5].contains(#""level":"memory""#))
+    #expect(lines[7].contains(#""outcome":"error""#) && lines[7].contains("the levels are memory, origin"))
+  }
+
+  @Test("Errors are seeded: the same script gives the same answers")
+  func seeded() async throws {
+    let gets = (0..<60).map { "get key:\($0)" }.joined(separator: "\n")
+    func outcomes(_ seed: Int) async throws -> [Bool] {
+      try await play(Self.stack, "fault origin error 50% --seed \(seed)\n\(gets)").dropFirst().map {
+        $0.contains("error")
+      }
+    }
+    let first = try await outcomes(3)
+    #expect(try await outcomes(3) == first)
+    #expect(try await outcomes(4) != first)
+    #expect((12...48).contains(first.count { $0 }))
+  }
+
+  @Test("A latency passes on the cache's own clock, and kinds of fault add up")
+  func latency() async throws {
+    let base = ManualClock()
+    let clock = AdjustableClock(base)
+    let hand = Task {
+      await base.waitForSleepers()
+      base.advance(by: .milliseconds(250))
+    }
+    let lines = try await play(
+      Self.stack, "fault origin error 0%\nfault origin latency 250ms\nget a\nstats", clock: clock)
+    await hand.value
+    #expect(lines[2].contains(#""microseconds":250000"#))
+    #expect(lines[3].contains(#""fault":{"now":"latency 250ms","errors":0,"delays":1}"#))
+  }
+
+  @Test("Time can be moved forwards: what is due by then has expired")
+  func advances() async throws {
+    let lines = try await play(
+      Self.stack, "get a\nadvance 29s\nget a\nadvance 2s\nget a --level memory\nspeed 0.5\nstatus",
+      clock: AdjustableClock(ManualClock()))
+    #expect(lines[2].contains(#""level":"memory""#))
+    #expect(lines[4].contains(#""reason":"expired""#))
+    #expect(lines[5].contains(#""outcome":"ok""#))
+  }
+
+  @Test("A clock that cannot be set says so")
+  func fixedClock() async throws {
+    let lines = try await play(Self.stack, "advance 1s", clock: ManualClock())
+    #expect(lines[0].contains("cannot be set"))
+  }
+
+  @Test("Another configuration can be loaded, and one that changed read again; a bad one leaves the old in place")
+  func loads() async throws {
+    let folder = try TemporaryFolder()
+    let other = try folder.write(
+      "levels:\n  - memory: { name: upper }\n  - origin: { latency: 0s }\n", to: "other.yaml")
+    let bad = try folder.write("levels:\n  - memroy\n", to: "bad.yaml")
+    let lines = try await play(
+      Self.stack,
+      "reload\nload \(bad)\nget a\nload \(other)\nget a\nget a\nreload\nload \(folder.url.path())/none.yaml")
+    #expect(lines[0].contains("not from a file"))
+    #expect(lines[1].contains("bad.yaml:2:5"))
+    #expect(lines[2].contains(#""level":"origin""#))
+    #expect(lines[3].contains(#""outcome":"ok""#))
+    #expect(lines[5].contains(#""level":"upper""#))
+    #expect(lines[6].contains(#""outcome":"ok""#))
+    #expect(lines[7].contains(#""outcome":"error""#))
+  }
+
+  @Test("What changed between two configurations is told by the names of levels")
+  func changes() async throws {
+    func opened(_ yaml: String) async throws -> OpenedCache {
+      let configuration = try ConfigurationReader.read(yaml, file: "c.yaml", folder: "/")
+      let live = try await CacheBuilder.build(configuration, file: "c.yaml")
+      return OpenedCache(configuration: configuration, file: "c.yaml", live: live)
+    }
+    let old = try await opened("levels:\n  - memory: { capacity: 1 MiB }\n  - origin: { latency: 0s }")
+    let new = try await opened(
+      "\n\nlevels:\n  - memory: { capacity: 2 MiB }\n  - memory: { name: second }\n  - pooled: { origin: { latency: 0s } }"
+    )
+    #expect(new.changes(from: old) == "c.yaml is in use; new: pool, second; changed: memory")
+    #expect(old.changes(from: old) == "c.yaml is in use")
+  }
+
+  @Test("What the levels hold is written into a file, in each format, and no key can break out of its field")
+  func exports() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.path() + "/"
+    let lines = try await play(
+      "levels:\n  - memory: { capacity: 1 MiB, expiry: 30s }\n  - memory: { name: second }",
+      #"""
+      set "a,\"b\"" one
+      set "=1+1" two --level second
+      set "\x1b[2J" three --level second
+      export \#(path)all.json
+      export \#(path)all.csv
+      export \#(path)all.txt
+      export /no/such/directory/all.csv
+      """#, clock: AdjustableClock(ManualClock()))
+    #expect(lines[3].contains(#""outcome":"ok""#))
+    #expect(lines[6].contains("cannot be written"))
+    let json = try Data(contentsOf: folder.url.appending(path: "all.json"))
+    let object = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])
+    let entries = try #require(object["entries"] as? [[String: Any]])
+    #expect(entries.count == 4)
+    #expect(entries[0]["key"] as? String == "a,\"b\"")
+    #expect(entries[0]["timeLeftMilliseconds"] as? Int == 30_000)
+    #expect(entries[1]["timeLeftMilliseconds"] == nil)
+    #expect((object["statistics"] as? [String: Any])?["levels"] != nil)
+    let csv = try String(contentsOf: folder.url.appending(path: "all.csv"), encoding: .utf8)
+    #expect(csv.hasPrefix("key,level,bytes,ageMilliseconds,timeLeftMilliseconds\r\n\"a,\"\"b\"\"\",memory,"))
+    #expect(csv.contains("'=1+1,second,"))
+    let text = try String(contentsOf: folder.url.appending(path: "all.txt"), encoding: .utf8)
+    #expect(!text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    #expect(text.contains("30000 ms left"))
+  }
+}

@@ -1,0 +1,158 @@
+import CacheEngine
+import Testing
+
+@testable import CacheExplorer
+
+/// The command line under the keys of a person.
+struct CommandLineTests {
+  private func scene(history: [String] = []) -> Scene {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    scene.read("user:42", from: 1)
+    scene.model.command.remember(all: history)
+    scene.press(.character(":"))
+    return scene
+  }
+
+  @Test("Up goes through the older lines that begin like this one, and Down comes back to it")
+  func prefix() {
+    var scene = scene(history: ["get a", "run zipf", "get b", "warn", "get b"])
+    scene.type("get")
+    scene.press(.up)
+    #expect(scene.model.command.editor.text == "get b")
+    scene.press(.up)
+    #expect(scene.model.command.editor.text == "get a")
+    scene.press(.up)
+    #expect(scene.model.command.editor.text == "get a")
+    scene.press(.down, .down)
+    #expect(scene.model.command.editor.text == "get")
+    scene.press(.control("u"), .up)
+    #expect(scene.model.command.editor.text == "get b")
+    scene.press(.up)
+    #expect(scene.model.command.editor.text == "warn")
+  }
+
+  @Test("^R searches older lines as one types, goes on with ^R, and Escape gives the line back")
+  func search() {
+    var scene = scene(history: ["run zipf --rate 5", "get zipper", "run loop"])
+    scene.type("ge")
+    scene.press(.control("r"))
+    scene.type("zip")
+    #expect(scene.model.command.editor.text == "get zipper")
+    #expect(scene.lines[37].contains("search older commands ‘zip’ :get zipper"))
+    scene.press(.control("r"))
+    #expect(scene.model.command.editor.text == "run zipf --rate 5")
+    scene.press(.backspace)
+    #expect(scene.model.command.search == "zi")
+    scene.press(.escape)
+    #expect(scene.model.command.editor.text == "ge")
+    #expect(scene.model.mode == .command)
+    scene.press(.control("r"))
+    scene.type("loop")
+    #expect(scene.send(.input(.key(.enter))) == [.run("run loop")])
+    #expect(scene.model.command.search == nil)
+  }
+
+  @Test("The line suggests how it goes on, and the right arrow takes it")
+  func ghost() {
+    var scene = scene(history: ["run zipf --rate 5"])
+    scene.type("run z")
+    #expect(scene.model.command.ghost(in: scene.model.shown) == "ipf --rate 5")
+    #expect(scene.lines[37].hasPrefix(" :run zipf --rate 5"))
+    scene.press(.right)
+    #expect(scene.model.command.editor.text == "run zipf --rate 5")
+    scene.press(.control("u"))
+    scene.type("get us")
+    #expect(scene.model.command.ghost(in: scene.model.shown) == "er:42")
+    scene.press(.left)
+    #expect(scene.model.command.ghost(in: scene.model.shown) == nil)
+    scene.press(.end, .end)
+    #expect(scene.model.command.editor.text == "get user:42")
+    scene.press(.control("u"))
+    #expect(scene.model.command.ghost(in: scene.model.shown) == nil)
+  }
+
+  @Test("Tab asks for files where a file is meant, and goes round among them")
+  func files() {
+    var scene = scene()
+    scene.type("load ex")
+    #expect(scene.send(.input(.key(.tab))) == [.listFiles(beginning: "ex")])
+    scene.send(.files(beginning: "ex", ["example.yaml", "examples/"]))
+    #expect(scene.model.command.editor.text == "load example.yaml")
+    scene.press(.tab)
+    #expect(scene.model.command.editor.text == "load examples/")
+    scene.press(.control("u"))
+    scene.type("set a @no")
+    #expect(scene.send(.input(.key(.tab))) == [.listFiles(beginning: "no")])
+    scene.type("t")
+    scene.send(.files(beginning: "no", ["note"]))
+    #expect(scene.model.command.editor.text == "set a @not")
+    #expect(scene.send(.input(.key(.tab))) == [.listFiles(beginning: "not")])
+    scene.send(.files(beginning: "not", ["note"]))
+    #expect(scene.model.command.editor.text == "set a @note")
+  }
+
+  @Test("Answers go to the lines they answer, in whatever order they come")
+  func answers() {
+    var scene = scene()
+    for line in ["get slow", "get fast"] {
+      scene.type(line)
+      scene.press(.enter, .character(":"))
+    }
+    scene.send(
+      .finished(CommandResult(command: "get", outcome: .hit, level: "memory", microseconds: 5), line: "get fast"))
+    #expect(scene.model.command.running == ["get slow"])
+    #expect(scene.model.command.answer?.text.hasPrefix("get fast → ") == true)
+    scene.send(.finished(CommandResult(command: "get", outcome: .miss, microseconds: 900), line: "get slow"))
+    #expect(scene.model.command.running.isEmpty)
+    #expect(scene.model.command.answer?.text.hasPrefix("get slow → ") == true)
+    // What nobody typed takes no line's answer away.
+    scene.type("get other")
+    scene.press(.enter)
+    scene.send(.finished(CommandResult(command: "run", outcome: .ok, microseconds: 0), line: ""))
+    #expect(scene.model.command.running == ["get other"])
+  }
+
+  @Test("Commands filter, sort, and show the fault of a level and another configuration")
+  func screens() throws {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    for key in ["user:1", "user:2", "img:1"] { scene.read(key, from: 2) }
+    scene.send(.filter("img"))
+    #expect(scene.model.list.order.count == 1)
+    scene.send(.filter(""))
+    scene.send(.sort("key"))
+    #expect(scene.model.list.sort == .key)
+    scene.send(.sort("ttl"))
+    #expect(scene.model.list.sort == .timeLeft)
+    scene.send(.faults(["disk": "error 5%"]))
+    #expect(scene.lines.contains { $0.contains("DISK") && $0.contains("✕ error 5%") })
+    scene.model.size = Size(width: 80, height: 24)
+    #expect(scene.lines.contains { $0.contains("DISK") && $0.contains("✕ error 5%") })
+    scene.send(.faults([:]))
+    #expect(!scene.lines.contains { $0.contains("✕ error 5%") })
+    scene.log(.info, "disk", "before")
+    let other = try ConfigurationReader.read(
+      "name: other\nlevels:\n  - memory: { name: upper }", file: "o", folder: "/")
+    scene.send(.replaced(Replacement(other, file: "other.yaml")))
+    #expect(scene.lines[0].contains("other"))
+    #expect(scene.lines.contains { $0.contains("UPPER") })
+    #expect(!scene.lines.contains { $0.contains("DISK") && $0.contains("hit") })
+    #expect(scene.lines.contains { $0.contains("before") })
+  }
+
+  @Test("What a demonstration says stays in sight beside what it does, until an answer to a typed line comes")
+  func captions() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    let done = CommandResult(command: "run", outcome: .ok, microseconds: 0)
+    scene.send(.finished(done, line: ""))
+    scene.send(.caption("look at the arrows"))
+    scene.send(.finished(done, line: ""))
+    #expect(scene.lines.contains { $0.hasPrefix(" ▸ look at the arrows") })
+    scene.press(.character(":"))
+    scene.type("get a")
+    scene.press(.enter)
+    scene.send(.finished(CommandResult(command: "get", outcome: .miss, microseconds: 0), line: "get a"))
+    #expect(scene.lines.contains { $0.hasPrefix(" ✓ get a → miss") })
+    scene.send(.caption("look at the disk"))
+    #expect(scene.lines.contains { $0.hasPrefix(" ▸ look at the disk") })
+  }
+}

@@ -1,0 +1,71 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+struct TraceReaderTests {
+  private func read(_ bytes: Data, in folder: borrowing TemporaryFolder) throws -> [TraceReader.Request] {
+    let file = folder.url.appending(path: "trace")
+    try bytes.write(to: file)
+    let reader = try TraceReader(path: file.path())
+    var requests: [TraceReader.Request] = []
+    while let request = try reader.next() { requests.append(request) }
+    return requests
+  }
+
+  @Test("A line is a key, or a key and a size; comments and empty lines are passed over")
+  func lines() throws {
+    let folder = try TemporaryFolder()
+    let text = "# a comment\nuser:1\nimg/hero 2x\t4096\r\n\nkey#2\t4 KiB\nempty\t0\nfeed:日本語"
+    #expect(
+      try read(Data(text.utf8), in: folder) == [
+        .init(key: "user:1"), .init(key: "img/hero 2x", size: 4_096), .init(key: "key#2", size: 4_096),
+        .init(key: "empty", size: 0), .init(key: "feed:日本語"),
+      ])
+    #expect(try read(Data(), in: folder).isEmpty)
+  }
+
+  @Test("A compressed trace is read as what is in it, several members one after the other")
+  func compressed() async throws {
+    let folder = try TemporaryFolder()
+    let first = (0..<40_000).map { "key:\($0 % 977)\t\($0 % 5_000)\n" }.joined()
+    let gzip = CompressionTransformer(.gzip)
+    let bytes = try await gzip.inverseTransform(Data(first.utf8)) + gzip.inverseTransform(Data("last\n".utf8))
+    let requests = try read(bytes, in: folder)
+    #expect(requests.count == 40_001)
+    #expect(requests == (try read(Data((first + "last\n").utf8), in: folder)))
+  }
+
+  @Test(
+    "What cannot be read is told with its line and what to do",
+    arguments: [
+      ("a\nb\tmuch\n", 2, "size"), ("a\tb\tc\n", 1, "fields"), ("\t5\n", 1, "no key"),
+      ("# x\n\na\t65 MiB", 3, "64 MiB"),
+      (String(repeating: "k", count: 140_000), 1, "bytes"),
+    ])
+  func problems(text: String, line: Int, part: String) throws {
+    let folder = try TemporaryFolder()
+    let problem = try #require(throws: TraceProblem.self) { try read(Data(text.utf8), in: folder) }
+    #expect(problem.line == line)
+    #expect(problem.description.contains(part))
+    #expect(problem.description.contains(":\(line): error: "))
+    #expect(!problem.remedy.isEmpty)
+  }
+
+  @Test("A key that is not UTF-8, and a compressed trace that is cut or damaged, are told")
+  func damaged() async throws {
+    let folder = try TemporaryFolder()
+    #expect(throws: TraceProblem.self) { try read(Data([0x61, 0x0a, 0xff, 0x0a]), in: folder) }
+    let whole = try await CompressionTransformer(.gzip).inverseTransform(
+      Data((0..<9_000).map { "key:\($0 &* 7_919 % 10_007)\n" }.joined().utf8))
+    let cut = try #require(throws: TraceProblem.self) { try read(whole.dropLast(20), in: folder) }
+    #expect(cut.message.contains("too early"))
+    var broken = whole
+    for index in 5_000..<5_100 { broken[index] = 0xff }
+    #expect(throws: TraceProblem.self) { try read(broken, in: folder) }
+    #expect(throws: TraceProblem.self) { try TraceReader(path: "/no/such/trace") }
+    let directory = try TraceReader(path: folder.url.path())
+    #expect(throws: TraceProblem.self) { try directory.next() }
+  }
+}
