@@ -6,7 +6,7 @@
 
 /// Bytes with the name of their type and form, as a store keeps them.
 public struct NamedBytes: Sendable, Equatable {
-  /// Names the type and form of the bytes; at most 255 bytes of UTF-8.
+  /// Names the type and form of the bytes; at most 65,535 bytes of UTF-8.
   public var form: String
   /// The bytes.
   public var bytes: Data

@@ -29,7 +29,7 @@ public struct Transformer<Value: Sendable>: Sendable {
   /// Creates a transformer.
   ///
   /// - Parameters:
-  ///   - name: Names the type and form of the bytes; at most 255 bytes of UTF-8. `nil` names the type only: two different
+  ///   - name: Names the type and form of the bytes; at most 65,535 bytes of UTF-8. `nil` names the type only: two different
   ///     transformers of one type need names.
   ///   - toData: Turns a value into bytes. It runs on the thread of the caller, on that of the callbacks, or in the task
   ///     that asks, and its errors reach the caller.
@@ -38,8 +38,7 @@ public struct Transformer<Value: Sendable>: Sendable {
     name: String? = nil, toData: @escaping @Sendable (Value) throws -> Data,
     fromData: @escaping @Sendable (Data) throws -> Value
   ) {
-    let name = name ?? "custom/\(String(reflecting: Value.self))"
-    precondition(name.utf8.count <= 255, "a transformer's name has at most 255 bytes")
+    let name = name ?? "custom/\(StableName.of(Value.self))"
     self.name = name
     self.toData = toData
     self.fromData = fromData

@@ -38,7 +38,7 @@ public enum TransformerFactory {
     ofType type: Value.Type = Value.self, as name: String? = nil
   ) -> Transformer<Value> {
     Transformer(
-      name: name ?? "plist/\(String(reflecting: Value.self))",
+      name: name ?? "plist/\(StableName.of(Value.self))",
       toData: { value in
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary

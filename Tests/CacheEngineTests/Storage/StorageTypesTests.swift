@@ -265,6 +265,38 @@ import Testing
     try storage.close()
   }
 
+  private struct Wide<A: Codable & Sendable, B: Codable & Sendable>: Codable, Sendable {
+    var a: A
+    var b: B
+  }
+
+  @Test("H62 the names of private types are the same in every run, and may be long")
+  func stableNames() throws {
+    let names = [
+      TransformerFactory.forCodable(ofType: Middle.self).name,
+      TransformerFactory.forPropertyList(ofType: Middle.self).name,
+      Transformer<Middle>(
+        toData: { Data($0.full.utf8) }, fromData: { Middle(full: String(decoding: $0, as: UTF8.self)) }
+      )
+      .name,
+    ]
+    for name in names {
+      #expect(name.hasSuffix("Middle"))
+      #expect(!name.contains("0x") && !name.contains("$"), "an address differs from run to run")
+    }
+    typealias Pair = Wide<Middle, Old>
+    typealias Wider = Wide<Wide<Pair, Pair>, Wide<Pair, Pair>>
+    let form = TransformerFactory.forPropertyList(ofType: Wider.self)
+    #expect(form.name.utf8.count > 255)
+    let pair = Pair(a: Middle(full: "a"), b: Old(first: "b", last: "c"))
+    let pairs = Wide(a: pair, b: pair)
+    let storage = try Storage(
+      diskConfig: bench.diskConfig, memoryConfig: nil, transformer: form, sweepInterval: nil, clock: bench.clock)
+    try storage.setObject(Wider(a: pairs, b: pairs), forKey: "a")
+    #expect(try storage.object(forKey: "a")?.b.a.b.last == "c")
+    try storage.close()
+  }
+
   @Test("two transformers of one type are kept apart by their names")
   func transformerNames() throws {
     let plain = try bench.open(String.self)
