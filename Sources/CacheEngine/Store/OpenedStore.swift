@@ -11,6 +11,7 @@ struct OpenedStore {
   /// What opening says of something that stands in the place of a file of ours.
   static let notOurs = [ELOOP, EINVAL, EISDIR, ENXIO]
 
+  private let isEncrypted: Bool
   private(set) var salt: UInt64 = 0
   private(set) var state = SegmentedStore.State()
   private(set) var sequence: UInt64 = 0
@@ -21,7 +22,11 @@ struct OpenedStore {
   /// With access for writing, what a crash left over is removed: a torn tail, temporary files, values without a record.
   /// Who only looks may meet somebody who writes. Then the checkpoint is read before the segments are listed, so that it
   /// knows no more than they do, and files of values are listed after the log was read, so that none is missed.
-  init(_ directory: StoreDirectory, access: StoreAccess, clock: any CacheClock) throws {
+  ///
+  /// A record of a newer format is an error, but not in an encrypted store: there its version is as good as anything else
+  /// that was changed, costs one entry, and only the versions of segments are believed.
+  init(_ directory: StoreDirectory, access: StoreAccess, clock: any CacheClock, isEncrypted: Bool = false) throws {
+    self.isEncrypted = isEncrypted
     let reading = ClockReading(clock)
     let checkpoint = Self.readCheckpoint(directory)
     var names = try directory.names()
@@ -128,7 +133,7 @@ struct OpenedStore {
   ) throws {
     let scan = SegmentScan(
       try segment.file.read(max(0, segment.file.size - start), at: start), from: start, salt: salt)
-    if let version = scan.newerVersion { throw Self.newer(UInt64(version), directory) }
+    if let version = scan.newerVersion, !isEncrypted { throw Self.newer(UInt64(version), directory) }
     // At its end somebody may be writing.
     if access == .readWrite || !isLast { state.damaged += scan.damaged }
     state.lengths[segment.number] = isLast ? scan.end : segment.file.size

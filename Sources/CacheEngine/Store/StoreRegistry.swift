@@ -74,7 +74,7 @@ enum StoreRegistry {
   ) throws -> SegmentedStore {
     // Before anything that a wrong key could harm.
     let sealing = try StoreSealing.open(directory, cipher: cipher, access: access)
-    let opened = try OpenedStore(directory, access: access, clock: clock)
+    let opened = try OpenedStore(directory, access: access, clock: clock, isEncrypted: sealing != nil)
     guard sealing != nil || !opened.state.index.isSealed else { throw StoreSealing.needsCipher(directory) }
     let store = SegmentedStore(
       directory: directory, access: access, limits: StoreLimits(capacity: capacity), clock: clock, lock: lock,
