@@ -291,9 +291,10 @@ struct Demo: Sendable {
         0s   Models that point to each other are held once: press 7, then Tab and Enter to walk their relations
         20s  Observers are told when a model, or anything it leads to, changes: look at the counts on the right
         50s  The levels of the cache go on beside it: 1 leads back to them
-        70s  : run burst --key key:1 --requests 200
-        70s  A herd wants one key; the models do not notice
-        100s That was all; the workload goes on, and every key works
+        70s  : run burst --key news --requests 200
+        70s  A herd wants one key that nobody has; the models do not notice
+        80s  : run zipf --rate 4 --keys 30
+        120s That was all; the workload goes on, and every key works
         """),
   ]
 

@@ -168,6 +168,7 @@ import Testing
       case "faults":
         #expect(level("disk").errors > 0)
         #expect(live.operation("breaker").timesOpened > 0)
+      case "models": #expect(snapshot.pool.joined > 0)
       default: #expect(live.operation("breaker").timesOpened > 0)
       }
     }

@@ -7,7 +7,7 @@ enum ScreenGrids {
     │ memory                                                                                                  demo.yaml:3  │
     │   capacity        1 MiB                                                                                 demo.yaml:3  │
     │   count           no limit                                                                                  default  │
-    │   policy          lru                                                                                       default  │
+    │   policy          adaptive                                                                                  default  │
     │   expiry          30s                                                                                   demo.yaml:3  │
     │   keepExpired     0s                                                                                        default  │
     │ disk                                                                                                    demo.yaml:4  │
@@ -15,6 +15,7 @@ enum ScreenGrids {
     │   capacity        20 MiB                                                                                demo.yaml:4  │
     │   expiry          10m                                                                                   demo.yaml:4  │
     │   keepExpired     0s                                                                                        default  │
+    │   durability      buffered                                                                                  default  │
     │ pool              pooled                                                                                demo.yaml:5  │
     │   capped                                                                                                demo.yaml:6  │
     │     limit         3                                                                                     demo.yaml:6  │
@@ -24,7 +25,6 @@ enum ScreenGrids {
     │       missing     0%                                                                                        default  │
     │       size        4 KiB                                                                                     default  │
     │       seed        7                                                                                     demo.yaml:6  │
-    │                                                                                                                      │
     │                                                                                                                      │
     │                                                                                                                      │
     │                                                                                                                      │
@@ -49,7 +49,7 @@ enum ScreenGrids {
     │ memory                                                                                          demo.yaml:3  ││ no request is known for the chosen row; Tab and the arrows choose                    │
     │   capacity        1 MiB                                                                         demo.yaml:3  ││                                                                                      │
     │   count           no limit                                                                          default  ││                                                                                      │
-    │   policy          lru                                                                               default  ││                                                                                      │
+    │   policy          adaptive                                                                          default  ││                                                                                      │
     │   expiry          30s                                                                           demo.yaml:3  ││                                                                                      │
     │   keepExpired     0s                                                                                default  ││                                                                                      │
     │ disk                                                                                            demo.yaml:4  ││                                                                                      │
@@ -57,6 +57,7 @@ enum ScreenGrids {
     │   capacity        20 MiB                                                                        demo.yaml:4  ││                                                                                      │
     │   expiry          10m                                                                           demo.yaml:4  ││                                                                                      │
     │   keepExpired     0s                                                                                default  ││                                                                                      │
+    │   durability      buffered                                                                          default  ││                                                                                      │
     │ pool              pooled                                                                        demo.yaml:5  ││                                                                                      │
     │   capped                                                                                        demo.yaml:6  ││                                                                                      │
     │     limit         3                                                                             demo.yaml:6  ││                                                                                      │
@@ -66,7 +67,6 @@ enum ScreenGrids {
     │       missing     0%                                                                                default  ││                                                                                      │
     │       size        4 KiB                                                                             default  ││                                                                                      │
     │       seed        7                                                                             demo.yaml:6  ││                                                                                      │
-    │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
@@ -111,7 +111,7 @@ enum ScreenGrids {
     │ memory                               │
     │   capacity        1 MiB              │
     │   count           no limit           │
-    │   policy          lru                │
+    │   policy          adaptive           │
     │   expiry          30s                │
     │   keepExpired     0s                 │
     └──────────────────────────────────────┘
@@ -123,7 +123,7 @@ enum ScreenGrids {
     │ memory                                                          demo.yaml:3  │
     │   capacity        1 MiB                                         demo.yaml:3  │
     │   count           no limit                                          default  │
-    │   policy          lru                                               default  │
+    │   policy          adaptive                                          default  │
     │   expiry          30s                                           demo.yaml:3  │
     │   keepExpired     0s                                                default  │
     │ disk                                                            demo.yaml:4  │
@@ -131,6 +131,7 @@ enum ScreenGrids {
     │   capacity        20 MiB                                        demo.yaml:4  │
     │   expiry          10m                                           demo.yaml:4  │
     │   keepExpired     0s                                                default  │
+    │   durability      buffered                                          default  │
     │ pool              pooled                                        demo.yaml:5  │
     │   capped                                                        demo.yaml:6  │
     │     limit         3                                             demo.yaml:6  │
@@ -138,7 +139,6 @@ enum ScreenGrids {
     │       latency     40ms..200ms                                   demo.yaml:6  │
     │       failures    0%                                                default  │
     │       missing     0%                                                default  │
-    │       size        4 KiB                                             default  │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
      ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
@@ -857,7 +857,7 @@ enum ScreenGrids {
     │ memory                                                          demo.yaml:3  │
     │   capacity        1 MiB                                         demo.yaml:3  │
     │   count           no limit                                          default  │
-    │   policy          lru                                               default  │
+    │   policy          adaptive                                          default  │
     │   expiry          30s                                           demo.yaml:3  │
     │   keepExpired     0s                                                default  │
     │ disk                                                            demo.yaml:4  │
@@ -865,10 +865,10 @@ enum ScreenGrids {
     │   capacity        20 MiB                                        demo.yaml:4  │
     │   expiry          10m                                           demo.yaml:4  │
     │   keepExpired     0s                                                default  │
+    │   durability      buffered                                          default  │
     │ pool              pooled                                        demo.yaml:5  │
     │   capped                                                        demo.yaml:6  │
     │     limit         3                                             demo.yaml:6  │
-    │     origin                                                      demo.yaml:6  │
     └──────────────────────────────────────────────────────────────────────────────┘
      apply 2 changes? The levels are closed and opened again y/N
      ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit
