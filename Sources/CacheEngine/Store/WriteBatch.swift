@@ -157,7 +157,9 @@ struct WriteBatch {
 
   mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
     // What was evicted still stands in the log, and would be found again by who opens the store after a crash.
-    guard store.state.withLock({ $0.hasForgotten || $0.index.find(key) != nil }) else { return }
+    // So does what a failed write left behind and could not be cut off.
+    let isNeeded = store.state.withLock { $0.hasForgotten || !$0.uncut.isEmpty || $0.index.find(key) != nil }
+    guard isNeeded else { return }
     try mark(.tombstone, key) { $0.index.remove(key).map { ($0, cause) } }
   }
 
