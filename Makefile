@@ -6,7 +6,7 @@ FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sour
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
-.PHONY: run test torture test-tsan lint format bench bench-disk install dependencies test-dependencies help
+.PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record bench-disk install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -41,8 +41,21 @@ lint: ## Check the layout and the documentation of every source file
 format: ## Mend the layout of every source file
 	@$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
 
-bench: dependencies ## Measure the engine beside its peers
-	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks
+# What the benchmarks are told, such as --quick, --only memory or --json FILE.
+BENCH ?=
+
+bench: dependencies bench-peers ## Measure the engine beside its peers; BENCH='--quick --json FILE' for more
+	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks --peers .peers $(BENCH)
+
+bench-peers: ## Install the peers that are programs of their own
+	@./Scripts/install-bench-peers Benchmarks/.peers
+
+# Ratios to code that never changes, so that a record made on one machine says something on another.
+bench-check: dependencies ## Fail if something is more than 10 % slower than recorded, relative to the floor
+	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks --only memory --only async --check recorded.json $(BENCH)
+
+bench-record: dependencies ## Record the ratios that bench-check compares with
+	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks --only memory --only async --record recorded.json $(BENCH)
 
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores

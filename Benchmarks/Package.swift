@@ -20,10 +20,11 @@ let package = Package(
   targets: [
     // What a cache is measured against: the least that could be done, in a module of its own as the engine is.
     .target(name: "Floor", swiftSettings: settings),
+    .target(name: "CFloor", cSettings: [.unsafeFlags(["-O2"])]),
     .executableTarget(
       name: "CacheBenchmarks",
       dependencies: [
-        "Floor", .product(name: "CacheEngine", package: "CacheEngine"),
+        "Floor", "CFloor", .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineCombine", package: "CacheEngine"),
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .android, .windows])),

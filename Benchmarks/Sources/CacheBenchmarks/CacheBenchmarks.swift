@@ -1,90 +1,140 @@
 import CacheEngine
 import Floor
+import Foundation
 
 @main
 struct CacheBenchmarks {
   static func main() async throws {
+    let options: Options
+    do { options = try Options(Array(CommandLine.arguments.dropFirst())) } catch {
+      FileHandle.standardError.write(Data("error: \(error)\n".utf8))
+      exit(2)
+    }
     // A task and not the main actor: that is where most callers are.
-    try await Task.detached { try await run() }.value
+    let regressions = try await Task.detached { try await Self(options: options).run() }.value
+    guard regressions.isEmpty else {
+      FileHandle.standardError.write(
+        Data(("error: slower than recorded\n" + regressions.joined(separator: "\n") + "\n").utf8))
+      exit(1)
+    }
   }
 
-  private static func run() async throws {
-    let isQuick = CommandLine.arguments.contains("--quick")
-    let rounds = isQuick ? 5 : 15
-    for comparison in try await [
-      stringHit(entries: 1_024, rounds: rounds), stringHit(entries: 100_000, rounds: rounds),
-      integerHit(rounds: rounds),
-      publishedHit(rounds: rounds),
-      modelChange(models: 1_000, rounds: rounds), modelChange(models: 100_000, rounds: rounds),
-      modelScan(models: 100_000, rounds: isQuick ? 3 : 5),
-    ] + CompositionBenchmarks.comparisons(rounds: rounds) + EvictionBenchmarks.comparisons(rounds: rounds) {
-      let rows = try await comparison.run()
-      let floor = rows.first?.median ?? .nan
-      print("\n\(comparison.title)")
-      print("  \(pad("", 44)) \(pad("ns/op", 9)) \(pad("min-max", 17)) ratio")
-      for row in rows {
-        print(
-          "  \(pad(row.name, 44)) \(pad(decimal(row.median), 9))",
-          pad("\(decimal(row.least))-\(decimal(row.most))", 17), decimal(row.median / floor, 2))
+  let options: Options
+
+  /// Measures what the options ask for, and returns what is slower than recorded.
+  private func run() async throws -> [String] {
+    let programs = options.peers.map(PeerPrograms.init(folder:))
+    // Once before ours and once after, so that a slow hour does not meet one of them alone.
+    let before = try programs?.run(rounds: options.rounds) ?? [:]
+    let comparisons = try await comparisons()
+    var results: [Result] = []
+    for comparison in comparisons {
+      let result = Result(title: comparison.title, rows: try await comparison.run())
+      result.printTable()
+      results.append(result)
+    }
+    if options.wants("footprint") {
+      for entries in options.isHuge ? [1_000_000, 10_000_000] : [200_000] {
+        results.append(try await Footprint.bytes(entries: entries))
+        results.last?.printTable()
+      }
+      results.append(try await Footprint.allocations())
+      results.last?.printTable()
+    }
+    if options.wants("async") {
+      let (crowd, loads) = try await AsyncScenarios.crowd(callers: 10_000, rounds: options.rounds)
+      crowd.printTable()
+      print("  loads a round: \(loads)")
+      results.append(crowd)
+    }
+    if options.wants("stack") {
+      results.append(try await StackScenario.run(rounds: options.rounds))
+      results.last?.printTable()
+    }
+    if let programs { results = merge(before, try programs.run(rounds: options.rounds), into: results, comparisons) }
+    try await draw()
+    if let file = options.record { try Record(results).write(to: file) }
+    if let file = options.json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys]
+      try encoder.encode(results).write(to: URL(fileURLWithPath: file))
+    }
+    return try await check(results, comparisons)
+  }
+
+  private func comparisons() async throws -> [Comparison] {
+    var comparisons: [Comparison] = []
+    if options.wants("memory") {
+      let text = MemoryScenarios(
+        keyName: "String", keys: Workload.textKeys(100_000),
+        strangers: Workload.textKeys(100_000, prefix: "user:strange:"),
+        rounds: options.rounds, operations: 100_000, hasPeers: true)
+      let numbers = MemoryScenarios(
+        keyName: "Int", keys: Array(0..<100_000), strangers: Array(100_000..<200_000), rounds: options.rounds,
+        operations: 100_000, hasPeers: false)
+      let small = MemoryScenarios(
+        keyName: "String", keys: Workload.textKeys(1_000), strangers: Workload.textKeys(1_000, prefix: "user:strange:"),
+        rounds: options.rounds, operations: 100_000, hasPeers: false)
+      for threads in [1, 2] {
+        comparisons += try await text.comparisons(threads: threads)
+        comparisons += try await numbers.comparisons(threads: threads)
+        comparisons += try await small.comparisons(threads: threads)
       }
     }
+    if options.wants("async") { comparisons.append(try await AsyncScenarios.hits(rounds: options.rounds)) }
+    if options.wants("glue") {
+      comparisons.append(try await Self.publishedHit(rounds: options.rounds))
+      comparisons += try await CompositionBenchmarks.comparisons(rounds: options.rounds)
+    }
+    if options.wants("eviction") { comparisons += try await EvictionBenchmarks.comparisons(rounds: options.rounds) }
+    if options.wants("models") {
+      comparisons += [
+        try await modelChange(models: 1_000, rounds: options.rounds),
+        try await modelChange(models: 100_000, rounds: options.rounds),
+        try await modelScan(models: 100_000, rounds: options.isQuick ? 3 : 5),
+      ]
+    }
+    return comparisons
   }
 
-  private static func keys(_ count: Int) -> [String] {
-    (0..<count).map { "user:profile:" + String(repeating: "0", count: 12 - String($0).count) + String($0) }
+  private func merge(
+    _ before: [String: [Comparison.Row]], _ after: [String: [Comparison.Row]], into results: [Result],
+    _ comparisons: [Comparison]
+  ) -> [Result] {
+    let scenarios = Dictionary(comparisons.map { ($0.title, $0.scenario) }) { first, _ in first }
+    print("\nbeside programs of their own, before and after:")
+    return results.map { result in
+      guard let scenario = scenarios[result.title] ?? nil, let rows = before[scenario] else { return result }
+      var result = result
+      result.rows += PeerPrograms.joined(rows, after[scenario] ?? [])
+      result.printTable()
+      return result
+    }
   }
 
-  private static func stringHit(entries: Int, rounds: Int) async throws -> Comparison {
-    let keys = keys(entries)
-    let order = Workload.order(entries)
-    let floor = LockedDictionary<String, Int>()
-    let memory = MemoryCacheLevel<String, Int>(capacity: entries * 2)
-    for (index, key) in keys.enumerated() {
-      floor.set(index, forKey: key)
-      try await memory.set(index, forKey: key)
+  private func draw() async throws {
+    guard let folder = options.plots else { return }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for plot in try await Growth.plots(rounds: options.isQuick ? 3 : 7, isHuge: options.isHuge) {
+      try Data(plot.svg.utf8).write(to: URL(fileURLWithPath: folder + "/" + plot.fileName))
+      print("\(folder)/\(plot.fileName)")
     }
-    let composed = memory.compose(MemoryCacheLevel<String, Int>(name: "below"))
-    let pooled = composed.pooled()
-    let erased = composed.normalize()
-    var comparison = Comparison(
-      title: "get, hit, String keys of 25 bytes, \(entries) entries", operations: 500_000, rounds: rounds)
-    comparison.add("Dictionary behind Mutex, sync (the floor)") {
-      try await Workload.drive($0, keys, order) { floor.get($0) }
-    }
-    comparison.add("Dictionary behind Mutex, async") {
-      try await Workload.drive($0, keys, order) { try await floor.getAsync($0) }
-    }
-    comparison.add("MemoryCacheLevel.peek") { try await Workload.drive($0, keys, order) { memory.peek($0) } }
-    comparison.add("MemoryCacheLevel.get") { try await Workload.drive($0, keys, order) { try await memory.get($0) } }
-    comparison.add("memory.compose(below).get") {
-      try await Workload.drive($0, keys, order) { try await composed.get($0) }
-    }
-    comparison.add("memory.compose(below).pooled().get") {
-      try await Workload.drive($0, keys, order) { try await pooled.get($0) }
-    }
-    comparison.add("memory.compose(below).normalize().get") {
-      try await Workload.drive($0, keys, order) { try await erased.get($0) }
-    }
-    return comparison
   }
 
-  private static func integerHit(rounds: Int) async throws -> Comparison {
-    let keys = Array(0..<1_024)
-    let order = Workload.order(1_024)
-    let floor = LockedDictionary<Int, Int>()
-    let memory = MemoryCacheLevel<Int, Int>(capacity: 4_096)
-    for key in keys {
-      floor.set(key, forKey: key)
-      try await memory.set(key, forKey: key)
+  /// A row that seems slower is measured again before it counts: others use the machine too.
+  private func check(_ results: [Result], _ comparisons: [Comparison]) async throws -> [String] {
+    guard let file = options.check else { return [] }
+    let record = try Record(file: file)
+    var regressions: [String] = []
+    for result in results {
+      var found = record.regressions(in: result)
+      guard let comparison = comparisons.first(where: { $0.title == result.title }) else { continue }
+      for _ in 0..<3 where !found.isEmpty {
+        let again = record.regressions(in: Result(title: result.title, rows: try await comparison.run()))
+        found = found.filter { again.keys.contains($0.key) }
+      }
+      regressions += found.values
     }
-    let composed = memory.compose(MemoryCacheLevel<Int, Int>(name: "below"))
-    var comparison = Comparison(title: "get, hit, Int keys, 1024 entries", operations: 1_000_000, rounds: rounds)
-    comparison.add("Dictionary behind Mutex, sync (the floor)") {
-      try await Workload.drive($0, keys, order) { floor.get($0) }
-    }
-    comparison.add("memory.compose(below).get") {
-      try await Workload.drive($0, keys, order) { try await composed.get($0) }
-    }
-    return comparison
+    return regressions.sorted()
   }
 }

@@ -6,10 +6,10 @@ struct Comparison {
     let run: (_ operations: Int) async throws -> Void
   }
 
-  struct Row {
+  struct Row: Codable {
     let name: String
     /// Nanoseconds an operation, one for each round.
-    let samples: [Double]
+    var samples: [Double]
 
     var median: Double { samples.sorted()[samples.count / 2] }
     var least: Double { samples.min() ?? .nan }
@@ -17,12 +17,34 @@ struct Comparison {
   }
 
   let title: String
-  let operations: Int
-  let rounds: Int
+  /// What peers that are programs of their own call the work; `nil` where there are none.
+  var scenario: String?
+  var operations: Int
+  var rounds: Int
   var subjects: [Subject] = []
+
+  init(title: String, scenario: String? = nil, operations: Int, rounds: Int) {
+    self.title = title
+    self.scenario = scenario
+    self.operations = operations
+    self.rounds = rounds
+  }
 
   mutating func add(_ name: String, _ run: @escaping (_ operations: Int) async throws -> Void) {
     subjects.append(Subject(name: name, run: run))
+  }
+
+  /// Adds a subject that as many tasks drive at once; a sample is the time of each of them.
+  mutating func add(
+    _ name: String, threads: Int, _ run: @escaping @Sendable (_ worker: Int, _ operations: Int) async throws -> Void
+  ) {
+    guard threads > 1 else { return add(name) { try await run(0, $0) } }
+    add(name) { operations in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for worker in 0..<threads { group.addTask { try await run(worker, operations) } }
+        try await group.waitForAll()
+      }
+    }
   }
 
   /// Measures every subject; the first one is what the others are compared with.
@@ -40,14 +62,4 @@ struct Comparison {
     }
     return zip(subjects, samples).map { Row(name: $0.name, samples: $1) }
   }
-}
-
-func pad(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
-
-func decimal(_ value: Double, _ digits: Int = 1) -> String {
-  let scale = [1.0, 10, 100][digits]
-  let scaled = Int((value * scale).rounded())
-  guard digits > 0 else { return String(scaled) }
-  let fraction = String(abs(scaled) % Int(scale))
-  return "\(scaled / Int(scale)).\(String(repeating: "0", count: digits - fraction.count))\(fraction)"
 }

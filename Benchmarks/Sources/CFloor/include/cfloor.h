@@ -1,0 +1,24 @@
+#ifndef CFLOOR_H
+#define CFLOOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// A cache in C with the CLOCK policy, behind one mutex: what the machine permits.
+///
+/// Keys are bytes that their owner keeps alive; they are hashed by every call, as a Swift key is.
+typedef struct cfloor_clock cfloor_clock;
+
+cfloor_clock *cfloor_clock_create(uint32_t capacity);
+void cfloor_clock_destroy(cfloor_clock *cache);
+/// The value for a key, or -1.
+int64_t cfloor_clock_get(cfloor_clock *cache, const void *key, uint32_t length);
+void cfloor_clock_set(cfloor_clock *cache, const void *key, uint32_t length, int64_t value);
+
+/// How many blocks this process has asked the allocator for; counted only while `cfloor_count_allocations(1)` holds.
+uint64_t cfloor_allocations(void);
+void cfloor_count_allocations(int on);
+/// The bytes that are allocated now.
+uint64_t cfloor_allocated_bytes(void);
+
+#endif
