@@ -6,7 +6,7 @@ struct ManyTasks {
 
   func tables() async throws -> [Table] {
     let contenders = buffered.filter { !["LevelDB", "append to a log (the floor)"].contains($0.name) }
-    let count = settings.isQuick ? 10_000 : 20_000
+    let count = settings.isQuick ? 2_000 : 20_000
     let keys = Workload.keys(count)
     let value = Workload.value(1 << 10)
     var tables: [Table] = []
