@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct DiskCacheLevelTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskCacheLevelTests {
   typealias Level = DiskCacheLevel<String, Data>
 
   let folder = DiskFolder()

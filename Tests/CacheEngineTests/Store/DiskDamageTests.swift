@@ -6,7 +6,7 @@ import Testing
 @testable import CacheEngine
 
 /// What a crash, a failing disk or somebody's hand does to the files of a store.
-@Suite(.timeLimit(.minutes(5))) struct DiskDamageTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskDamageTests {
   typealias Level = DiskCacheLevel<String, Data>
 
   let folder = DiskFolder()

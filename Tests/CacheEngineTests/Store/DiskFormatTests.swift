@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// Stores that other versions wrote.
-@Suite(.timeLimit(.minutes(1))) struct DiskFormatTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskFormatTests {
   typealias Level = DiskCacheLevel<String, Data>
 
   private func value(_ seed: Int, _ count: Int) -> Data {

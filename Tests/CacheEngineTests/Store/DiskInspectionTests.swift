@@ -6,7 +6,7 @@ import Testing
 @testable import CacheEngine
 
 /// What is seen by who looks into a directory that another one writes.
-@Suite(.timeLimit(.minutes(2))) struct DiskInspectionTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskInspectionTests {
   typealias Level = DiskCacheLevel<String, Data>
 
   let folder = DiskFolder()

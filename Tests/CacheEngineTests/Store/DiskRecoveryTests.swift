@@ -6,7 +6,7 @@ import Testing
 @testable import CacheEngine
 
 /// What becomes of a store while its disk refuses to work, and afterwards.
-@Suite(.timeLimit(.minutes(2))) struct DiskRecoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskRecoveryTests {
   typealias Level = DiskCacheLevel<String, Data>
 
   /// What the disk does not do for now.

@@ -6,7 +6,7 @@ import Testing
 @testable import CacheEngine
 
 /// What a store does when the disk refuses something, or the directory goes.
-@Suite(.timeLimit(.minutes(2))) struct DiskStandingTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskStandingTests {
   typealias Level = DiskCacheLevel<String, Data>
 
   let folder = DiskFolder()

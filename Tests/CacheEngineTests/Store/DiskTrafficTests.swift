@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// What making room costs.
-@Suite(.timeLimit(.minutes(2))) struct DiskTrafficTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskTrafficTests {
   let folder = DiskFolder()
 
   @Test(

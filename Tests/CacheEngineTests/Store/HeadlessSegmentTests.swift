@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// A segment that was made, and whose head was not written before the crash.
-@Suite(.timeLimit(.minutes(2))) struct HeadlessSegmentTests {
+@Suite(.timeLimit(.minutes(10))) struct HeadlessSegmentTests {
   @Test("P3 P4 P2 a newest segment without a whole head takes no records, and is reclaimed", arguments: [0, 1, 39, 40])
   func headless(length: Int) async throws {
     let (folder, clock) = (DiskFolder(), ManualClock())
