@@ -9,10 +9,16 @@ enum PythonDiskCache {
     var gets: [Double]
   }
 
+  /// Debian's package is for Debian's Python, which need not be the first one on the path; PyPI's is for that one.
   static func measure(_ directory: String, bytes: Int, keys: Int, rounds: Int) -> Answer? {
+    let arguments = ["-c", program, directory, "\(bytes)", "\(keys)", "\(rounds)"]
+    return run("/usr/bin/python3", arguments) ?? run("/usr/bin/env", ["python3"] + arguments)
+  }
+
+  private static func run(_ path: String, _ arguments: [String]) -> Answer? {
     let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", program, directory, "\(bytes)", "\(keys)", "\(rounds)"]
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
     let output = Pipe()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
