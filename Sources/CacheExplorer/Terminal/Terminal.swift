@@ -224,10 +224,9 @@ final class Terminal: Screen {
   }
 
   private func readSize() {
-    let current = TerminalModes.size(of: options.output, environment: options.environment)
-    guard current != size else { return }
-    size = current
-    continuation.yield(.resized(current))
+    // Told even if it is the size of before: a window that was smaller in between has cut the picture.
+    size = TerminalModes.size(of: options.output, environment: options.environment)
+    continuation.yield(.resized(size))
   }
 
   private static func watchSignals() -> Int32 {

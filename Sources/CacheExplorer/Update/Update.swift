@@ -125,7 +125,7 @@ extension Model {
       return []
     case .resized(let size):
       self.size = size
-      return []
+      return [.redraw]
     case .terminate: return [.quit]
     case .suspend: return [.suspend]
     case .resumed: return [.redraw]
