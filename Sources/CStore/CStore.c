@@ -22,3 +22,13 @@ ssize_t cstore_pread_nowait(int descriptor, void *buffer, size_t length, off_t o
   return -1;
 #endif
 }
+
+static _Atomic uint32_t thread_count;
+static _Thread_local uint32_t thread_number;
+
+uint32_t cstore_thread_number(void) {
+  if (thread_number == 0) thread_number = ++thread_count;
+  return thread_number;
+}
+
+void cstore_change_thread_number(void) { thread_number += 1; }

@@ -6,6 +6,7 @@ public enum StoreCondition: Sendable, Equatable {
   case present
 
   /// Whether the condition holds.
+  @usableFromInline
   func holds(isHeld: Bool) -> Bool { isHeld == (self == .present) }
 }
 

@@ -39,6 +39,7 @@ struct ChosenPolicy: Sendable {
     }
   }
 
+  @usableFromInline
   mutating func arriving(_ hash: UInt32) {
     switch kind {
     case .s3fifo: s3fifo.arriving(hash)
@@ -47,6 +48,7 @@ struct ChosenPolicy: Sendable {
     }
   }
 
+  @usableFromInline
   mutating func inserted(_ slot: Int32, hash: UInt32) {
     switch kind {
     case .lru: lru.inserted(slot)
@@ -59,6 +61,7 @@ struct ChosenPolicy: Sendable {
     }
   }
 
+  @usableFromInline
   mutating func removed(_ slot: Int32) {
     switch kind {
     case .lru: lru.removed(slot)
@@ -71,6 +74,7 @@ struct ChosenPolicy: Sendable {
     }
   }
 
+  @usableFromInline
   mutating func evict() -> Int32? {
     switch kind {
     case .lru: lru.evict()

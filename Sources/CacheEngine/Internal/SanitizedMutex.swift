@@ -35,5 +35,14 @@
       defer { unsafe pthread_mutex_unlock(lock) }
       return try unsafe body(&value.pointee)
     }
+
+    @usableFromInline
+    borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+      _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+      guard unsafe pthread_mutex_trylock(lock) == 0 else { return nil }
+      defer { unsafe pthread_mutex_unlock(lock) }
+      return try unsafe body(&value.pointee)
+    }
   }
 #endif

@@ -1,7 +1,3 @@
-#if !CACHEENGINE_TSAN
-  public import Synchronization
-#endif
-
 /// Holds values in memory, bounded by cost and by count; what leaves first is a choice.
 ///
 /// By default that is what was not used for the longest time, until one of a few other ways would have had more hits:
@@ -31,9 +27,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   public let keepsExpired: Duration
 
   @usableFromInline let clock: any CacheClock
-  private let cost: @Sendable (Key, Value) -> Int
-  private let removalListener: (@Sendable (Removal<Key>) -> Void)?
-  @usableFromInline let state: Mutex<MemoryEntries<Key, Value>>
+  @usableFromInline let hasSystemClock: Bool
+  @usableFromInline let cost: @Sendable (Key, Value) -> Int
+  @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
+  @usableFromInline let state: ReadMostlyLock<MemoryEntries<Key, Value>, MemoryOrder>
 
   /// Creates a memory level with a cost function.
   ///
@@ -59,9 +56,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     self.expiry = expiry
     self.keepsExpired = keepsExpired
     self.clock = clock
+    hasSystemClock = clock is SystemClock
     self.cost = cost
     self.removalListener = removalListener
-    state = Mutex(MemoryEntries(capacity: capacity, countLimit: countLimit, eviction: eviction))
+    state = ReadMostlyLock(
+      MemoryEntries(), order: MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction))
   }
 
   /// Creates a memory level in which every entry costs 1.
@@ -93,8 +92,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Complexity: O(1) on average.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
-    if let value = peek(key) { return value }
-    return try await lookup(key).entry?.value
+    guard let (value, deadline) = read(key) else { return nil }
+    guard deadline != MemoryEntry<Value>.never, deadline <= now else { return value }
+    // Not `lookup`, which would have to be awaited: a function that never waits costs its caller no frame.
+    return find(key, includingExpired: false).entry?.value
   }
 
   /// Returns the value held for a key, at once.
@@ -104,10 +105,17 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Complexity: O(1) on average.
   @inlinable
   public func peek(_ key: Key) -> Value? {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    guard let entry = state.withLock({ $0.read(key, hash: hash) }) else { return nil }
-    if let deadline = entry.deadline, deadline <= clock.now { return nil }
-    return entry.value
+    guard let (value, deadline) = read(key) else { return nil }
+    guard deadline != MemoryEntry<Value>.never, deadline <= now else { return value }
+    return nil
+  }
+
+  @inlinable
+  func read(_ key: Key) -> (value: Value, storedDeadline: CacheInstant)? {
+    let hash = Table.hash(key)
+    let (found, mayBeOverdue) = state.read { entries, slot in entries.readValue(key, hash: hash, slot: &slot) }
+    if mayBeOverdue { dropDue() }
+    return found
   }
 
   /// Returns the entry for a key, or why there is none; an expired entry that is kept no longer is dropped on the way.
@@ -128,9 +136,12 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @inlinable
   func find(_ key: Key, includingExpired: Bool) -> Lookup<Value> {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    let (read, tags) = state.withLock { ($0.read(key, hash: hash), $0.tags.tags(of: key)) }
-    guard let found = read else { return .miss(.absent) }
+    let hash = Table.hash(key)
+    let (read, mayBeOverdue) = state.read { entries, slot in
+      entries.read(key, hash: hash, slot: &slot).map { ($0, entries.tags.tags(of: key)) }
+    }
+    defer { if mayBeOverdue { dropDue() } }
+    guard let (found, tags) = read else { return .miss(.absent) }
     var entry = Entry(
       found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
     entry.tags = tags
@@ -146,8 +157,26 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Drops only the entry that was seen: a newer one may have come since.
   @usableFromInline
   func dropExpired(_ key: Key, deadline: CacheInstant) {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    report(state.withLock { $0.remove(key, hash: hash) { $0.deadline == deadline } }, cause: .expired)
+    let hash = Table.hash(key)
+    let dropped = state.withLock { $0.remove(key, hash: hash, order: &$1) { $0.deadline == deadline } }
+    if let dropped { report(dropped, cause: .expired) }
+  }
+
+  /// The usual clock is asked without the detour over its protocol.
+  @inlinable var now: CacheInstant { hasSystemClock ? SystemClock().now : clock.now }
+
+  /// Drops a few of the entries whose time is over: of a level that is only read, too.
+  @inlinable
+  @inline(never)
+  func dropDue() {
+    let past = now
+    guard state.withOrder({ $0.wheel.isDue(now: past) }) else { return }
+    let departed = state.withLock { entries, order in
+      var departed = Departed<Key, Value>()
+      entries.takeDue(now: past, order: &order, departed: &departed)
+      return departed
+    }
+    report(departed, now: past)
   }
 
   /// Stores a value for as long as the level's default lifetime says.
@@ -157,6 +186,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - key: The key to store it under.
   /// - Throws: Nothing: memory always answers.
   /// - Complexity: O(1) on average, plus O(1) for every entry that leaves.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     _ = insert(value, forKey: key, terms: StoreTerms(), if: nil)
   }
@@ -168,6 +198,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and what it weighs.
   /// - Throws: Nothing: memory always answers.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     _ = insert(value, forKey: key, terms: terms, if: nil)
   }
@@ -181,6 +212,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - condition: What must hold of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: Nothing: memory always answers.
+  @inlinable
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -191,9 +223,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: Nothing: memory always answers.
+  @inlinable
   public func remove(_ key: Key) async throws {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    report(state.withLock { $0.remove(key, hash: hash) { _ in true } }, cause: .removed)
+    let hash = Table.hash(key)
+    if let removed = state.withLock({ $0.remove(key, hash: hash, order: &$1) }) { report(removed, cause: .removed) }
   }
 
   /// Removes everything.
@@ -203,12 +236,18 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   public func onMemoryWarning() async { empty(cause: .memoryWarning) }
 
   /// How much is held, and how much may be.
-  public var usage: LevelUsage { state.withLock { $0.usage } }
+  public var usage: LevelUsage {
+    state.withLock { entries, order in
+      LevelUsage(
+        count: entries.table.count, cost: order.cost, capacity: order.capacity,
+        countLimit: order.countLimit == .max ? nil : order.countLimit)
+    }
+  }
 
   /// Every entry held, in no particular order.
   ///
   /// - Returns: One summary for each entry.
-  public func contents() async throws -> [EntrySummary<Key>] { state.withLock { $0.summaries } }
+  public func contents() async throws -> [EntrySummary<Key>] { state.withLock { entries, _ in entries.summaries } }
 
   /// Whether there is an entry that has not expired, at once.
   ///
@@ -218,9 +257,9 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Returns: Whether there is one.
   /// - Complexity: O(1) on average.
   public func contains(_ key: Key) -> Bool {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    let now = clock.now
-    return state.withLock { $0.holds(key, hash: hash, at: now) }
+    let hash = Table.hash(key)
+    let now = now
+    return state.read { entries, _ in entries.holds(key, hash: hash, at: now) }.answer
   }
 
   /// Ends the lifetime of an entry now.
@@ -228,19 +267,19 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Parameter key: The key of the entry.
   /// - Throws: Nothing: memory always answers.
   public func expire(_ key: Key) async throws {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
+    let hash = Table.hash(key)
     let now = clock.now
-    state.withLock { $0.setDeadline(now, for: key, hash: hash) }
+    state.withLock { $0.expire(key, hash: hash, now: now, keepsExpired: keepsExpired, order: &$1) }
   }
 
   /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
   ///
   /// - Returns: How many were dropped.
-  /// - Complexity: O(n).
+  /// - Complexity: O(k) for k entries that are dropped.
   @discardableResult
   public func removeExpired() async throws -> Int {
-    let past = clock.now.advanced(by: .zero - keepsExpired)
-    let dropped = state.withLock { $0.removeAll { $0.deadline.map { $0 <= past } ?? false } }
+    let now = clock.now
+    let dropped = state.withLock { $0.removeDue(now: now, keepsExpired: keepsExpired, order: &$1) }
     for entry in dropped { report(entry, cause: .expired) }
     return dropped.count
   }
@@ -253,41 +292,61 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Complexity: O(k) for k entries with the tag.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
-    let dropped = state.withLock { $0.removeAll(tagged: tag) }
+    let dropped = state.withLock { $0.removeAll(tagged: tag, order: &$1) }
     for entry in dropped { report(entry, cause: .removed) }
     return dropped.count
   }
 
-  private func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
-    let hash = SlotTable<Key, MemoryEntry<Value>>.hash(key)
-    let now = clock.now
+  @inlinable
+  func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
+    let now = now
+    var deadline: CacheInstant?
+    if terms.expiry != nil || expiry != .never { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
     let entry = MemoryEntry(
-      value: value, cost: max(0, terms.cost ?? cost(key, value)), created: terms.created ?? now,
-      deadline: terms.deadline(levelDefault: expiry, clock: clock))
-    let left = state.withLock { entries -> (replaced: Slot?, evicted: [Slot])? in
-      guard condition?.holds(isHeld: entries.holds(key, hash: hash, at: now)) ?? true else { return nil }
-      return entries.insert(key, hash: hash, entry: entry, tags: terms.tags)
+      value: value, cost: max(0, terms.cost ?? cost(key, value)), created: terms.created ?? now, deadline: deadline)
+    let hash = Table.hash(key)
+    var isStored = true
+    let departed = state.withLock { entries, order -> Departed<Key, Value> in
+      if let condition, !condition.holds(isHeld: entries.holds(key, hash: hash, at: now)) {
+        isStored = false
+        return Departed()
+      }
+      return entries.insert(
+        Table.Record(key: key, entry: entry, hash: hash), tags: terms.tags, keepsExpired: keepsExpired, now: now,
+        order: &order)
     }
-    guard let left else { return false }
-    report(left.replaced, cause: .replaced)
-    for entry in left.evicted {
-      let isOver = entry.payload.deadline.map { $0 <= now } ?? false
-      report(entry, cause: isOver ? .expired : .evicted, madeRoomFor: isOver ? nil : key)
-    }
+    guard isStored else { return false }
+    report(departed, now: now, madeRoomFor: key)
     return true
   }
 
+  /// Hands everything over at once, however much it is; it dies and is told of outside the lock.
   private func empty(cause: RemovalCause) {
-    let dropped = state.withLock { $0.takeAll() }
+    var dropped = MemoryEntries<Key, Value>()
+    let policy = state.withLock { entries, order in
+      swap(&entries, &dropped)
+      return order.empty()
+    }
+    withExtendedLifetime(policy) {}
     guard removalListener != nil else { return }
-    for entry in dropped { report(entry, cause: cause) }
+    for slot in dropped.table.slots { report(dropped.table.copy(of: slot), cause: cause) }
   }
 
-  private typealias Slot = SlotTable<Key, MemoryEntry<Value>>.Slot
+  @usableFromInline typealias Table = EntryTable<Key, Value>
 
-  private func report(_ slot: Slot?, cause: RemovalCause, madeRoomFor: Key? = nil) {
-    guard let slot, let removalListener else { return }
-    removalListener(Removal(key: slot.key, cause: cause, cost: slot.payload.cost, madeRoomFor: madeRoomFor))
+  @inlinable
+  func report(_ departed: borrowing Departed<Key, Value>, now: CacheInstant, madeRoomFor key: Key? = nil) {
+    guard removalListener != nil else { return }
+    departed.forEach { record, isReplaced in
+      let isOver = record.entry.deadline.map { $0 <= now } ?? false
+      let cause: RemovalCause = isReplaced ? .replaced : isOver ? .expired : .evicted
+      report(record, cause: cause, madeRoomFor: cause == .evicted ? key : nil)
+    }
+  }
+
+  @usableFromInline
+  func report(_ record: Table.Record, cause: RemovalCause, madeRoomFor key: Key? = nil) {
+    removalListener?(Removal(key: record.key, cause: cause, cost: record.entry.cost, madeRoomFor: key))
   }
 }
 

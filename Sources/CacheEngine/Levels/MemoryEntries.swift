@@ -2,158 +2,220 @@
 @usableFromInline
 struct MemoryEntry<Value: Sendable>: Sendable {
   @usableFromInline var value: Value
+  /// `never` for none: an optional would take eight bytes more.
+  @usableFromInline var storedDeadline: CacheInstant
   @usableFromInline var cost: Int
   @usableFromInline var created: CacheInstant
-  @usableFromInline var deadline: CacheInstant?
 
+  @inlinable static var never: CacheInstant { CacheInstant(nanoseconds: .min) }
+
+  @inlinable var deadline: CacheInstant? {
+    get { storedDeadline == Self.never ? nil : storedDeadline }
+    set { storedDeadline = newValue.map { max($0, CacheInstant(nanoseconds: .min + 1)) } ?? Self.never }
+  }
+
+  @inlinable
   init(value: Value, cost: Int, created: CacheInstant, deadline: CacheInstant?) {
     self.value = value
     self.cost = cost
     self.created = created
+    storedDeadline = Self.never
     self.deadline = deadline
   }
 }
 
-/// The entries of a memory level and their limits: a value, guarded by the level's lock.
+/// The entries of a memory level by key, and their tags.
 ///
 /// What leaves is returned to the caller, so that it dies and is reported outside the lock.
 @usableFromInline
-struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  @usableFromInline typealias Table = SlotTable<Key, MemoryEntry<Value>>
+struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
+  @usableFromInline typealias Table = EntryTable<Key, Value>
 
   @usableFromInline var table = Table()
-  @usableFromInline var policy: ChosenPolicy
-  private var cost = 0
   @usableFromInline var tags = TagIndex<Key>()
-  private let capacity: Int
-  private let countLimit: Int?
 
-  init(capacity: Int, countLimit: Int?, eviction: Eviction) {
-    policy = ChosenPolicy(eviction)
-    self.capacity = capacity
-    self.countLimit = countLimit
+  @inlinable
+  init() {}
+
+  @inlinable
+  func read(_ key: Key, hash: UInt32, slot: inout Int32) -> MemoryEntry<Value>? {
+    guard let found = table.find(key, hash: hash) else { return nil }
+    slot = found
+    return table[found]
   }
 
-  var usage: LevelUsage {
-    LevelUsage(count: table.count, cost: cost, capacity: capacity, countLimit: countLimit)
+  /// The value for a key, and when it expires, or ``MemoryEntry/never``.
+  @inlinable
+  func readValue(_ key: Key, hash: UInt32, slot: inout Int32) -> (value: Value, storedDeadline: CacheInstant)? {
+    guard let found = table.find(key, hash: hash) else { return nil }
+    slot = found
+    return unsafe (table.record(found).pointee.entry.value, table.record(found).pointee.entry.storedDeadline)
   }
 
-  var summaries: [EntrySummary<Key>] {
-    table.slots.compactMap { slot in
-      slot.map {
-        EntrySummary(
-          key: $0.key, cost: $0.payload.cost, created: $0.payload.created, deadline: $0.payload.deadline)
+  /// Puts an entry in, after what must leave for it has left.
+  @inlinable
+  mutating func insert(
+    _ record: consuming Table.Record, tags newTags: Set<String>, keepsExpired: Duration, now: CacheInstant,
+    order: inout MemoryOrder
+  ) -> Departed<Key, Value> {
+    var departed = Departed<Key, Value>()
+    let (cost, hash) = (record.entry.cost, record.hash)
+    let due = record.entry.deadline?.advanced(by: keepsExpired)
+    if let slot = table.find(record.key, hash: hash) {
+      let oldCost = table.cost(of: slot)
+      if order.cost - oldCost <= order.capacity - cost {
+        // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
+        order.overwritten(slot, addedCost: cost - oldCost, due: due, now: now)
+        if !newTags.isEmpty || !tags.tagsByKey.isEmpty { setTags(newTags, for: table.key(of: slot)) }
+        // The entries change places, so that what was there before leaves in the record that came.
+        table.exchange(slot, &record.entry)
+        departed.appendReplaced(record)
+        return departed
       }
+      departed.appendReplaced(take(slot, order: &order))
+    }
+    guard cost <= order.capacity, order.countLimit > 0 else {
+      departed.append(record)
+      return departed
+    }
+    if order.wheel.count > 0 { takeDue(now: now, order: &order, departed: &departed) }
+    order.policy.arriving(hash)
+    while order.isFull(for: cost, count: table.count), let victim = order.policy.evict() {
+      departed.append(takeOut(victim, order: &order))
+    }
+    if !newTags.isEmpty { tags.insert(newTags, for: record.key) }
+    order.inserted(table.insert(record), hash: hash, cost: cost, due: due, now: now)
+    return departed
+  }
+
+  /// Takes out a few of the entries whose time is over.
+  ///
+  /// A few, since somebody waits for the lock: an insertion adds one entry and lets more than one go, so none stay for good.
+  @inlinable
+  @inline(never)
+  mutating func takeDue(now: CacheInstant, order: inout MemoryOrder, departed: inout Departed<Key, Value>) {
+    var steps = 32
+    while let slot = order.wheel.popDue(now: now, steps: &steps) {
+      order.policy.removed(slot)
+      departed.append(takeOut(slot, order: &order))
     }
   }
 
   @inlinable
-  mutating func read(_ key: Key, hash: UInt32) -> MemoryEntry<Value>? {
-    guard let slot = table.find(key, hash: hash) else { return nil }
-    policy.touched(slot)
-    return table.slots[Int(slot)]?.payload
+  mutating func remove(
+    _ key: Key, hash: UInt32, order: inout MemoryOrder, if condition: (MemoryEntry<Value>) -> Bool = { _ in true }
+  ) -> Table.Record? {
+    guard let slot = table.find(key, hash: hash), condition(table[slot]) else { return nil }
+    return take(slot, order: &order)
   }
 
-  /// Puts an entry in, after what must leave for it has left.
-  mutating func insert(
-    _ key: Key, hash: UInt32, entry: MemoryEntry<Value>, tags newTags: Set<String> = []
-  ) -> (replaced: Table.Slot?, evicted: [Table.Slot]) {
-    if let slot = table.find(key, hash: hash), let old = table.slots[Int(slot)],
-      cost - old.payload.cost <= capacity - entry.cost
-    {
-      // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
-      table.slots[Int(slot)]?.payload = entry
-      policy.touched(slot)
-      cost += entry.cost - old.payload.cost
-      tags.remove(key)
-      tags.insert(newTags, for: key)
-      return (old, [])
+  /// Takes out every entry whose time has come, be it now.
+  mutating func removeDue(now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) -> [Table.Record] {
+    var removed: [Table.Record] = []
+    var steps = Int.max
+    while let slot = order.wheel.popDue(now: now, steps: &steps) { removed.append(take(slot, order: &order)) }
+    for slot in order.wheel.slotsOfTick(now) {
+      guard let deadline = table.deadline(of: slot), deadline.advanced(by: keepsExpired) <= now else { continue }
+      removed.append(take(slot, order: &order))
     }
-    let replaced = remove(key, hash: hash) { _ in true }
-    guard entry.cost <= capacity, countLimit != 0 else {
-      return (replaced, [Table.Slot(key: key, payload: entry)])
-    }
-    policy.arriving(hash)
-    var evicted: [Table.Slot] = []
-    while cost > capacity - entry.cost || countLimit.map({ table.count >= $0 }) ?? false, let victim = policy.evict() {
-      if let slot = takeOrdered(victim) { evicted.append(slot) }
-    }
-    policy.inserted(table.insert(key, hash: hash, payload: entry), hash: hash)
-    cost += entry.cost
-    tags.insert(newTags, for: key)
-    return (replaced, evicted)
-  }
-
-  mutating func remove(_ key: Key, hash: UInt32, if condition: (MemoryEntry<Value>) -> Bool) -> Table.Slot? {
-    guard let slot = table.find(key, hash: hash), let payload = table.slots[Int(slot)]?.payload, condition(payload)
-    else { return nil }
-    return take(slot)
-  }
-
-  mutating func removeAll(where condition: (MemoryEntry<Value>) -> Bool) -> [Table.Slot] {
-    table.slots.indices.compactMap { index in
-      guard let slot = table.slots[index], condition(slot.payload) else { return nil }
-      return take(Int32(index))
-    }
+    return removed
   }
 
   /// There is an entry that has not expired.
+  @inlinable
   func holds(_ key: Key, hash: UInt32, at now: CacheInstant) -> Bool {
-    guard let slot = table.find(key, hash: hash), let payload = table.slots[Int(slot)]?.payload else { return false }
-    return payload.deadline.map { $0 > now } ?? true
+    guard let slot = table.find(key, hash: hash) else { return false }
+    return table.deadline(of: slot).map { $0 > now } ?? true
   }
 
-  mutating func removeAll(tagged tag: String) -> [Table.Slot] {
-    tags.keys(with: tag).compactMap { key in remove(key, hash: Table.hash(key)) { _ in true } }
+  mutating func removeAll(tagged tag: String, order: inout MemoryOrder) -> [Table.Record] {
+    tags.keys(with: tag).compactMap { key in remove(key, hash: Table.hash(key), order: &order) }
   }
 
-  mutating func setDeadline(_ deadline: CacheInstant, for key: Key, hash: UInt32) {
+  mutating func expire(_ key: Key, hash: UInt32, now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) {
     guard let slot = table.find(key, hash: hash) else { return }
-    table.slots[Int(slot)]?.payload.deadline = deadline
+    table[slot].deadline = now
+    order.wheel.schedule(slot, at: now.advanced(by: keepsExpired), now: now)
   }
 
-  /// Empties everything and hands it over.
-  mutating func takeAll() -> [Table.Slot] {
-    let all = table.slots.compactMap(\.self)
-    table = Table()
-    policy = policy.emptied
-    cost = 0
-    tags = TagIndex()
-    return all
+  var summaries: [EntrySummary<Key>] {
+    table.slots.map { slot in
+      let entry = table[slot]
+      return EntrySummary(key: table.key(of: slot), cost: entry.cost, created: entry.created, deadline: entry.deadline)
+    }
   }
 
   /// Takes out an entry that the policy has given up.
-  private mutating func takeOrdered(_ slot: Int32) -> Table.Slot? {
-    guard let key = table.slots[Int(slot)]?.key, let content = table.remove(slot, hash: Table.hash(key)) else {
-      return nil
-    }
-    cost -= content.payload.cost
-    tags.remove(content.key)
-    return content
+  @inlinable
+  mutating func takeOut(_ slot: Int32, order: inout MemoryOrder) -> Table.Record {
+    let record = table.remove(slot)
+    order.evicted(slot, cost: record.entry.cost)
+    if !tags.tagsByKey.isEmpty { tags.remove(record.key) }
+    return record
   }
 
-  private mutating func take(_ slot: Int32) -> Table.Slot? {
-    guard let content = takeOrdered(slot) else { return nil }
-    policy.removed(slot)
-    return content
+  @inlinable
+  mutating func take(_ slot: Int32, order: inout MemoryOrder) -> Table.Record {
+    order.policy.removed(slot)
+    return takeOut(slot, order: &order)
+  }
+
+  @inlinable
+  mutating func setTags(_ newTags: Set<String>, for key: Key) {
+    if !tags.tagsByKey.isEmpty { tags.remove(key) }
+    if !newTags.isEmpty { tags.insert(newTags, for: key) }
+  }
+}
+
+/// What left a memory level in one operation: seldom more than one entry, which then asks for no array.
+///
+/// It cannot be copied, since a copy of records that nobody looks at cost a third of an evicting set.
+@usableFromInline
+struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable {
+  @usableFromInline typealias Record = EntryTable<Key, Value>.Record
+
+  @usableFromInline var first: Record?
+  @usableFromInline var more: [Record] = []
+  /// Whether the first one made room for another value of its own key.
+  @usableFromInline var isFirstReplaced = false
+
+  @inlinable
+  init() {}
+
+  @inlinable
+  mutating func appendReplaced(_ record: consuming Record) {
+    first = record
+    isFirstReplaced = true
+  }
+
+  @inlinable
+  mutating func append(_ record: consuming Record) {
+    if first == nil { first = record } else { more.append(record) }
+  }
+
+  @inlinable
+  borrowing func forEach(_ body: (_ record: Record, _ isReplaced: Bool) -> Void) {
+    if let first { body(first, isFirstReplaced) }
+    for record in more { body(record, false) }
   }
 }
 
 #if DEBUG
   extension MemoryEntries {
     /// What contradicts itself or a limit; `nil` if nothing does.
-    var flaw: String? {
-      let held = table.slots.indices.filter { table.slots[$0] != nil }
-      let sum = held.reduce(0) { $0 + (table.slots[$1]?.payload.cost ?? 0) }
+    func flaw(in order: MemoryOrder) -> String? {
+      let held = table.slots
+      let sum = held.reduce(0) { $0 + table[$1].cost }
       if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
-      if cost != sum { return "counts a cost of \(cost), holds \(sum)" }
-      if cost > capacity { return "costs \(cost) of \(capacity)" }
-      if let countLimit, held.count > countLimit { return "holds \(held.count) of \(countLimit)" }
-      for index in held {
-        guard let key = table.slots[index]?.key else { continue }
-        if table.find(key, hash: Table.hash(key)) != Int32(index) { return "the key of slot \(index) is not found" }
+      if order.cost != sum { return "counts a cost of \(order.cost), holds \(sum)" }
+      if sum > order.capacity { return "costs \(sum) of \(order.capacity)" }
+      if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
+      for slot in held where table.find(table.key(of: slot), hash: Table.hash(table.key(of: slot))) != slot {
+        return "the key of slot \(slot) is not found"
       }
-      return policy.flaw(holding: Set(held.map { Int32($0) }))
+      let mortal = held.count { table.deadline(of: $0) != nil }
+      if order.wheel.count != mortal { return "the wheel has \(order.wheel.count) of \(mortal) entries" }
+      return order.policy.flaw(holding: Set(held))
     }
   }
 #endif

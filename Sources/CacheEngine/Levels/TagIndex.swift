@@ -6,6 +6,9 @@ struct TagIndex<Key: Hashable & Sendable>: Sendable {
   private var keysByTag: [String: Set<Key>] = [:]
   @usableFromInline var tagsByKey: [Key: Set<String>] = [:]
 
+  @usableFromInline
+  init() {}
+
   var isEmpty: Bool { tagsByKey.isEmpty && keysByTag.isEmpty }
 
   @inlinable
@@ -13,12 +16,14 @@ struct TagIndex<Key: Hashable & Sendable>: Sendable {
 
   func keys(with tag: String) -> Set<Key> { keysByTag[tag] ?? [] }
 
+  @usableFromInline
   mutating func insert(_ tags: Set<String>, for key: Key) {
     guard !tags.isEmpty else { return }
     tagsByKey[key] = tags
     for tag in tags { keysByTag[tag, default: []].insert(key) }
   }
 
+  @usableFromInline
   mutating func remove(_ key: Key) {
     guard !tagsByKey.isEmpty, let tags = tagsByKey.removeValue(forKey: key) else { return }
     for tag in tags {

@@ -45,6 +45,18 @@ import Testing
     #expect(failure == nil)
   }
 
+  @Test("P1 so it is where every read opens a stripe of its thread and every write closes them")
+  func memoryInStripes() async {
+    let failure = await Trials(2_000, plan: .init(tasks: 4), isFree: true).failure { _ in
+      let memory = Memory()
+      memory.state.writers.withLock { $0.quiet = 1 }
+      return memory
+    } keeping: {
+      LinearizabilityChecker.isLinearizable($0)
+    }
+    #expect(failure == nil)
+  }
+
   @Test("P1 memory above memory is linearizable key by key, whatever is cancelled", arguments: [false, true])
   func composedMemory(isFree: Bool) async {
     let failure = await Trials(1_500, isFree: isFree).failure { pace in

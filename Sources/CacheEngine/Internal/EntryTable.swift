@@ -1,0 +1,188 @@
+/// A hash table of cache entries in which everything that a hit needs of an entry lies in one record.
+///
+/// A slot number names a record for as long as it lives; policies order these numbers and need to know nothing of keys.
+/// The index is that of ``SlotTable``: open addressing with linear probing and backward-shift deletion (Knuth, The Art
+/// of Computer Programming 3, 6.4, algorithm R), 32 bits of each hash beside the slot number. Changed: records lie in
+/// blocks and never move; they know their hash, so that no key is hashed to
+/// evict it; and there is no reference count between a reader and a record, so that two readers write to no line of the
+/// processor's cache in common.
+@usableFromInline
+@safe
+struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
+  @usableFromInline
+  struct Record: Sendable {
+    @usableFromInline var key: Key
+    @usableFromInline var entry: MemoryEntry<Value>
+    @usableFromInline let hash: UInt32
+
+    @inlinable
+    init(key: Key, entry: MemoryEntry<Value>, hash: UInt32) {
+      self.key = key
+      self.entry = entry
+      self.hash = hash
+    }
+  }
+
+  /// 0 for an empty place, else the hash, then the slot number plus one.
+  @usableFromInline var index: UnsafeMutablePointer<UInt64>
+  @usableFromInline var mask: Int
+  /// Four blocks hold as many records as there are in all blocks before, so that little room is spare.
+  @usableFromInline let blocks: UnsafeMutablePointer<UnsafeMutablePointer<Record>>
+  @usableFromInline var blockCount = 0
+  /// The slots below this one have been used.
+  @usableFromInline var used: Int32 = 0
+  @usableFromInline var freeSlots: ContiguousArray<Int32> = []
+
+  /// Slot numbers are 32 bits: no more blocks than these are possible.
+  @usableFromInline static var mostBlocks: Int { 28 * 4 }
+
+  @inlinable
+  init() {
+    unsafe index = .allocate(capacity: 16)
+    unsafe index.initialize(repeating: 0, count: 16)
+    mask = 15
+    unsafe blocks = .allocate(capacity: Self.mostBlocks)
+  }
+
+  @inlinable
+  deinit {
+    for place in 0...mask {
+      guard let slot = slot(at: place) else { continue }
+      unsafe record(slot).deinitialize(count: 1)
+    }
+    for block in 0..<blockCount { unsafe blocks[block].deallocate() }
+    unsafe blocks.deallocate()
+    unsafe index.deallocate()
+  }
+
+  @inlinable var count: Int { Int(used) - freeSlots.count }
+
+  /// The hash that the other methods take.
+  ///
+  /// Computed by the caller, so that no key is hashed under a lock.
+  @inlinable
+  static func hash(_ key: Key) -> UInt32 { UInt32(truncatingIfNeeded: key.hashValue) }
+
+  @inlinable
+  func find(_ key: Key, hash: UInt32) -> Int32? {
+    var place = Int(hash) & mask
+    while true {
+      let word = unsafe index[place]
+      if word == 0 { return nil }
+      if UInt32(truncatingIfNeeded: word >> 32) == hash {
+        let slot = Int32(truncatingIfNeeded: word) &- 1
+        if unsafe record(slot).pointee.key == key { return slot }
+      }
+      place = (place &+ 1) & mask
+    }
+  }
+
+  @inlinable
+  subscript(slot: Int32) -> MemoryEntry<Value> {
+    get { unsafe record(slot).pointee.entry }
+    set { unsafe record(slot).pointee.entry = newValue }
+  }
+
+  @inlinable
+  func key(of slot: Int32) -> Key { unsafe record(slot).pointee.key }
+
+  @inlinable
+  func cost(of slot: Int32) -> Int { unsafe record(slot).pointee.entry.cost }
+
+  @inlinable
+  mutating func exchange(_ slot: Int32, _ entry: inout MemoryEntry<Value>) {
+    unsafe swap(&record(slot).pointee.entry, &entry)
+  }
+
+  func copy(of slot: Int32) -> Record { unsafe record(slot).pointee }
+
+  @inlinable
+  func deadline(of slot: Int32) -> CacheInstant? { unsafe record(slot).pointee.entry.deadline }
+
+  /// Adds a key that is not there.
+  @inlinable
+  mutating func insert(_ record: consuming Record) -> Int32 {
+    if (count + 1) * 4 > (mask + 1) * 3 { grow() }
+    let slot = freeSlots.popLast() ?? nextSlot()
+    place(UInt64(record.hash) << 32 | UInt64(UInt32(slot + 1)))
+    unsafe self.record(slot).initialize(to: record)
+    return slot
+  }
+
+  /// Takes a record out and returns it, so that its key and its value can die outside the caller's lock.
+  @inlinable
+  mutating func remove(_ slot: Int32) -> Record {
+    let record = unsafe record(slot).move()
+    let word = UInt64(record.hash) << 32 | UInt64(UInt32(slot + 1))
+    var hole = Int(record.hash) & mask
+    while unsafe index[hole] != word { hole = (hole &+ 1) & mask }
+    var next = (hole &+ 1) & mask
+    while unsafe index[next] != 0 {
+      let home = unsafe Int(index[next] >> 32) & mask
+      // An entry may move back into the hole only if the hole lies between its home and its place.
+      if (next &- home) & mask >= (next &- hole) & mask {
+        unsafe index[hole] = index[next]
+        hole = next
+      }
+      next = (next &+ 1) & mask
+    }
+    unsafe index[hole] = 0
+    freeSlots.append(slot)
+    return record
+  }
+
+  /// Every slot in use, in no particular order.
+  var slots: [Int32] { (0...mask).compactMap { slot(at: $0) } }
+
+  @inlinable
+  func slot(at place: Int) -> Int32? {
+    let word = unsafe index[place]
+    return word == 0 ? nil : Int32(truncatingIfNeeded: word) &- 1
+  }
+
+  @inlinable
+  func record(_ slot: Int32) -> UnsafeMutablePointer<Record> {
+    let (block, place, _) = Self.position(of: slot)
+    return unsafe blocks[block] + place
+  }
+
+  /// The block that a slot's record lies in, its place there, and the block's length.
+  ///
+  /// Every power of two from 16 on is divided into four blocks.
+  @inlinable
+  static func position(of slot: Int32) -> (block: Int, place: Int, length: Int) {
+    let number = Int(slot) &+ 16
+    let power = Int.bitWidth &- 1 &- number.leadingZeroBitCount
+    let quarter = power &- 2
+    return ((power &- 4) &* 4 &+ (number &>> quarter) &- 4, number & (1 &<< quarter &- 1), 1 &<< quarter)
+  }
+
+  @inlinable
+  mutating func place(_ word: UInt64) {
+    var place = Int(word >> 32) & mask
+    while unsafe index[place] != 0 { place = (place &+ 1) & mask }
+    unsafe index[place] = word
+  }
+
+  @inlinable
+  mutating func nextSlot() -> Int32 {
+    let slot = used
+    let (block, place, length) = Self.position(of: slot)
+    if place == 0, block == blockCount {
+      unsafe blocks[block] = .allocate(capacity: length)
+      blockCount += 1
+    }
+    used += 1
+    return slot
+  }
+
+  @inlinable
+  mutating func grow() {
+    let (old, oldCount) = unsafe (index, mask + 1)
+    unsafe index = .allocate(capacity: oldCount * 2)
+    unsafe index.initialize(repeating: 0, count: oldCount * 2)
+    mask = oldCount * 2 - 1
+    for place in 0..<oldCount where unsafe old[place] != 0 { unsafe self.place(old[place]) }
+    unsafe old.deallocate()
+  }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import CacheEngine
+
+@Suite struct EntryTableTests {
+  /// Keys that all but a few share their hash, so that every probe runs into a neighbour.
+  struct Colliding: Hashable, Sendable {
+    var number: Int
+    func hash(into hasher: inout Hasher) { hasher.combine(number % 3) }
+  }
+
+  private typealias Table = EntryTable<Colliding, Int>
+
+  private func record(_ key: Colliding, _ value: Int) -> Table.Record {
+    let entry = MemoryEntry(value: value, cost: 1, created: CacheInstant(nanoseconds: 0), deadline: nil)
+    return Table.Record(key: key, entry: entry, hash: Table.hash(key))
+  }
+
+  @Test("keys with equal hashes keep their own entries through insertions and removals", arguments: 0..<6)
+  func collisions(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var table = Table()
+    var model: [Colliding: Int] = [:]
+    for step in 0..<2_000 {
+      let key = Colliding(number: Int.random(in: 0..<60, using: &generator))
+      if let slot = table.find(key, hash: Table.hash(key)) {
+        let value = table.remove(slot).entry.value
+        #expect(value == model.removeValue(forKey: key))
+      } else {
+        #expect(model[key] == nil)
+        _ = table.insert(record(key, step))
+        model[key] = step
+      }
+      let count = table.count
+      #expect(count == model.count)
+    }
+    for (key, value) in model {
+      let found = table.find(key, hash: Table.hash(key)).map { table[$0].value }
+      #expect(found == value)
+    }
+  }
+
+  @Test("a slot keeps its number while so many others come that everything grows")
+  func stableSlots() {
+    var table = Table()
+    let kept = table.insert(record(Colliding(number: -1), 7))
+    var others: [Int32] = []
+    for number in 0..<300 { others.append(table.insert(record(Colliding(number: number), number))) }
+    #expect(Set(others).count == 300)
+    let value = table[kept].value
+    #expect(value == 7)
+    for slot in others { _ = table.remove(slot) }
+    let left = table.slots
+    #expect(left == [kept])
+  }
+
+  @Test("the values that a table still holds die with it, and those taken out do not die twice")
+  func lifetimes() {
+    final class Token: Sendable {}
+    weak var held: Token?
+    weak var taken: Token?
+    do {
+      var table = EntryTable<Int, Token>()
+      for key in 0..<100 {
+        let token = Token()
+        if key == 50 { held = token }
+        if key == 51 { taken = token }
+        let entry = MemoryEntry(value: token, cost: 1, created: CacheInstant(nanoseconds: 0), deadline: nil)
+        _ = table.insert(.init(key: key, entry: entry, hash: EntryTable<Int, Token>.hash(key)))
+      }
+      if let slot = table.find(51, hash: EntryTable<Int, Token>.hash(51)) { _ = table.remove(slot) }
+      #expect(taken == nil)
+      #expect(held != nil)
+    }
+    #expect(held == nil)
+  }
+}

@@ -1,0 +1,142 @@
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+@testable import CacheEngine
+
+/// What never runs under the lock of a memory level, what goes without being asked for, and what many readers see.
+@Suite(.timeLimit(.minutes(2))) struct MemoryLockTests {
+  /// Uses the level when it dies, which would wait for ever under a lock.
+  final class Caller: Sendable {
+    private let onDeath: @Sendable () -> Void
+
+    init(_ onDeath: @escaping @Sendable () -> Void) { self.onDeath = onDeath }
+    deinit { onDeath() }
+  }
+
+  private final class Box: Sendable {
+    let level = Mutex<MemoryCacheLevel<Int, Caller>?>(nil)
+    let calls = Mutex(0)
+
+    func call() {
+      let level = level.withLock { $0 }
+      guard let level else { return }
+      _ = level.usage
+      _ = level.peek(0)
+      calls.withLock { $0 += 1 }
+    }
+  }
+
+  @Test("the cost function, the listener and the deinitialisers of values may use the level, whatever made them run")
+  func callsOutside() async throws {
+    let box = Box()
+    let clock = ManualClock()
+    let level = MemoryCacheLevel<Int, Caller>(
+      capacity: 4, clock: clock, removalListener: { _ in box.call() },
+      cost: { _, _ in
+        box.call()
+        return 1
+      })
+    box.level.withLock { $0 = level }
+    func value() -> Caller { Caller { box.call() } }
+    for key in 0..<8 { try await level.set(value(), forKey: key) }
+    try await level.set(value(), forKey: 7)
+    try await level.remove(7)
+    try await level.set(value(), forKey: 8, expiry: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    _ = try await level.get(8)
+    try await level.set(value(), forKey: 9, expiry: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    try await level.removeExpired()
+    try await level.store(value(), forKey: 10, terms: StoreTerms(tags: ["a"]))
+    try await level.removeAll(tagged: "a")
+    _ = try await level.store(value(), forKey: 11, terms: StoreTerms(), if: .absent)
+    try await level.store(value(), forKey: 12, terms: StoreTerms(cost: 5))
+    await level.onMemoryWarning()
+    try await level.set(value(), forKey: 13)
+    try await level.clear()
+    // 15 stores asked for a cost but the one that brought its own; 15 values died, and 15 departures were told.
+    #expect(box.calls.withLock { $0 } == 14 + 15 + 15)
+    box.level.withLock { $0 = nil }
+  }
+
+  @Test("H10 expired entries make room and are told of, though nobody asks for them")
+  func expiresUnasked() async throws {
+    let clock = ManualClock()
+    let expired = Mutex(0)
+    let level = MemoryCacheLevel<Int, Int>(
+      countLimit: 100, clock: clock,
+      removalListener: { removal in expired.withLock { $0 += removal.cause == .expired ? 1 : 0 } })
+    for key in 0..<99 { try await level.set(key, forKey: key, expiry: .after(.seconds(1 + key % 7))) }
+    clock.advance(by: .seconds(10))
+    for key in 200..<260 { try await level.set(key, forKey: key) }
+    #expect(expired.withLock { $0 } == 99)
+    #expect(level.usage.count == 60)
+  }
+
+  @Test("H10 so they do where the level is only read")
+  func expiresWhileRead() async throws {
+    let clock = ManualClock()
+    let level = MemoryCacheLevel<Int, Int>(clock: clock)
+    try await level.set(0, forKey: 0)
+    for key in 1..<50 { try await level.set(key, forKey: key, expiry: .after(.seconds(1))) }
+    clock.advance(by: .seconds(10))
+    for _ in 0..<2_000 { #expect(level.peek(0) == 0) }
+    #expect(level.usage.count == 1)
+  }
+
+  @Test("an entry that is kept after its time is there until that is over too")
+  func keepsExpired() async throws {
+    let clock = ManualClock()
+    let level = MemoryCacheLevel<Int, Int>(expiry: .after(.seconds(1)), keepsExpired: .seconds(10), clock: clock)
+    for key in 0..<10 { try await level.set(key, forKey: key) }
+    clock.advance(by: .seconds(5))
+    try await level.removeExpired()
+    #expect(level.usage.count == 10)
+    clock.advance(by: .seconds(6))
+    #expect(try await level.removeExpired() == 10)
+  }
+
+  @Test(
+    "C135 the order of use of one thread is exact, however many reads came before an eviction", arguments: [1, 40, 500])
+  func exactOrder(reads: Int) async throws {
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 50, eviction: .lru)
+    for key in 0..<50 { try await level.set(key, forKey: key) }
+    var generator = SeededGenerator(seed: UInt64(reads))
+    var order = Array(0..<50)
+    for _ in 0..<reads {
+      let key = Int.random(in: 0..<50, using: &generator)
+      _ = level.peek(key)
+      order.removeAll { $0 == key }
+      order.append(key)
+    }
+    for (number, oldest) in order.enumerated() {
+      try await level.set(0, forKey: 100 + number)
+      #expect(try await !level.contents().contains { $0.key == oldest })
+      #expect(level.usage.count == 50)
+    }
+  }
+
+  @Test("readers on several threads never see a value of another key, nor a key gone that nobody removes")
+  func concurrentReaders() async {
+    let level = MemoryCacheLevel<Int, [Int]>(countLimit: 400)
+    level.state.writers.withLock { $0.quiet = 4 }
+    for key in 0..<200 { try? await level.set([key, key], forKey: key) }
+    await withTaskGroup(of: Void.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          var generator = SeededGenerator(seed: UInt64(worker))
+          for step in 0..<10_000 {
+            let key = Int.random(in: 0..<200, using: &generator)
+            let value = level.peek(key)
+            if value != [key, key] { Issue.record("key \(key) gives \(String(describing: value))") }
+            if step % 500 == 0 { try? await level.set([key, key], forKey: key) }
+            if step % 700 == 0 { try? await level.remove(1_000 + key) }
+            if step % 300 == 0 { try? await level.set([step], forKey: 1_000 + step % 100) }
+          }
+        }
+      }
+    }
+    #expect(level.state.withLock { $0.flaw(in: $1) } == nil)
+  }
+}
