@@ -1,5 +1,7 @@
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -10,9 +12,10 @@ public final class CaffeineBench {
     long run(int worker, int operations);
   }
 
-  static final int ENTRIES = 100_000, OPERATIONS = 300_000, REQUESTS = 1 << 19;
+  static final int ENTRIES = 100_000, OPERATIONS = 100_000, REQUESTS = 1 << 19;
   static final String[] keys = new String[ENTRIES], strangers = new String[ENTRIES];
   static final int[] requests = new int[REQUESTS];
+  static final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
   static volatile long sink;
 
   static Cache<String, Integer> cache(boolean inline, int capacity) {
@@ -23,17 +26,23 @@ public final class CaffeineBench {
 
   static void measure(String scenario, String name, int threads, int rounds, Work work) throws Exception {
     List<String> samples = new ArrayList<>();
-    int warmUp = 4;
+    int warmUp = 12;
     for (int round = 0; round < rounds + warmUp; round++) {
       Thread[] workers = new Thread[threads];
+      long[] processor = new long[threads];
       long began = System.nanoTime();
       for (int worker = 0; worker < threads; worker++) {
         int number = worker;
-        workers[worker] = new Thread(() -> sink += work.run(number, OPERATIONS));
+        workers[worker] = new Thread(() -> {
+          long start = clock.getCurrentThreadCpuTime();
+          sink += work.run(number, OPERATIONS);
+          processor[number] = clock.getCurrentThreadCpuTime() - start;
+        });
         workers[worker].start();
       }
       for (Thread worker : workers) worker.join();
-      double each = (System.nanoTime() - began) / (double) OPERATIONS;
+      // As in Measurement.swift: the processor's time of one thread, or the time that passes for several.
+      double each = (threads == 1 ? processor[0] : System.nanoTime() - began) / (double) OPERATIONS;
       if (round >= warmUp) samples.add(String.format(java.util.Locale.ROOT, "%.1f", each));
     }
     System.out.println(scenario + "\t" + threads + "\t" + name + "\t" + String.join("\t", samples));

@@ -8,7 +8,7 @@ import time
 import cachebox
 import moka_py
 
-ENTRIES, OPERATIONS = 100_000, 200_000
+ENTRIES, OPERATIONS = 100_000, 100_000
 rounds = int(sys.argv[1])
 keys = [f"user:profile:{number:012}" for number in range(ENTRIES)]
 strangers = [f"user:strange:{number:012}" for number in range(ENTRIES)]
@@ -25,9 +25,9 @@ requests = [order[bisect.bisect(cumulated, generator.random() * total)] for _ in
 def measure(scenario, name, work):
     samples = []
     for number in range(rounds + 1):
-        began = time.perf_counter_ns()
+        began = time.process_time_ns()
         work()
-        each = (time.perf_counter_ns() - began) / OPERATIONS
+        each = (time.process_time_ns() - began) / OPERATIONS
         if number:
             samples.append(f"{each:.1f}")
     print(scenario, 1, name, *samples, sep="\t", flush=True)

@@ -26,10 +26,11 @@ struct CacheBenchmarks {
     let programs = options.peers.map(PeerPrograms.init(folder:))
     // Once before ours and once after, so that a slow hour does not meet one of them alone.
     let before = try programs?.run(rounds: options.rounds) ?? [:]
-    let comparisons = try await comparisons()
+    let comparisons = try await comparisons().filter { options.filter.isEmpty || $0.title.contains(options.filter) }
     var results: [Result] = []
     for comparison in comparisons {
-      let result = Result(title: comparison.title, rows: try await comparison.run())
+      let result = Result(
+        title: comparison.title, isProcessorTime: !comparison.isByWallClock, rows: try await comparison.run())
       result.printTable()
       results.append(result)
     }
@@ -68,13 +69,13 @@ struct CacheBenchmarks {
       let text = MemoryScenarios(
         keyName: "String", keys: Workload.textKeys(100_000),
         strangers: Workload.textKeys(100_000, prefix: "user:strange:"),
-        rounds: options.rounds, operations: 100_000, hasPeers: true)
+        rounds: options.rounds, operations: 40_000, hasPeers: true)
       let numbers = MemoryScenarios(
         keyName: "Int", keys: Array(0..<100_000), strangers: Array(100_000..<200_000), rounds: options.rounds,
-        operations: 100_000, hasPeers: false)
+        operations: 40_000, hasPeers: false)
       let small = MemoryScenarios(
         keyName: "String", keys: Workload.textKeys(1_000), strangers: Workload.textKeys(1_000, prefix: "user:strange:"),
-        rounds: options.rounds, operations: 100_000, hasPeers: false)
+        rounds: options.rounds, operations: 40_000, hasPeers: false)
       for threads in [1, 2] {
         comparisons += try await text.comparisons(threads: threads)
         comparisons += try await numbers.comparisons(threads: threads)

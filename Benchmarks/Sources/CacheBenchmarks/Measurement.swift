@@ -1,3 +1,5 @@
+import Foundation
+
 /// Subjects that do the same work, measured in turn, round after round, so that a change of the machine's speed meets
 /// all of them alike.
 struct Comparison {
@@ -17,6 +19,10 @@ struct Comparison {
   }
 
   let title: String
+  /// Whether work is measured by the time that passes, and not by the processor's time.
+  ///
+  /// Others on the machine change that less; work of several threads, or with sleep in it, cannot be measured so.
+  var isByWallClock = false
   /// What peers that are programs of their own call the work; `nil` where there are none.
   var scenario: String?
   var operations: Int
@@ -38,6 +44,7 @@ struct Comparison {
   mutating func add(
     _ name: String, threads: Int, _ run: @escaping @Sendable (_ worker: Int, _ operations: Int) async throws -> Void
   ) {
+    isByWallClock = threads > 1
     guard threads > 1 else { return add(name) { try await run(0, $0) } }
     add(name) { operations in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -50,16 +57,23 @@ struct Comparison {
   /// Measures every subject; the first one is what the others are compared with.
   func run() async throws -> [Row] {
     var samples = [[Double]](repeating: [], count: subjects.count)
-    let clock = ContinuousClock()
-    for round in 0...rounds {
+    let clock = isByWallClock ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID
+    for _ in 0..<rounds {
       for (index, subject) in subjects.enumerated() {
-        let began = clock.now
+        // What ran before has filled the processor's caches; peers that are programs of their own find theirs warm.
         try await subject.run(operations)
-        let nanoseconds = began.duration(to: clock.now) / .nanoseconds(1)
-        // The first round warms up.
-        if round > 0 { samples[index].append(nanoseconds / Double(operations)) }
+        let began = Self.read(clock)
+        try await subject.run(operations)
+        let nanoseconds = Double(Self.read(clock) - began)
+        samples[index].append(nanoseconds / Double(operations))
       }
     }
     return zip(subjects, samples).map { Row(name: $0.name, samples: $1) }
+  }
+
+  private static func read(_ clock: clockid_t) -> Int {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 }

@@ -4,6 +4,8 @@ struct Options {
   var isHuge = false
   /// Only the parts whose names contain one of these.
   var only: [String] = []
+  /// Only the tables whose titles contain this.
+  var filter = ""
   var json: String?
   var plots: String?
   /// The folder with the peers that are programs of their own.
@@ -12,11 +14,12 @@ struct Options {
   var record: String?
 
   static let usage = """
-    usage: CacheBenchmarks [--quick] [--huge] [--only PART]... [--json FILE] [--plots DIR] [--peers DIR]
+    usage: CacheBenchmarks [--quick] [--huge] [--only PART]... [--filter TEXT] [--json FILE] [--plots DIR] [--peers DIR]
                            [--check FILE | --record FILE]
       --quick        fewer rounds
       --huge         10 million entries too
       --only PART    memory, footprint, growth, async, stack, glue, eviction or models
+      --filter TEXT  only tables whose titles contain the text
       --json FILE    write every sample
       --plots DIR    draw how cost grows, as SVG (part growth)
       --peers DIR    run the programs that Scripts/install-bench-peers put there
@@ -31,6 +34,7 @@ struct Options {
       case "--quick": isQuick = true
       case "--huge": isHuge = true
       case "--only": only.append(try Self.value(of: argument, &rest))
+      case "--filter": filter = try Self.value(of: argument, &rest)
       case "--json": json = try Self.value(of: argument, &rest)
       case "--plots": plots = try Self.value(of: argument, &rest)
       case "--peers": peers = try Self.value(of: argument, &rest)

@@ -10,7 +10,7 @@ struct Record: Codable {
   var ratios: [String: [String: Double]] = [:]
 
   init(_ results: [Result]) {
-    for result in results where result.unit == "ns/op" {
+    for result in results where result.isProcessorTime {
       for row in result.rows.dropFirst() { ratios[result.title, default: [:]][row.name] = result.ratio(row) }
     }
   }

@@ -4,6 +4,8 @@ import Foundation
 struct Result: Codable {
   let title: String
   var unit = "ns/op"
+  /// Whether the rows are processor time, whose ratios another run finds again.
+  var isProcessorTime = false
   var rows: [Comparison.Row]
 
   var floor: Double { rows.first?.median ?? .nan }

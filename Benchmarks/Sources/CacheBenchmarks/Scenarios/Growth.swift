@@ -23,7 +23,7 @@ enum Growth {
     let keys = Workload.textKeys(count)
     let order = Workload.order(count)
     let floor = LockedDictionary<String, Int>()
-    let memory = MemoryCacheLevel<String, Int>(capacity: count)
+    let memory = MemoryCacheLevel<String, Int>(capacity: count, eviction: .lru)
     for (index, key) in keys.enumerated() {
       floor.set(index, forKey: key)
       try await memory.set(index, forKey: key)
@@ -39,7 +39,7 @@ enum Growth {
     let keys = Workload.textKeys(count * 2)
     let order = Array(keys.indices)
     let list = LockedLRU<String, Int>(capacity: count)
-    let memory = MemoryCacheLevel<String, Int>(capacity: count)
+    let memory = MemoryCacheLevel<String, Int>(capacity: count, eviction: .lru)
     for (index, key) in keys.enumerated() {
       list.set(index, forKey: key)
       try await memory.set(index, forKey: key)

@@ -16,7 +16,7 @@ struct MemoryScenarios<Key: Hashable & Sendable>: Sendable {
   /// Whether peers that are programs of their own do the same, and the slow ones in this one.
   let hasPeers: Bool
 
-  private static var evictions: [Eviction] { [.lru, .clock, .sieve, .s3fifo, .wtinylfu] }
+  private static var evictions: [Eviction] { [.lru, .adaptive, .clock, .sieve, .s3fifo, .wtinylfu] }
 
   func comparisons(threads: Int) async throws -> [Comparison] {
     let most = [
@@ -241,7 +241,7 @@ extension MemoryScenarios {
       clock = ClockCache(capacity: keys.count * 4)
       list = LockedLRU(capacity: keys.count * 4)
       foundation = FoundationCache(capacity: keys.count * 4)
-      memory = MemoryCacheLevel(capacity: keys.count * 4)
+      memory = MemoryCacheLevel(capacity: keys.count * 4, eviction: .lru)
       for (index, key) in keys.enumerated() {
         floor.set(index, forKey: key)
         clock.set(index, forKey: stored[index])
