@@ -20,6 +20,9 @@ import Synchronization
 /// All levels on one directory in a process share one store; another process that opens it for writing gets
 /// ``CacheError/Code/inUse``, and may open it for reading only. Reading what the page cache holds happens where the
 /// caller runs; everything that may wait for the disk runs on threads of the store.
+///
+/// A level that is released without ``close()`` lets go of the directory a moment later, and writes its index then, so that
+/// the next opening is quick as well; only a process that ends meanwhile leaves an opening that reads the whole log.
 public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
   ExpiringLevel, TaggedLevel
 {
@@ -111,7 +114,10 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     }
   }
 
-  deinit { _ = store.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) } }
+  deinit {
+    _ = store.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    if !isClosed.withLock({ $0 }) { store.leave() }
+  }
 
   /// Returns the value held for a key, or `nil` if there is none.
   ///
@@ -326,8 +332,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       defer { isClosed = true }
       return !isClosed
     }
-    guard isFirst, StoreRegistry.release(store), store.access == .readWrite else { return }
-    try await named { try await store.close() }
+    if isFirst { try await named { try await store.close() } }
   }
 
   func checkOpen() throws {

@@ -198,8 +198,8 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 
   /// Lets go of the folder: what was written is flushed, the index is written, and memory is emptied.
   ///
-  /// Every later call on any view of a storage with a disk fails with ``CacheError/Code/closed``. Without it the next
-  /// opening takes longer, and nothing is lost.
+  /// Every later call on any view of a storage with a disk fails with ``CacheError/Code/closed``. A storage that is released
+  /// without it does the same a moment later.
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
   public func close() throws { try core.wait { [core] in try await core.close() } }

@@ -87,8 +87,22 @@ extension SegmentedStore {
 
   func removeExpired() async throws -> Int { try await perform(.sweep, .buffered) }
 
-  /// Writes a checkpoint and refuses everything from now on.
-  func close() async throws { _ = try await perform(.close, .synced) }
+  /// Gives up one use of the store; the last one writes a checkpoint, and everything is refused from then on.
+  func close() async throws {
+    do {
+      _ = try await withCheckedThrowingContinuation { done in
+        leave(done)
+      }
+    } catch { throw writeFailed(error) }
+  }
+
+  /// Gives up one use of the store without waiting for what that does.
+  func leave(_ done: CheckedContinuation<Int, any Error>? = nil) {
+    let isLast = StoreRegistry.release(self) {
+      enqueue(WriteJob(work: .close, durability: .synced, done: done))
+    }
+    if !isLast { done?.resume(returning: 0) }
+  }
 
   func removeLater(_ file: UInt64, _ length: Int) {
     guard access == .readWrite else { return }
@@ -137,7 +151,8 @@ extension SegmentedStore {
     }
     let isSyncing = jobs.contains { $0.durability == .synced }
     var batch = WriteBatch(store: self, isSyncing: isSyncing)
-    let obstacle = batch.standAgain()
+    // Who removed the directory does not want it back only because nobody uses it any more.
+    let obstacle = jobs.allSatisfy(\.work.isClose) ? nil : batch.standAgain()
     var answers: [(done: CheckedContinuation<Int, any Error>, result: Result<Int, any Error>, part: Int)] = []
     var rest = jobs[...]
     while !rest.isEmpty {

@@ -109,7 +109,13 @@ final class SegmentedStore: Sendable {
     self.sealing = sealing
     state = Mutex(initial)
     writer = Mutex(WriterState(sequence: opened.sequence, fileNumber: opened.fileNumber))
+    queue.setSpecific(key: Self.ownQueue, value: ObjectIdentifier(self))
   }
+
+  /// Whose queue a thread works on.
+  private static let ownQueue = DispatchSpecificKey<ObjectIdentifier>()
+
+  var isOnQueue: Bool { DispatchQueue.getSpecific(key: Self.ownQueue) == ObjectIdentifier(self) }
 
   var usage: LevelUsage {
     state.withLock { LevelUsage(count: $0.index.count, cost: $0.allocatedBytes, capacity: limits.capacity) }

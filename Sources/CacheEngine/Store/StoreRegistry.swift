@@ -1,9 +1,11 @@
+import Dispatch
 import Synchronization
 
 /// The stores that are open in this process: all levels on one directory share one store.
 enum StoreRegistry {
   private struct Shared {
     weak var store: SegmentedStore?
+    /// 0 while the store closes.
     var users: Int
   }
 
@@ -23,20 +25,9 @@ enum StoreRegistry {
       guard access == .readWrite else {
         return try make(directory, access, capacity, durability, clock, lock: nil, cipher)
       }
-      return try open.withLock { stores in
-        if let shared = stores[directory.identity], let store = shared.store {
-          try store.expectCipher(cipher, directory)
-          stores[directory.identity]?.users += 1
-          if durability == .synced { store.expectSyncedWrites() }
-          return store
-        }
-        let lock = try directory.open(FileName.lock, forWriting: true, create: true)
-        guard try lock.lock() else {
-          throw CacheError(.inUse, "another program writes to the store in \(path)")
-        }
-        let store = try make(directory, access, capacity, durability, clock, lock: lock, cipher)
-        stores[directory.identity] = Shared(store: store, users: 1)
-        return store
+      while true {
+        if let store = try join(directory, capacity, durability, clock, cipher) { return store }
+        try awaitClosing(directory)
       }
     } catch let failure as SystemFailure {
       let message =
@@ -45,17 +36,59 @@ enum StoreRegistry {
     }
   }
 
-  /// Gives up one use of a store; `true` if it was the last one.
-  static func release(_ store: SegmentedStore) -> Bool {
-    guard store.access == .readWrite else { return true }
-    return open.withLock { stores in
-      guard let (identity, shared) = stores.first(where: { $0.value.store === store }) else { return true }
-      if shared.users > 1 {
-        stores[identity]?.users -= 1
+  /// `nil` if the store of the directory is about to close.
+  private static func join(
+    _ directory: StoreDirectory, _ capacity: Int, _ durability: Durability, _ clock: any CacheClock,
+    _ cipher: (any StoreCipher)?
+  ) throws -> SegmentedStore? {
+    try open.withLock { stores in
+      if let shared = stores[directory.identity], let store = shared.store {
+        guard shared.users > 0 else { return nil }
+        try store.expectCipher(cipher, directory)
+        stores[directory.identity]?.users += 1
+        if durability == .synced { store.expectSyncedWrites() }
+        return store
+      }
+      let lock = try directory.open(FileName.lock, forWriting: true, create: true)
+      guard try lock.lock() else {
+        throw CacheError(.inUse, "another program writes to the store in \(directory.path)")
+      }
+      let store = try make(directory, .readWrite, capacity, durability, clock, lock: lock, cipher)
+      stores[directory.identity] = Shared(store: store, users: 1)
+      return store
+    }
+  }
+
+  /// Waits until the store of a directory has closed, if it is about to.
+  private static func awaitClosing(_ directory: StoreDirectory) throws {
+    let closing = open.withLock { stores in stores[directory.identity].flatMap { $0.users == 0 ? $0.store : nil } }
+    guard let store = closing else { return }
+    guard !store.isOnQueue else {
+      throw CacheError(
+        .inUse, "the store in \(directory.path) is about to close; open it elsewhere than in its removal listener")
+    }
+    store.queue.sync {}
+  }
+
+  /// Gives up one use of a store; `true` if it was the last one, which closes it.
+  ///
+  /// `close` asks the store to close; who opens the directory meanwhile waits for it.
+  static func release(_ store: SegmentedStore, closing close: () -> Void) -> Bool {
+    open.withLock { stores in
+      guard let (identity, shared) = stores.first(where: { $0.value.store === store }), shared.users > 0 else {
         return false
       }
-      stores[identity] = nil
-      return true
+      stores[identity]?.users -= 1
+      if shared.users == 1 { close() }
+      return shared.users == 1
+    }
+  }
+
+  /// Forgets a store as it lets go of its directory, so that nobody finds it half closed.
+  static func forget(_ store: SegmentedStore, _ letGo: () -> Void) {
+    open.withLock { stores in
+      if let identity = stores.first(where: { $0.value.store === store })?.key { stores[identity] = nil }
+      letGo()
     }
   }
 

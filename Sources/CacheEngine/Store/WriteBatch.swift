@@ -246,11 +246,13 @@ struct WriteBatch {
       return state.segments.last
     }
     defer {
-      store.state.withLock { $0.segments = [] }
-      store.place.withLock { $0.lock }?.unlock()
+      StoreRegistry.forget(store) {
+        store.state.withLock { $0.segments = [] }
+        store.place.withLock { $0.lock }?.unlock()
+      }
     }
     // Without a checkpoint the log is read the next time.
-    if store.state.withLock({ $0.uncut.isEmpty }) { try? store.writeCheckpoint() }
+    if store.isInPlace, store.state.withLock({ $0.uncut.isEmpty }) { try? store.writeCheckpoint() }
     try last?.file.sync()
   }
 
