@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  internal import FoundationEssentials
 #else
-  public import Foundation
+  internal import Foundation
 #endif
 
 /// Holds values in a directory, bounded in bytes; what was not used for the longest time leaves first.
@@ -36,7 +36,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   public let durability: Durability
 
   let store: SegmentedStore
-  private let keyCoding: ByteCoding<Key>
+  let keyCoding: ByteCoding<Key>
   private let valueCoding: ByteCoding<Value>
   private let type: [UInt8]
   private let isClosed = Mutex(false)
@@ -244,67 +244,6 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Throws: As ``store(_:forKey:terms:)``.
   public func clear() async throws { try await named { try await store.clear(durability: durability) } }
 
-  /// How much is held, and how much may be.
-  public var usage: LevelUsage { store.usage }
-
-  /// What was written since the directory was opened, by users and to make room.
-  public var traffic: StoreTraffic { store.traffic }
-
-  /// Reads every entry and says which are not as they were written.
-  ///
-  /// Everything is read on a thread of the store, one entry at a time, while others read and write. Entries whose bytes
-  /// were changed by somebody else are found now and not when they are asked for.
-  ///
-  /// - Parameter repairing: Whether damaged entries and files of the store that nothing points to are removed. Files with
-  ///   other names are reported and never touched.
-  /// - Returns: What was found.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed`` or, if repairing,
-  ///   ``CacheError/Code/diskWriteFailed`` and ``CacheError/Code/readOnly``; `CancellationError` if the task is cancelled.
-  /// - Complexity: O(n), and every byte is read.
-  public func verify(repairing: Bool = false) async throws -> StoreReport {
-    try checkOpen()
-    return try await named { try await store.verify(repairing: repairing) }
-  }
-
-  /// Every entry held, in no particular order.
-  ///
-  /// Values are not read. In an encrypted store the keys are, once after it was opened.
-  ///
-  /// - Returns: One summary for each entry whose key is one of this level's.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed`` or ``CacheError/Code/diskReadFailed``.
-  public func contents() async throws -> [EntrySummary<Key>] {
-    try checkOpen()
-    return try await named { try await store.entriesByKey() }.compactMap { key, entry in
-      guard let key = try? keyCoding.decode(Data(key.bytes)) else { return nil }
-      return EntrySummary(
-        key: key, cost: Int(entry.header.cost), created: CacheInstant(nanoseconds: entry.created),
-        deadline: entry.deadlineInstant)
-    }
-  }
-
-  /// Whether there is an entry that has not expired, at once and without reading it.
-  ///
-  /// It does not count as a use. Whether the entry is damaged is not known before it is read.
-  ///
-  /// - Parameter key: The key to look for.
-  /// - Returns: Whether there is one.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``, or the coding's error.
-  /// - Complexity: O(1) on average.
-  public func contains(_ key: Key) throws -> Bool {
-    let key = try storeKey(key)
-    guard let entry = store.state.withLock({ $0.index.find(key) }) else { return false }
-    return entry.deadlineInstant.map { $0 > store.clock.now } ?? true
-  }
-
-  /// Every entry with what is known of it, page by page.
-  ///
-  /// Unlike ``contents()`` this holds a page at a time, however many entries there are. Values are not read.
-  ///
-  /// - Returns: A sequence of the entries whose keys are this level's, in no particular order.
-  public func entries() -> DiskEntries<Key> {
-    DiskEntries(store: store, level: name) { [keyCoding] in try? keyCoding.decode(Data($0)) }
-  }
-
   /// Ends the lifetime of an entry now.
   ///
   /// - Parameter key: The key of the entry.
@@ -339,7 +278,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the level is closed", level: name) }
   }
 
-  private func storeKey(_ key: Key) throws -> StoreKey {
+  func storeKey(_ key: Key) throws -> StoreKey {
     try checkOpen()
     return StoreKey(Array(try keyCoding.encode(key)))
   }
@@ -349,67 +288,5 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       error.level = error.level ?? name
       throw error
     }
-  }
-}
-
-extension DiskCacheLevel where Key == String, Value == Data {
-  /// Opens a directory for bytes under text keys.
-  ///
-  /// Keys that are equal strings are one key.
-  ///
-  /// - Parameters:
-  ///   - directory: The path of a directory that belongs to this store alone.
-  ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
-  ///     directory the longest counts.
-  ///   - durability: What an acknowledged write survives.
-  ///   - access: Whether the level writes, or only looks.
-  ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
-  ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
-  /// - Throws: As the initialiser with codings.
-  public convenience init(
-    directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
-    keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
-    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
-  ) throws {
-    try self.init(
-      directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
-      durability: durability, access: access,
-      cipher: cipher, keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: removalListener)
-  }
-}
-
-extension DiskCacheLevel where Key == String, Value: Codable {
-  /// Opens a directory for values in JSON under text keys.
-  ///
-  /// Keys that are equal strings are one key.
-  ///
-  /// - Parameters:
-  ///   - directory: The path of a directory that belongs to this store alone.
-  ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
-  ///     directory the longest counts.
-  ///   - durability: What an acknowledged write survives.
-  ///   - access: Whether the level writes, or only looks.
-  ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
-  ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
-  /// - Throws: As the initialiser with codings.
-  public convenience init(
-    jsonIn directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
-    keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
-    removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
-  ) throws {
-    try self.init(
-      directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
-      durability: durability, access: access,
-      cipher: cipher, keyCoding: .canonicalText, valueCoding: .json, clock: clock, removalListener: removalListener)
   }
 }
