@@ -52,9 +52,7 @@ extension DiskCacheLevel {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``, or the coding's error.
   /// - Complexity: O(1) on average.
   public func contains(_ key: Key) throws -> Bool {
-    let key = try storeKey(key)
-    guard let entry = store.state.withLock({ $0.index.find(key) }) else { return false }
-    return entry.deadlineInstant.map { $0 > store.clock.now } ?? true
+    store.holds(try storeKey(key))
   }
 
   /// Every entry with what is known of it, page by page.

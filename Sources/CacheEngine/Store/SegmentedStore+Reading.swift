@@ -47,6 +47,13 @@ extension SegmentedStore {
     return .found(Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange))
   }
 
+  /// Whether there is an entry whose lifetime has not ended, as the index knows it.
+  func holds(_ plainKey: StoreKey) -> Bool {
+    let key = storedKey(plainKey)
+    guard let entry = state.withLock({ $0.index.find(key) }) else { return false }
+    return entry.deadline == .max || entry.deadline > clock.now.nanoseconds
+  }
+
   /// Finds the newest value of a key.
   func read(_ plainKey: StoreKey, includingExpired: Bool = false) async throws -> Answer {
     let key = storedKey(plainKey)
