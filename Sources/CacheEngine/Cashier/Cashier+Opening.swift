@@ -21,20 +21,23 @@ extension Cashier {
   ///   - appVersion: The version of the app: numbers with dots between them. With `nil` nothing is removed.
   ///   - capacity: How many bytes the files may take. At least 1 MiB. What was not used for the longest time leaves first.
   ///   - memoryCapacity: How many bytes of values are held in memory.
+  ///   - cipher: Seals keys and values in the files; `nil` for a cache that is not encrypted. What the cache remembers of
+  ///     itself, its name, settings and version, is not sealed.
   ///   - clock: The clock that lifespans are measured by.
   ///   - observer: Told of what was damaged, or failed and was passed over. By default the log.
   /// - Returns: The cache. If it was open, what it was opened with counts, and only `persistsCacheAcrossVersions` is new.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process has opened it,
-  ///   ``CacheError/Code/unusableStore``, ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
+  ///   ``CacheError/Code/unusableStore``, ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``,
+  ///   ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
   public static func open(
     _ id: String = "default", in location: CashierLocation = .purgeable, persistsCacheAcrossVersions: Bool? = nil,
     appVersion: String? = bundleVersion, capacity: Int = 256 << 20, memoryCapacity: Int = 50 << 20,
-    clock: any CacheClock = SystemClock(), observer: any CacheObserver = CacheLogger()
+    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(), observer: any CacheObserver = CacheLogger()
   ) async throws -> Cashier {
     let opening = CashierOpening(
       id: id, location: location, persistsCacheAcrossVersions: persistsCacheAcrossVersions,
-      appVersion: appVersion.map(AppVersion.init), capacity: capacity, memoryCapacity: memoryCapacity, clock: clock,
-      observer: observer)
+      appVersion: appVersion.map(AppVersion.init), capacity: capacity, memoryCapacity: memoryCapacity,
+      cipher: cipher, clock: clock, observer: observer)
     return try await open(opening)
   }
 

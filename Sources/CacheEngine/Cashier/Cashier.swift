@@ -135,6 +135,17 @@ public final class Cashier: Sendable {
     try await writes.writeAll { try await levels.clear() }
   }
 
+  /// Seals everything in the files with the newest key of the cipher, so that older keys are needed no longer.
+  ///
+  /// - Returns: How many entries were sealed anew.
+  /// - Throws: As ``DiskCacheLevel/rotate()``.
+  /// - Complexity: O(n), and every byte is read and written.
+  @discardableResult
+  public func rotate() async throws -> Int {
+    try checkOpen()
+    return try await levels.lower.disk.rotate()
+  }
+
   /// Drops what is in memory; what is in files stays.
   public func onMemoryWarning() async { await levels.onMemoryWarning() }
 

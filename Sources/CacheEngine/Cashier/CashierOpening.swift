@@ -6,6 +6,7 @@ struct CashierOpening: Sendable {
   var appVersion: AppVersion?
   var capacity = 256 << 20
   var memoryCapacity = 50 << 20
+  var cipher: (any StoreCipher)?
   var clock: any CacheClock
   var observer: any CacheObserver
   var calls = FileCalls()
@@ -54,7 +55,7 @@ struct CashierOpening: Sendable {
       try DiskCacheLevel(
         directory: "\(folder)/entries", capacity: capacity, name: "\(id): files", expiry: .never, keepsExpired: .zero,
         durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: CashierItem.byteCoding,
-        clock: clock, removalListener: nil, calls: calls)
+        clock: clock, removalListener: nil, calls: calls, cipher: cipher)
     }
   }
 

@@ -19,6 +19,8 @@ extension CacheProvider {
     public var expiry: Expiry
     /// What asks the servers.
     public var network: NetworkFetcher<URL>
+    /// Seals addresses and values on the disk; `nil` for folders that are not encrypted.
+    public var cipher: (any StoreCipher)?
     /// The clock that lifetimes are measured by.
     public var clock: any CacheClock
 
@@ -32,11 +34,12 @@ extension CacheProvider {
     ///   - expiry: How long what was fetched is used: by default for ever, since a server's caching headers are not
     ///     interpreted.
     ///   - network: What asks the servers: time-outs, limits, header fields and transport are its own.
+    ///   - cipher: Seals addresses and values on the disk; `nil` for folders that are not encrypted.
     ///   - clock: The clock that lifetimes are measured by.
     public init(
       directory: String = standardDirectory, memoryCapacity: Int = 50 << 20, memoryCount: Int = 1_000,
       diskCapacity: Int = 256 << 20, expiry: Expiry = .never, network: NetworkFetcher<URL> = NetworkFetcher(),
-      clock: any CacheClock = SystemClock()
+      cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock()
     ) {
       self.directory = directory
       self.memoryCapacity = memoryCapacity
@@ -44,6 +47,7 @@ extension CacheProvider {
       self.diskCapacity = diskCapacity
       self.expiry = expiry
       self.network = network
+      self.cipher = cipher
       self.clock = clock
     }
 
@@ -57,8 +61,8 @@ extension CacheProvider {
         !folder.isEmpty && folder != "." && folder != ".." && !folder.contains { $0 == "/" || $0 == "\0" },
         "the name of a cache is that of a folder, a single path component")
       return try DiskCacheLevel(
-        directory: "\(directory)/\(folder)", capacity: diskCapacity, expiry: expiry, keyCoding: .address,
-        valueCoding: .data, clock: clock)
+        directory: "\(directory)/\(folder)", capacity: diskCapacity, expiry: expiry, cipher: cipher,
+        keyCoding: .address, valueCoding: .data, clock: clock)
     }
 
     func memory<Key, Value>(cost: (@Sendable (Value) -> Int)?) -> MemoryCacheLevel<Key, Value> {

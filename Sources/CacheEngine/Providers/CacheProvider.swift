@@ -137,6 +137,29 @@ public enum CacheProvider {
     try shared.cache(named: name, make: make)
   }
 
+  // MARK: Encryption
+
+  /// Seals a folder with the newest key of the configuration's cipher, so that older keys are needed no longer.
+  ///
+  /// Caches that use the folder meanwhile go on; they must have been opened with the same cipher.
+  ///
+  /// - Parameters:
+  ///   - name: The kind of cache: `"data"`, `"json"`, or the name that ``cache(named:transforming:_:cost:)`` was given.
+  ///   - configuration: Where the folder is, and its cipher.
+  /// - Returns: How many entries were sealed anew.
+  /// - Throws: As ``DiskCacheLevel/rotate()``, and as opening the folder.
+  @discardableResult
+  public static func rotate(_ name: String, _ configuration: Configuration = Configuration()) async throws -> Int {
+    let disk = try configuration.disk(name)
+    let count: Int
+    do { count = try await disk.rotate() } catch {
+      do { try await disk.close() } catch { /* the first failure is the one to tell */  }
+      throw error
+    }
+    try await disk.close()
+    return count
+  }
+
   // MARK: How they are made
 
   private static func dataCache<Key>(

@@ -65,6 +65,11 @@ extension AsyncStorage {
     enqueue(completion) { try $0.removeExpiredObjects() }
   }
 
+  /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
+  ///
+  /// - Parameter completion: Given how many entries were sealed anew, or the error.
+  public func rotate(completion: @escaping Completion<Int>) { enqueue(completion) { try $0.rotate() } }
+
   /// Carries out a request in the blocking face, on the thread of this one, when it is its turn.
   private func enqueue<Answer>(
     _ completion: @escaping Completion<Answer>, _ request: @escaping @Sendable (Storage<Key, Value>) throws -> Answer

@@ -102,6 +102,15 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try await storage.core.run { [core = storage.core] in try await core.removeExpired() }
   }
 
+  /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
+  ///
+  /// - Returns: How many entries were sealed anew.
+  /// - Throws: As ``Storage/rotate()``; `CancellationError` if the task is cancelled.
+  @discardableResult
+  public func rotate() async throws -> Int {
+    try await storage.core.run { [core = storage.core] in try await core.rotate() }
+  }
+
   /// Lets go of the folder.
   ///
   /// - Throws: As ``Storage/close()``.

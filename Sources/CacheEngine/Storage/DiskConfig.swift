@@ -44,6 +44,10 @@ public struct DiskConfig: Sendable {
   public var durability: Durability
   /// For how long an expired entry stays, for those who ask for stale values.
   public var keepsExpired: Duration
+  /// Seals keys and values in the folder; `nil` for one that is not encrypted.
+  ///
+  /// What is held in memory is not sealed.
+  public var cipher: (any StoreCipher)?
 
   /// Creates a configuration.
   ///
@@ -56,9 +60,11 @@ public struct DiskConfig: Sendable {
   ///   - protection: Under which circumstances the system lets the files be read; `nil` for its default.
   ///   - durability: What an acknowledged write survives.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - cipher: Seals keys and values in the folder; `nil` for one that is not encrypted.
   public init(
     name: String, expiry: Expiry = .never, maxSize: Int = 0, directory: String? = nil, permissions: Int? = nil,
-    protection: Protection? = nil, durability: Durability = .buffered, keepsExpired: Duration = .zero
+    protection: Protection? = nil, durability: Durability = .buffered, keepsExpired: Duration = .zero,
+    cipher: (any StoreCipher)? = nil
   ) {
     precondition(maxSize >= 0, "a size cannot be negative")
     self.name = name
@@ -69,6 +75,7 @@ public struct DiskConfig: Sendable {
     self.protection = protection
     self.durability = durability
     self.keepsExpired = keepsExpired
+    self.cipher = cipher
   }
 
   /// The path of the folder.

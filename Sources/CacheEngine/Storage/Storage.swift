@@ -44,7 +44,8 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///     only when ``removeExpiredObjects()`` is called.
   ///   - clock: The clock that lifetimes are measured by.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
-  ///   ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
+  ///   ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
+  ///   ``CacheError/Code/diskWriteFailed``.
   public convenience init(
     diskConfig: DiskConfig, memoryConfig: MemoryConfig? = MemoryConfig(), keyCoding: ByteCoding<Key>,
     transformer: Transformer<Value>, sweepInterval: Duration? = .seconds(300), clock: any CacheClock = SystemClock()
@@ -195,6 +196,14 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   public func removeObjectIfExpired(forKey key: Key) throws {
     try core.wait { [core] in try await core.removeIfExpired(key) }
   }
+
+  /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
+  ///
+  /// - Returns: How many entries were sealed anew.
+  /// - Throws: As ``DiskCacheLevel/rotate()``.
+  /// - Complexity: O(n), and every byte is read and written.
+  @discardableResult
+  public func rotate() throws -> Int { try core.wait { [core] in try await core.rotate() } }
 
   /// Lets go of the folder: what was written is flushed, the index is written, and memory is emptied.
   ///

@@ -66,7 +66,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     let changes = StorageChanges<Key>()
     let disk = try Disk(
       directory: config.path, capacity: config.capacity, expiry: config.expiry, keepsExpired: config.keepsExpired,
-      durability: config.durability, keyCoding: keys, valueCoding: .object, clock: clock,
+      durability: config.durability, cipher: config.cipher, keyCoding: keys, valueCoding: .object, clock: clock,
       removalListener: { changes.lose($0, from: .disk) })
     try config.applyAttributes()
     self.init(
@@ -154,6 +154,14 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     count += try await disk?.removeExpired() ?? 0
     changes.note(.removedExpired)
     return count
+  }
+
+  /// Seals the folder with the newest key, and returns how many entries that took.
+  func rotate() async throws -> Int {
+    guard let disk else {
+      throw CacheError(.notEncrypted, "a storage in memory has no cipher; give a `DiskConfig` one")
+    }
+    return try await disk.rotate()
   }
 
   /// Drops an entry from the tiers in which it has expired.
