@@ -12,10 +12,14 @@ struct NetworkFaultTests {
     server = try LoopbackServer()
   }
 
+  private func patientFetcher() -> NetworkFetcher<URL> {
+    NetworkFetcher(timeout: .patience, connectTimeout: .patience)
+  }
+
   private func failure(
-    of path: String, timeout: Duration = .seconds(20), limits: HTTPLimits = .default
+    of path: String, timeout: Duration = .patience, limits: HTTPLimits = .default
   ) async throws -> CacheError {
-    let fetcher = NetworkFetcher<URL>(timeout: timeout, limits: limits)
+    let fetcher = NetworkFetcher<URL>(timeout: timeout, connectTimeout: .patience, limits: limits)
     let url = server.url(path)
     return try #require(await #expect(throws: CacheError.self, "\(path)") { try await fetcher.get(url) })
   }
@@ -102,13 +106,13 @@ struct NetworkFaultTests {
   @Test("Some interim answers before the real one do no harm")
   func interimAnswers() async throws {
     defer { server.stop() }
-    #expect(try await NetworkFetcher<URL>().get(server.url("/-/interim/3")) == Data("body".utf8))
+    #expect(try await patientFetcher().get(server.url("/-/interim/3")) == Data("body".utf8))
   }
 
   @Test("P11 Ten redirects are followed, and no more")
   func redirectCount() async throws {
     defer { server.stop() }
-    #expect(try await NetworkFetcher<URL>().get(server.url("/-/redirect/chain/10")) != nil)
+    #expect(try await patientFetcher().get(server.url("/-/redirect/chain/10")) != nil)
     #expect(try await failure(of: "/-/redirect/chain/11").code == .invalidResponse)
     #expect(try await failure(of: "/-/redirect/loop").code == .invalidResponse)
     #expect(server.requestCount("/-/redirect/loop") == 11)
@@ -149,7 +153,7 @@ struct NetworkFaultTests {
   @Test("A server that was stopped is unreachable, also over a connection that was kept")
   func stopped() async throws {
     server.setValue(Data("v".utf8), forPath: "/v")
-    let (fetcher, url) = (NetworkFetcher<URL>(), server.url("/v"))
+    let (fetcher, url) = (patientFetcher(), server.url("/v"))
     #expect(try await fetcher.get(url) == Data("v".utf8))
     server.stop()
     let error = try #require(await #expect(throws: CacheError.self) { try await fetcher.get(url) })
@@ -174,7 +178,7 @@ struct NetworkFaultTests {
     ])
   func addresses(text: String) async throws {
     server.stop()
-    let (fetcher, url) = (NetworkFetcher<URL>(), URL(string: text))
+    let (fetcher, url) = (patientFetcher(), URL(string: text))
     guard let url else { return }
     let error = try #require(await #expect(throws: CacheError.self) { try await fetcher.get(url) })
     #expect(error.code == .invalidAddress)
@@ -186,7 +190,7 @@ struct NetworkFaultTests {
     // No other test shares the transport, no deadline is near, nothing comes from the server, and libcurl has none of
     // the timers that belong to connecting: nothing but the cancellation can close the connection.
     let fetcher = NetworkFetcher<URL>(
-      timeout: .seconds(600), connectTimeout: .seconds(600), transport: LoneTransport.make())
+      timeout: .patience, connectTimeout: .patience, transport: LoneTransport.make())
     _ = try await fetcher.get(server.url("/-/echo"))
     let url = server.url("/-/stall/before")
     let task = Task { try await fetcher.get(url) }
@@ -202,7 +206,7 @@ struct NetworkFaultTests {
     let url = server.url("/v")
     let task = Task {
       unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      return try await NetworkFetcher<URL>().get(url)
+      return try await patientFetcher().get(url)
     }
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(server.requestCount() == 0)
@@ -213,7 +217,7 @@ struct NetworkFaultTests {
     defer { server.stop() }
     server.setValue(Data("v".utf8), forPath: "/v")
     server.hold()
-    let (fetcher, url) = (NetworkFetcher<URL>(), server.url("/v"))
+    let (fetcher, url) = (patientFetcher(), server.url("/v"))
     let tasks = (0..<20).map { _ in Task { try await fetcher.get(url) } }
     try await server.waitForRequests(20)
     for task in tasks.prefix(10) { task.cancel() }

@@ -12,10 +12,10 @@ struct NetworkFetcherTests {
   }
 
   private func fetcher(
-    timeout: Duration = .seconds(20), limits: HTTPLimits = .default, headers: [HTTPHeader] = [],
+    timeout: Duration = .patience, limits: HTTPLimits = .default, headers: [HTTPHeader] = [],
     transport: (any HTTPTransport)? = nil
   ) -> NetworkFetcher<URL> {
-    NetworkFetcher(timeout: timeout, limits: limits, headers: headers, transport: transport)
+    NetworkFetcher(timeout: timeout, connectTimeout: .patience, limits: limits, headers: headers, transport: transport)
   }
 
   @Test("A whole body is a hit with its size as cost and the level's name")

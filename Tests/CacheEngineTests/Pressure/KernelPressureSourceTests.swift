@@ -37,7 +37,10 @@
       kernel.triggers[1].fire()
       #expect(await events.next() == .critical)
       kernel.triggers[2].fire()
-      #expect(await events.next() == .warning)
+      // What was fired stays fired here, and is told again in each window that a busy machine lets pass.
+      var next = await events.next()
+      while next == .critical { next = await events.next() }
+      #expect(next == .warning)
       subscription.cancel()
     }
 
