@@ -153,13 +153,16 @@ struct RunCommand: AsyncParsableCommand {
 
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the commands; - for standard input.") var script = "-"
+  @Option(help: .expect) var expect: [String] = []
   @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
   @Flag(help: .strict) var strict = false
 
   func run() async throws {
     let configuration = try Loaded.file(config)
-    let commands = try Loaded.script(script)
-    try await Session.play(commands, on: configuration, file: config, format: format, isStrict: strict)
+    let expectations = try Loaded.expectations(expect, of: configuration)
+    let commands = try Loaded.script(script, for: configuration)
+    try await Session.play(
+      commands, on: configuration, file: config, format: format, isStrict: strict, expecting: expectations)
   }
 }
 
@@ -176,6 +179,7 @@ struct ReplayCommand: AsyncParsableCommand {
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String
   @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
+  @Option(help: .expect) var expect: [String] = []
   @Option(help: "How many requests are under way at once.") var clients = 1
   @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
   var speed = 1.0
@@ -190,7 +194,7 @@ struct ReplayCommand: AsyncParsableCommand {
     let configuration = try Loaded.file(config)
     try await Session.replay(
       trace, clients: clients, speed: speed, on: configuration, file: config, format: format,
-      isStrict: strict)
+      isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
   }
 }
 
@@ -209,6 +213,8 @@ extension Manual.Format: ExpressibleByArgument {}
 extension Theme: ExpressibleByArgument {}
 
 extension ArgumentHelp {
+  static let expect: ArgumentHelp =
+    "Leave with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
   static let strict: ArgumentHelp = "Leave with status 5 if a network or another source cannot be reached."
 }
 

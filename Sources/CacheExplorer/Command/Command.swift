@@ -32,6 +32,8 @@ enum Command: Equatable, Sendable {
   case export(file: String)
   /// The least severe log level to show.
   case log(level: String)
+  /// Compares a figure with a value; a script fails by it.
+  case expect(Expectation)
   case stats
   /// As `stats`, in sentences for a person.
   case status
@@ -68,6 +70,7 @@ enum Command: Equatable, Sendable {
     case .sort: "sort"
     case .export: "export"
     case .log: "log"
+    case .expect: "expect"
     case .stats: "stats"
     case .status: "status"
     case .help: "help"
@@ -125,6 +128,8 @@ struct CommandResult: Sendable {
   var value: Data?
   var microseconds: Int
   var error: String?
+  /// What an expectation was compared with.
+  var expectation: ExpectationReport?
   /// One sentence for a person, for what the other fields do not say (`back-filled memory`, help texts, counts).
   var note: String?
 }

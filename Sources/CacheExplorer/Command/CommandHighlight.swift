@@ -60,6 +60,8 @@ enum CommandHighlight {
       case .severity: ["low", "critical"]
       case .fault: ["error", "latency", "down", "off"]
       case .column: Command.sortColumns
+      // Whatever follows may make it whole.
+      case .expectation: [last.text]
       case .key, .value, .level, .amount, .text, .file: []
       }
     return names.isEmpty || names.contains { $0.hasPrefix(last.text) }

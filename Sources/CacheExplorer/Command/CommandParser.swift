@@ -12,6 +12,7 @@ extension Command {
         column: first.column, message: "there is no verb “\(first.text)”",
         remedy: NearestName.remedy(for: first.text, among: Verb.all.map(\.name)))
     }
+    if verb.name == "expect", let word = words.first { return .expect(try expectation(word, words, in: line)) }
     let parsed = try ParsedWords(words, of: verb, end: line.count)
     return try command(verb.name, parsed)
   }
@@ -60,6 +61,23 @@ extension Command {
       return .help(verb: words.arguments.first?.text)
     default: return .quit
     }
+  }
+
+  /// Quoted, or the rest of the line as it stands.
+  private static func expectation(
+    _ first: CommandWord, _ words: [CommandWord], in line: String
+  ) throws(CommandError) -> Expectation {
+    guard first.isQuoted else {
+      let last = words.last ?? first
+      return try Expectation(
+        String(Array(line)[first.column..<min(line.count, last.column + last.text.count)]), column: first.column)
+    }
+    if words.count > 1 {
+      throw CommandError(
+        column: words[1].column, message: "“\(words[1].text)” is one word too many",
+        remedy: "write one comparison; another one is another expect")
+    }
+    return try Expectation(first.text, column: first.column + 1)
   }
 
   private static func workload(_ words: ParsedWords) throws(CommandError) -> WorkloadRequest {

@@ -11,7 +11,7 @@ extension CommandResult {
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
       ("stale", isStale ? .flag(true) : nil),
       ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .number(microseconds)),
-      ("error", error.map(JSONText.text)),
+      ("error", error.map(JSONText.text)), ("expectation", expectation?.json),
     ]).line
   }
 
@@ -22,6 +22,12 @@ extension CommandResult {
 
   /// The answer as a sentence, in which nothing from outside can do harm on a terminal.
   var sentence: String {
+    if let expectation {
+      guard !expectation.holds else { return "expect: ok \(harmless(expectation.sentence))" }
+      return
+        (["expect: failed \(harmless(expectation.expectation.text))"]
+        + expectation.lines.map { "  " + harmless($0) }).joined(separator: "\n")
+    }
     var parts = ["\(command): \(outcome.rawValue)"]
     if let level { parts.append("from \(level)\(isStale ? ", stale," : "")") }
     if let reason { parts.append("(\(reason))") }

@@ -3,6 +3,9 @@ enum JSONText: Sendable {
   case text(String)
   case number(Int)
   case flag(Bool)
+  /// Anything that is no number becomes `null`.
+  case decimal(Double)
+  case null
   case object([(String, JSONText?)])
   case array([JSONText])
 
@@ -17,6 +20,8 @@ enum JSONText: Sendable {
     case .text(let text): Self.quote(text, to: &line)
     case .number(let number): line += String(number)
     case .flag(let flag): line += flag ? "true" : "false"
+    case .decimal(let number): line += number.isFinite ? String(number) : "null"
+    case .null: line += "null"
     case .array(let items):
       line += "["
       for (index, item) in items.enumerated() {

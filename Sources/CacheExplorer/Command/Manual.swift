@@ -41,6 +41,13 @@ enum Manual {
     parts.append(.section("COMMAND LINE"))
     parts.append(.text("Typed after a colon, in scripts a line each, and on standard input with --plain:"))
     parts += Verb.all.map { .item($0.usage, $0.line) }
+    parts.append(.section("EXPECTATIONS"))
+    parts.append(
+      .text(
+        "A figure, a comparison (>= <= > < == !=) and a value: memory.hit >= 80%, origin.requests <= 120, p99 < 5ms. A "
+          + "figure of a level or an operator has its name before it; without one it is the whole cache's. What was not "
+          + "measured, since nothing was asked, fails. Latencies are by the cache's clock. The figures:"))
+    parts += ExpectedFigure.all.map { .item($0.name, $0.line) }
     parts.append(.section("WORKLOADS"))
     parts += Workload.lines.map { .item($0.name, $0.line) }
     parts.append(.section("KEYS"))

@@ -2,7 +2,7 @@
 struct Verb: Sendable {
   /// What an argument stands for, for completion.
   enum Argument: Sendable {
-    case key, value, level, workload, logLevel, verb, severity, fault, amount, column, text, file
+    case key, value, level, workload, logLevel, verb, severity, fault, amount, column, text, file, expectation
   }
 
   struct Option: Sendable {
@@ -80,6 +80,10 @@ struct Verb: Sendable {
     Verb("sort COLUMN", "list the entries by hits, last, size, age, ttl or key", [.column]),
     Verb("export FILE.(json|csv|txt)", "write what the levels hold, and their statistics, into a file", [.file]),
     Verb("log LEVEL", "show log lines from this level on", [.logLevel]),
+    Verb(
+      "expect \"FIGURE >= VALUE\"",
+      "compare a figure: memory.hit >= 80%, origin.requests <= 120, p99 < 5ms; fails a script",
+      [.expectation], takesRest: true),
     Verb("stats", "tell the statistics of every level"),
     Verb("status", "tell in sentences how every level does"),
     Verb("help [VERB]", "tell what the verbs do", [.verb], required: 0),
@@ -99,6 +103,10 @@ struct Verb: Sendable {
     guard let name else { return all.map { "\($0.usage): \($0.line)" }.joined(separator: "\n") }
     guard let verb = named(name) else { return nil }
     var text = "\(verb.usage): \(verb.line)"
+    if verb.name == "expect" {
+      text += "\n  LEVEL.FIGURE, OPERATOR.FIGURE or FIGURE for the whole cache; then >= <= > < == or !=; then a value"
+      text += ExpectedFigure.all.map { "\n  \($0.name): \($0.line)" }.joined()
+    }
     if verb.name == "run" { text += Workload.lines.map { "\n  \($0.name): \($0.line)" }.joined() }
     return text
   }

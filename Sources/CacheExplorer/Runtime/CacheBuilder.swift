@@ -11,6 +11,7 @@ import CacheEngineTesting
 struct CacheBuilder {
   let clock: any CacheClock
   private let statistics = CacheStatistics()
+  private let calls = CallCounter()
   let observer: CacheObservers
   private var levels: [LiveCache.Level] = []
   private var operators: [LiveCache.Operator] = []
@@ -20,7 +21,7 @@ struct CacheBuilder {
   /// `observers`: Told of everything that happens, beside the statistics.
   private init(clock: any CacheClock, observers: [any CacheObserver]) {
     self.clock = clock
-    observer = CacheObservers([statistics, TranscriptObserver()] + observers)
+    observer = CacheObservers([statistics, calls, TranscriptObserver()] + observers)
   }
 
   /// Builds a cache.
@@ -35,7 +36,8 @@ struct CacheBuilder {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(
         cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
-        operators: builder.operators, statistics: builder.statistics, clock: clock)
+        operators: builder.operators, statistics: builder.statistics, clock: clock, calls: builder.calls,
+        openedAt: clock.now)
     } catch {
       for level in builder.levels { try? await level.close() }
       throw error

@@ -69,6 +69,7 @@ final class Interpreter: Sendable {
     case .export(let file): await executor.export(to: file)
     case .status: answer("status", note: live.status)
     case .log(let level): answer("log", note: "lines from \(level) on are shown")
+    case .expect(let expectation): expect(expectation)
     case .stats: answer("stats", note: live.summary)
     case .help(let verb): answer("help", note: Verb.help(verb))
     case .quit: answer("quit")
@@ -153,6 +154,18 @@ final class Interpreter: Sendable {
       }
       return failure(verb, error)
     }
+  }
+
+  private func expect(_ expectation: Expectation) -> CommandResult {
+    let report: ExpectationReport
+    do { report = try live.measure(expectation) } catch { return failure("expect", error) }
+    var result = answer("expect", note: report.holds ? "\(report.actualText) (\(report.source))" : nil)
+    result.expectation = report
+    if !report.holds {
+      result.outcome = .error
+      result.error = report.difference
+    }
+    return result
   }
 
   private func failure(_ verb: String, _ error: any Error) -> CommandResult {

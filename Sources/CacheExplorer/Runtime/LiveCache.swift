@@ -44,6 +44,10 @@ struct LiveCache: Sendable {
   let operators: [Operator]
   let statistics: CacheStatistics
   let clock: any CacheClock
+  /// How calls of the whole ended.
+  var calls = CallCounter()
+  /// Since when everything is counted.
+  let openedAt: CacheInstant
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

@@ -29,8 +29,26 @@ enum Loaded {
     } catch { throw ProgramFailure(.usage, "error: \(error)") }
   }
 
+  /// Reads what `--expect` says of a cache.
+  static func expectations(
+    _ texts: [String], of configuration: CacheConfiguration
+  ) throws(ProgramFailure) -> [Expectation] {
+    let names = ExpectationNames(configuration)
+    var expectations: [Expectation] = []
+    for text in texts {
+      do {
+        let expectation = try Expectation(text)
+        try names.check(expectation)
+        expectations.append(expectation)
+      } catch {
+        throw ProgramFailure(.usage, "error: --expect: \(error)\(error.pointed(in: text))")
+      }
+    }
+    return expectations
+  }
+
   /// `path`: `-` for standard input.
-  static func script(_ path: String) throws(ProgramFailure) -> [Command] {
+  static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [Command] {
     let bytes: Data
     do {
       bytes =
@@ -43,6 +61,8 @@ enum Loaded {
     guard bytes.count <= mostScriptBytes, let text = String(validating: bytes, as: UTF8.self) else {
       throw ProgramFailure(.usage, "\(name): error: this is not a script; a script is text in UTF-8, a command a line")
     }
-    do { return try ScriptRunner.parse(text, file: name) } catch { throw ProgramFailure(.usage, error.description) }
+    do { return try ScriptRunner.parse(text, file: name, names: ExpectationNames(configuration)) } catch {
+      throw ProgramFailure(.usage, error.description)
+    }
   }
 }

@@ -18,25 +18,43 @@ struct ScriptRunner {
   /// Understands every line of a script, before any is carried out.
   ///
   /// - Returns: The commands, or everything that is wrong, each with its place.
-  static func parse(_ text: String, file: String) throws(ScriptFailure) -> [Command] {
+  ///
+  /// `names`: What expectations can be about, as far as the script does not load another configuration.
+  static func parse(
+    _ text: String, file: String, names: ExpectationNames? = nil
+  ) throws(ScriptFailure) -> [Command] {
+    var names = names
     var commands: [Command] = []
     var problems: [String] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let line = line.hasSuffix("\r") ? line.dropLast() : line
       do {
-        if let command = try Command.parse(String(line)) { commands.append(command) }
+        guard let command = try Command.parse(String(line)) else { continue }
+        if case .load = command { names = nil }
+        if case .expect(let expectation) = command { try names?.check(expectation) }
+        commands.append(command)
       } catch {
-        problems.append("\(file):\(index + 1):\(error.column + 1): error: \(error)")
+        problems.append("\(file):\(index + 1):\(error.column + 1): error: \(error)" + error.pointed(in: String(line)))
       }
     }
     guard problems.isEmpty else { throw ScriptFailure(description: problems.joined(separator: "\n")) }
     return commands
   }
 
-  /// - Returns: The cache in use at the end, for the caller to close.
+  /// What is left when a script has been played.
+  struct Ending: Sendable {
+    /// The cache in use at the end, for the caller to close.
+    var live: LiveCache
+    var expectations = 0
+    /// How many of them failed: those that could not be understood as well.
+    var failed = 0
+  }
+
+  /// Plays everything: an expectation that fails does not keep the next ones from being told.
   @discardableResult
-  func play(_ commands: [Command]) async -> LiveCache {
+  func play(_ commands: [Command]) async -> Ending {
     let interpreter = Interpreter(opened, mode: .script)
+    var ending = Ending(live: opened.live)
     for command in commands {
       if command == .quit { break }
       let result = await interpreter.run(command)
@@ -44,10 +62,15 @@ struct ScriptRunner {
       case .text: print(result.sentence)
       case .json: print(command == .stats ? interpreter.current.live.statisticsJSON : result.json)
       }
+      if case .expect = command {
+        ending.expectations += 1
+        if result.outcome == .error { ending.failed += 1 }
+      }
       if Task.isCancelled { break }
     }
     await interpreter.stopWorkload()
-    return interpreter.current.live
+    ending.live = interpreter.current.live
+    return ending
   }
 }
 

@@ -12,15 +12,25 @@ enum Session {
   /// Plays commands and prints the answers.
   static func play(
     _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
-    isStrict: Bool
+    isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let opened = try await open(configuration, file: file, isStrict: isStrict)
     let work = Task {
-      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(commands)
+      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(
+        commands + expecting.map { .expect($0) })
     }
     let interruption = Interruption { work.cancel() }
-    try await close(await work.value)
+    let ending = await work.value
+    try await close(ending.live)
     if let status = interruption.status { throw ExitCode(status) }
+    try Self.judge(failed: ending.failed, of: ending.expectations)
+  }
+
+  /// - Throws: ``ProgramFailure`` with status 1 if an expectation failed.
+  private static func judge(failed: Int, of count: Int) throws(ProgramFailure) {
+    guard failed > 0 else { return }
+    let noun = count == 1 ? "expectation" : "expectations"
+    throw ProgramFailure(.expectationFailed, "error: \(failed) of \(count) \(noun) failed")
   }
 
   /// Drives a cache with a trace, and prints the statistics of every level.
@@ -28,13 +38,14 @@ enum Session {
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
   static func replay(
     _ trace: String, clients: Int, speed: Double, on configuration: CacheConfiguration, file: String,
-    format: ScriptRunner.Format, isStrict: Bool
+    format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let workload: Workload
     do { workload = try Workload(WorkloadRequest(name: "trace", file: trace)) } catch {
       throw ProgramFailure(.usage, "\(error)")
     }
-    let live = try await open(configuration, file: file, isStrict: isStrict).live
+    let opened = try await open(configuration, file: file, isStrict: isStrict)
+    let live = opened.live
     live.pace?.speed = speed
     let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients) }
     let interruption = Interruption { work.cancel() }
@@ -45,9 +56,12 @@ enum Session {
       StandardStreams.say(live.summary)
     case .json: StandardStreams.say(live.statisticsJSON)
     }
+    let ending = await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
+      .play(expecting.map { .expect($0) })
     try await close(live)
     if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
+    try judge(failed: ending.failed, of: ending.expectations)
   }
 
   /// What is opened, and how.

@@ -1,3 +1,5 @@
+import CacheEngine
+
 extension CommandLineState {
   private static let mostCandidates = 100
 
@@ -105,8 +107,23 @@ extension CommandLineState {
     case .severity: return ["critical", "low"].filter { $0.hasPrefix(word) }
     case .fault: return ["error", "latency", "down", "off"].filter { $0.hasPrefix(word) }
     case .column: return Command.sortColumns.filter { $0.hasPrefix(word) }
+    case .expectation: return expectations(for: word, in: picture)
     case .file, .amount, .text: return []
     }
+  }
+
+  /// Figures of the whole, and of every level and operator.
+  private static func expectations(for word: String, in picture: Picture) -> [String] {
+    let quote = word.hasPrefix("\"") ? "\"" : ""
+    let name = word.dropFirst(quote.count)
+    let owned = picture.levels.flatMap { level in
+      ExpectedFigure.names(of: [.level]).map { "\(level.name).\($0)" }
+    }
+    let operated = picture.operators.flatMap { row in
+      OperatorTraffic().counters(of: row.kind).map { "\(row.name).\($0.name)" }
+    }
+    return (owned + operated + ExpectedFigure.names(of: [.cache]))
+      .filter { $0.hasPrefix(name) && isOneWord($0) }.map { quote + $0 }
   }
 
   /// Other keys would need quotes.

@@ -37,8 +37,8 @@ struct ManualTests {
   func verbs() throws {
     let examples = [
       "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
-      "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "log info", "stats",
-      "status",
+      "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "log info",
+      "expect hit>=1%", "stats", "status",
       "help", "quit",
     ]
     var seen: Set<String> = []

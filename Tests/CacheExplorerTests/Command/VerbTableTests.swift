@@ -23,6 +23,7 @@ struct VerbTableTests {
       case .amount: name == "speed" ? "2" : "1s"
       case .column: "ttl"
       case .file: "a.json"
+      case .expectation: "hit>=1%"
       case .key, .value, .level, .text: "a"
       }
     }
