@@ -71,7 +71,7 @@ struct OpenCommand: AsyncParsableCommand {
     commandName: "open", abstract: "Opens a configuration on the screen.")
 
   @Argument(help: "The configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
-  var config: String
+  var config: String?
   @Option(
     name: .customLong("run"),
     help: "A workload to run from the start, with its options: \"zipf --rate 50\". See `:help run`.",
@@ -81,19 +81,24 @@ struct OpenCommand: AsyncParsableCommand {
   @Flag(help: "Run the workload to its end, print one picture, and leave.") var once = false
   @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
   @Flag(help: .strict) var strict = false
+  @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions
 
   func validate() throws {
+    try recording.check(hasSession: config != nil, isHeadless: once || json)
     if let requests, requests < 1 { throw ValidationError("give --requests from 1 on") }
   }
 
   func run() async throws {
+    if try await recording.replayed(appearance) { return }
+    guard let config else { return }
     let configuration = try Loaded.file(config)
     let asked = try workload.map { (text) throws(ProgramFailure) in try Loaded.workload(text) }
     var started = asked ?? configuration.workload
     if let requests { started?.requests = requests }
     let show = Session.Show(
-      configuration: configuration, file: config, workload: started, appearance: appearance, isStrict: strict)
+      configuration: configuration, file: config, workload: started, appearance: appearance, isStrict: strict,
+      record: recording.record, recordLimit: recording.limit)
     guard once || json else { return try await Session.show(show) }
     try await Session.once(show, size: ScreenOptions.size(ProcessInfo.processInfo.environment), isJSON: json)
   }
@@ -106,9 +111,13 @@ struct DemoCommand: AsyncParsableCommand {
 
   @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name))) var name = "stack"
   @Flag(help: "List the demonstrations.") var list = false
+  @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions
 
+  func validate() throws { try recording.check(hasSession: nil, isHeadless: false) }
+
   func run() async throws {
+    if try await recording.replayed(appearance) { return }
     if list {
       for demo in Demo.all { StandardStreams.say("\(demo.name): \(demo.caption)") }
       return
@@ -125,7 +134,8 @@ struct DemoCommand: AsyncParsableCommand {
     try await Session.show(
       Session.Show(
         configuration: configuration, file: "demo \(name)", isFile: false, workload: configuration.workload,
-        steps: try demo.steps(), caption: demo.caption, appearance: appearance))
+        steps: try demo.steps(), caption: demo.caption, appearance: appearance, record: recording.record,
+        recordLimit: recording.limit))
   }
 }
 
@@ -220,6 +230,56 @@ extension ArgumentHelp {
 
 /// When colours are used.
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case auto, always, never }
+
+/// What is recorded, or replayed in place of a cache.
+struct RecordingOptions: ParsableArguments, Sendable {
+  @Option(
+    help: """
+      Record the session into this file, from its start: everything that happens and every key. Values that were looked at \
+      are in it, and with --mask neither keys nor values.
+      """, completion: .file())
+  var record: String?
+  @Option(help: "How far the recording may grow, as in 1GiB; it then ends, and says so. 256 MiB unless told otherwise.")
+  var recordLimit: String?
+  @Option(help: "Show a recorded session again, picture for picture.", completion: .file()) var replay: String?
+  @Option(help: "How fast it goes, from 0.001 to 1000.") var speed = 1.0
+  @Option(
+    help: "With --replay: write it as an asciicast for asciinema, and leave.", completion: .file(extensions: ["cast"]))
+  var export: String?
+
+  var limit: Int? { recordLimit.flatMap { try? Command.recordingLimit($0) } }
+
+  /// `hasSession`: A configuration is given; `nil` for a demonstration, which needs none.
+  func check(hasSession: Bool?, isHeadless: Bool) throws {
+    if let recordLimit {
+      guard record != nil else { throw ValidationError("--record-limit needs --record FILE") }
+      do { _ = try Command.recordingLimit(recordLimit) } catch {
+        throw ValidationError("--record-limit: \(error.message); \(error.remedy)")
+      }
+    }
+    guard AdjustableClock.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
+    if let export {
+      guard replay != nil else { throw ValidationError("--export needs --replay FILE") }
+      guard ExportFormat(file: export) == .cast else {
+        throw ValidationError("end the name behind --export with .cast")
+      }
+    }
+    if replay == nil, speed != 1 { throw ValidationError("--speed needs --replay FILE") }
+    if record != nil, isHeadless { throw ValidationError("--record needs the screen; leave out --once and --json") }
+    if replay != nil, record != nil { throw ValidationError("--record and --replay exclude each other; leave one out") }
+    if replay != nil, hasSession == true { throw ValidationError("--replay needs no configuration; leave one out") }
+    if replay == nil, hasSession == false {
+      throw ValidationError("name a configuration, or a recording with --replay FILE")
+    }
+  }
+
+  /// Replays, if that is asked for; whether it was.
+  func replayed(_ appearance: ScreenOptions) async throws -> Bool {
+    guard let replay else { return false }
+    try await Session.replay(recording: replay, speed: speed, export: export, appearance: appearance)
+    return true
+  }
+}
 
 /// How the screen looks, and what may be done on it.
 struct ScreenOptions: ParsableArguments, Sendable {

@@ -30,6 +30,12 @@ enum Command: Equatable, Sendable {
   /// The column to list entries by.
   case sort(column: String)
   case export(file: String)
+  /// Records the session; `file` nil ends that. The limit is in bytes.
+  case record(file: String?, limit: Int?)
+  /// Replays a recorded session.
+  case replay(file: String, speed: Double?)
+  /// Goes to another moment of a replay.
+  case jump(JumpTarget)
   /// The least severe log level to show.
   case log(level: String)
   /// Compares a figure with a value; a script fails by it.
@@ -69,6 +75,9 @@ enum Command: Equatable, Sendable {
     case .filter: "filter"
     case .sort: "sort"
     case .export: "export"
+    case .record: "record"
+    case .replay: "replay"
+    case .jump: "jump"
     case .log: "log"
     case .expect: "expect"
     case .stats: "stats"
@@ -82,6 +91,14 @@ enum Command: Equatable, Sendable {
     case text(String)
     case file(String)
   }
+}
+
+/// Where `jump` goes.
+enum JumpTarget: Equatable, Sendable {
+  /// Since the recording began.
+  case time(Duration)
+  case relative(Duration)
+  case warning(next: Bool)
 }
 
 /// What `fault` is asked to change.

@@ -62,7 +62,8 @@ enum CommandHighlight {
       case .column: Command.sortColumns
       // Whatever follows may make it whole.
       case .expectation: [last.text]
-      case .key, .value, .level, .amount, .text, .file: []
+      case .moment: ["next", "previous"]
+      case .key, .value, .level, .amount, .text, .file, .recording: []
       }
     return names.isEmpty || names.contains { $0.hasPrefix(last.text) }
   }

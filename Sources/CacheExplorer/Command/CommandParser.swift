@@ -47,9 +47,15 @@ extension Command {
       guard ExportFormat(file: file.text) != nil else {
         throw CommandError(
           column: file.column, message: "“\(file.text)” does not say in which format",
-          remedy: "end it with .json, .csv or .txt")
+          remedy: "end it with .json, .csv, .txt or .cast")
       }
       return .export(file: file.text)
+    case "record":
+      let file = words.arguments[0]
+      return .record(
+        file: file.text == "off" && !file.isQuoted ? nil : file.text, limit: try words.read("--limit", recordingLimit))
+    case "replay": return .replay(file: words.arguments[0].text, speed: try words.read("--speed", speed))
+    case "jump": return .jump(try moment(words))
     case "run": return .run(try workload(words))
     case "stop": return .stop
     case "log":
@@ -78,6 +84,37 @@ extension Command {
         remedy: "write one comparison; another one is another expect")
     }
     return try Expectation(first.text, column: first.column + 1)
+  }
+
+  /// How far a recording may grow.
+  static func recordingLimit(_ text: String) throws(QuantityError) -> Int {
+    let limit = try Quantity.bytes(text)
+    guard limit >= RecordingFormat.leastLimit else {
+      throw QuantityError("\(text) is too little for a recording", "give at least 64 KiB")
+    }
+    return limit
+  }
+
+  private static func moment(_ words: ParsedWords) throws(CommandError) -> JumpTarget {
+    let first = words.arguments[0]
+    if ["next", "previous"].contains(first.text) {
+      guard words.arguments.count > 1 else {
+        throw words.missing("jump needs more", "write jump \(first.text) warning")
+      }
+      _ = try words.choice(words.arguments[1], among: ["warning"], "thing to jump to")
+      return .warning(next: first.text == "next")
+    }
+    if words.arguments.count > 1 {
+      throw CommandError(
+        column: words.arguments[1].column, message: "“\(words.arguments[1].text)” is one word too many",
+        remedy: "write jump 12.3s, or jump next warning")
+    }
+    let sign = first.text.first
+    guard sign == "+" || sign == "-" else { return .time(try words.quantity(0, Quantity.duration)) }
+    let distance = try words.quantity(0) { (text) throws(QuantityError) in
+      try Quantity.duration(String(text.dropFirst()))
+    }
+    return .relative(sign == "-" ? .zero - distance : distance)
   }
 
   private static func workload(_ words: ParsedWords) throws(CommandError) -> WorkloadRequest {

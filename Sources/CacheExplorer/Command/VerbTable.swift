@@ -2,7 +2,8 @@
 struct Verb: Sendable {
   /// What an argument stands for, for completion.
   enum Argument: Sendable {
-    case key, value, level, workload, logLevel, verb, severity, fault, amount, column, text, file, expectation
+    case key, value, level, workload, logLevel, verb, severity, fault, amount, column, text, file, expectation,
+      recording, moment
   }
 
   struct Option: Sendable {
@@ -78,7 +79,18 @@ struct Verb: Sendable {
       "filter [EXPR]", "list only the keys that contain this; !EXPR those that do not", [.text], required: 0,
       takesRest: true),
     Verb("sort COLUMN", "list the entries by hits, last, size, age, ttl or key", [.column]),
-    Verb("export FILE.(json|csv|txt)", "write what the levels hold, and their statistics, into a file", [.file]),
+    Verb(
+      "export FILE.(json|csv|txt|cast)",
+      "write what the levels hold, and their statistics, into a file; as .cast what was recorded, for asciinema",
+      [.file]),
+    Verb(
+      "record FILE|off [--limit 256MiB]",
+      "record the session into a file, which grows to the limit at most; it counts from here on", [.recording],
+      [Option("--limit", "256MiB")]),
+    Verb("replay FILE [--speed X]", "show a recorded session again", [.file], [Option("--speed", "X")]),
+    Verb(
+      "jump 12.3s|+5s|-5s|next warning|previous warning", "in a replay: go to another moment", [.moment, .text],
+      required: 1),
     Verb("log LEVEL", "show log lines from this level on", [.logLevel]),
     Verb(
       "expect \"FIGURE >= VALUE\"",

@@ -58,6 +58,8 @@ struct Model: Sendable {
   var command = CommandLineState()
   /// What a demonstration says to look at.
   var caption: String?
+  /// How the recording of the session does; `nil` if it is not recorded.
+  var recording: RecordingStatus?
   /// The filter being typed.
   var filter = LineEditor()
 

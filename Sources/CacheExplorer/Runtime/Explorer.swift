@@ -28,6 +28,10 @@ final class Explorer {
   private var lastCommand: UInt64 = 0
   private var surveyor: Task<Void, Never>?
   private var exitStatus: Int32?
+  private var isPrepared = false
+  private var recorder: Recorder?
+  /// A recorded session is on the screen in place of this one, which goes on.
+  private var replay: ReplayShow?
 
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
@@ -52,8 +56,7 @@ final class Explorer {
   ///   - steps: The moments of a demonstration.
   /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
-    model.size = screen.size
-    model.wall = live.clock.timeSinceEpoch
+    prepare()
     draw()
     let time = tellTime()
     defer { time.cancel() }
@@ -64,14 +67,25 @@ final class Explorer {
     if let workload { carryOut(.perform(.run(workload))) }
     while exitStatus == nil {
       for message in await mailbox.take() where exitStatus == nil {
+        recorder?.note(message, mode: model.mode)
         for effect in update(&model, message) { carryOut(effect) }
+        if case .tick = message { tellRecording() }
       }
       if exitStatus == nil { draw() }
     }
     for task in sources + commands.values + [surveyor].compactMap(\.self) { task.cancel() }
     screen.close()
+    recorder?.finish()
     await interpreter.stopWorkload()
     return exitStatus ?? 0
+  }
+
+  /// The model is ready for its first picture, which a recording begins with.
+  private func prepare() {
+    guard !isPrepared else { return }
+    isPrepared = true
+    model.size = screen.size
+    model.wall = live.clock.timeSinceEpoch
   }
 
   /// Writes a line of the program's own into the log pane.
@@ -81,8 +95,10 @@ final class Explorer {
   }
 
   private func draw() {
+    guard replay == nil else { return }
     var canvas = Canvas(model.size)
     view(model, on: &canvas)
+    recorder?.notePicture(canvas)
     screen.show(canvas)
   }
 
@@ -122,6 +138,8 @@ final class Explorer {
     case .mark(let text): announce(text)
     case .filter(let text): mailbox.post(.filter(text))
     case .sort(let name): mailbox.post(.sort(name))
+    case .record, .replay: return startRecording(command, line: line)
+    case .export(let file) where ExportFormat(file: file) == .cast: return startRecording(command, line: line)
     default: break
     }
     lastCommand += 1
@@ -166,6 +184,11 @@ final class Explorer {
 
   private func readInput() async {
     for await event in screen.input {
+      if let replay {
+        replay.post(event)
+        if case .resized = event { mailbox.post(.input(event)) }
+        guard case .terminate = event else { continue }
+      }
       if case .terminate(let signal) = event {
         exitStatus = 128 + signal
         mailbox.post(.input(event))
@@ -271,5 +294,135 @@ extension Explorer {
     var result = CommandResult(command: "reload", outcome: .error, microseconds: 0)
     result.error = text
     return result
+  }
+}
+
+// MARK: Recordings
+
+extension Explorer {
+  /// Records the session from its start, before anything is shown.
+  ///
+  /// - Throws: ``CommandFailure`` if the file cannot be made.
+  func record(to file: String, limit: Int?) throws(CommandFailure) {
+    prepare()
+    recorder = try Recorder(
+      path: file, model: model, isWhole: true, limit: limit ?? RecordingFormat.usualLimit)
+    mailbox.post(.recording(recorder?.status))
+  }
+
+  /// What is to be said of the recording once the screen is gone.
+  var recordingReport: String? {
+    guard let recorder else { return nil }
+    let status = recorder.status
+    let end = status.phase == .full ? " (its limit: what came later is not in it)" : ""
+    if let problem = recorder.problem { return "warning: \(recorder.path) could not be written to its end: \(problem)" }
+    return "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)"
+  }
+
+  private func startRecording(_ command: Command, line: String) {
+    Task {
+      var result = CommandResult(command: command.verb, outcome: .ok, microseconds: 0)
+      do {
+        switch command {
+        case .record(let file?, let limit): result.note = try beginRecording(file, limit: limit)
+        case .record(nil, _): result.note = try await endRecording()
+        case .replay(let file, let speed): result.note = try await beginReplay(file, speed: speed)
+        case .export(let file): result.note = try await exportRecording(to: file)
+        default: break
+        }
+      } catch {
+        (result.outcome, result.error) = (.error, String(describing: error))
+      }
+      mailbox.post(.finished(result, line: line))
+    }
+  }
+
+  /// Records from here on: what is listed, logged and shown comes with it, and counts begin anew.
+  private func beginRecording(_ file: String, limit: Int?) throws -> String {
+    if let recorder {
+      throw CommandFailure(message: "the session is recorded into \(recorder.path); end that with record off")
+    }
+    let limit = limit ?? RecordingFormat.usualLimit
+    let new = try Recorder(path: file, model: model, isWhole: false, limit: limit)
+    for message in model.asMessages { new.note(message, mode: .normal) }
+    recorder = new
+    mailbox.post(.recording(new.status))
+    return "at most \(Format.bytes(limit)); “record off” ends it"
+  }
+
+  private func endRecording() async throws -> String {
+    guard let old = recorder else {
+      throw CommandFailure(message: "nothing is recorded; record FILE begins it")
+    }
+    recorder = nil
+    mailbox.post(.recording(nil))
+    let status = try await BlockingWork.run { old.finish() }
+    if let problem = old.problem { throw CommandFailure(message: "\(old.path) could not be written: \(problem)") }
+    return "recorded \(Format.bytes(status.bytes)); see it with replay \(old.path)"
+  }
+
+  /// Notes how the recording does, once a second.
+  private func tellRecording() {
+    guard let recorder else { return }
+    let status = recorder.status
+    guard status != model.recording else { return }
+    mailbox.post(.recording(status))
+    guard status.phase != model.recording?.phase else { return }
+    switch status.phase {
+    case .going: break
+    case .full:
+      announce(
+        "the recording has reached its limit of \(Format.bytes(recorder.limit)) and holds nothing of what follows",
+        level: .warning)
+    case .broken: announce("the recording has stopped: \(recorder.problem ?? "it cannot be written")", level: .error)
+    }
+  }
+
+  private func beginReplay(_ file: String, speed: Double?) async throws -> String {
+    let recording = try await BlockingWork.run { try Recording(opening: file) }
+    guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
+    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen)
+    replay = show
+    _ = await show.run()
+    replay = nil
+    screen.invalidate()
+    return "back; this session went on meanwhile"
+  }
+
+  private func exportRecording(to file: String) async throws -> String {
+    guard let recorder else {
+      throw CommandFailure(message: "nothing is recorded; begin with record FILE, or open a recording with replay FILE")
+    }
+    let report = try await BlockingWork.run {
+      recorder.flush()
+      return try Asciicast.write(try Recording(opening: recorder.path), to: file)
+    }
+    return "\(report.sentence), written to \(file)"
+  }
+}
+
+extension Model {
+  /// What the model knows of the cache as far as messages can tell it: for a recording that begins here.
+  fileprivate var asMessages: [Message] {
+    var messages: [Message] = [.tick(live.now, wall: wall)]
+    messages.append(.log(live.log.numbers.compactMap { live.log[$0] }, lost: live.log.lost))
+    messages.append(
+      .usage(
+        live.levels.reduce(into: [:]) { usages, level in
+          if let usage = level.usage { usages[level.name] = usage }
+        }))
+    for (index, level) in live.levels.enumerated() {
+      let entries = live.entries.rows.compactMap { row -> EntrySummary<String>? in
+        guard let presence = row.presence[index] else { return nil }
+        return EntrySummary(
+          key: row.key, cost: row.size ?? 0, created: presence.created ?? row.lastTouch, deadline: presence.deadline)
+      }
+      if !entries.isEmpty { messages.append(.snapshot(level: level.name, entries)) }
+    }
+    if !list.filter.text.isEmpty { messages.append(.filter(list.filter.text)) }
+    messages.append(.sort(list.sort.word))
+    if let caption { messages.append(.caption(caption)) }
+    if let content = models.content { messages.append(.models(content)) }
+    return messages
   }
 }

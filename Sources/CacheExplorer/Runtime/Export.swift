@@ -9,6 +9,8 @@ import CacheEngine
 /// The formats that `export` writes, told by how the file's name ends.
 enum ExportFormat: String, CaseIterable, Sendable {
   case json, csv, txt
+  /// What was recorded, for asciinema.
+  case cast
 
   init?(file: String) {
     guard let format = Self.allCases.first(where: { file.hasSuffix(".\($0.rawValue)") && file.count > 4 }) else {
@@ -70,6 +72,7 @@ struct Export: Sendable {
         ].joined(separator: ",")
       }
       return (["key,level,bytes,ageMilliseconds,timeLeftMilliseconds"] + rows).joined(separator: "\r\n") + "\r\n"
+    case .cast: return ""
     case .txt:
       let rows = entries.map { entry in
         let left = entry.timeLeft.map { $0 < .zero ? "expired" : "\(Self.milliseconds($0)) ms left" } ?? "no expiry"
@@ -94,7 +97,10 @@ extension CommandExecutor {
   func export(to file: String) async -> CommandResult {
     await timed("export") { result in
       guard let format = ExportFormat(file: file) else {
-        throw CommandFailure(message: "\(file) does not say in which format; end it with .json, .csv or .txt")
+        throw CommandFailure(message: "\(file) does not say in which format; end it with .json, .csv, .txt or .cast")
+      }
+      guard format != .cast else {
+        throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")
       }
       let export = try await Export(live)
       let text = export.text(format)

@@ -67,6 +67,7 @@ final class Interpreter: Sendable {
       answer("filter", note: text.isEmpty ? "every key is listed" : "keys with \(text) are listed")
     case .sort(let column): answer("sort", note: "listed by \(column)")
     case .export(let file): await executor.export(to: file)
+    case .record, .replay, .jump: failure(command.verb, Self.noScreen(for: command))
     case .status: answer("status", note: live.status)
     case .log(let level): answer("log", note: "lines from \(level) on are shown")
     case .expect(let expectation): expect(expectation)
@@ -153,6 +154,14 @@ final class Interpreter: Sendable {
         opened.withLock { $0.live = live }
       }
       return failure(verb, error)
+    }
+  }
+
+  private static func noScreen(for command: Command) -> CommandFailure {
+    switch command {
+    case .jump: CommandFailure(message: "nothing is replayed here; open a recording with replay FILE")
+    case .record: CommandFailure(message: "there is no screen to record; open the configuration with --record FILE")
+    default: CommandFailure(message: "there is no screen to replay on; use cache-explorer --replay FILE")
     }
   }
 

@@ -76,6 +76,9 @@ enum Session {
     var caption: String?
     var appearance: ScreenOptions
     var isStrict = false
+    /// The file that the session is recorded into, and how far it may grow.
+    var record: String?
+    var recordLimit: Int?
   }
 
   /// Opens the screen, or tells everything in sentences where there is none, and stays until the person leaves.
@@ -84,15 +87,12 @@ enum Session {
     let environment = ProcessInfo.processInfo.environment
     let reason = show.appearance.plain ? nil : Terminal.whyPlain(environment)
     guard !show.appearance.plain, reason == nil || show.appearance.screen else {
+      guard show.record == nil else {
+        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+      }
       return try await tell(show, because: reason)
     }
-    let screen: Terminal
-    var options = Terminal.Options(environment: environment)
-    options.isASCII = show.appearance.ascii
-    options.theme = show.appearance.theme
-    options.colors = show.appearance.color == .never ? .mono : nil
-    options.ignoresNoColor = show.appearance.color == .always
-    do { screen = try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
+    let screen = try terminal(show.appearance, environment)
     let buffer = EventBuffer()
     var model = Model(
       show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
@@ -116,11 +116,69 @@ enum Session {
     let explorer = Explorer(
       screen: screen, opened: opened, buffer: buffer, model: model, history: history,
       models: show.configuration.models.map { ModelShow($0, clock: opened.live.clock) })
+    if let file = show.record {
+      do { try explorer.record(to: file, limit: show.recordLimit) } catch {
+        screen.close()
+        try await close(explorer.live)
+        throw ProgramFailure(.usage, "error: \(error)")
+      }
+    }
     // What the person should know, once the screen is gone again as well as on it.
     for note in [show.caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
+    if let report = explorer.recordingReport { StandardStreams.complain(report) }
     try await close(explorer.live)
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  @MainActor
+  private static func terminal(
+    _ appearance: ScreenOptions, _ environment: [String: String]
+  ) throws(ProgramFailure) -> Terminal {
+    var options = Terminal.Options(environment: environment)
+    options.isASCII = appearance.ascii
+    options.theme = appearance.theme
+    options.colors = appearance.color == .never ? .mono : nil
+    options.ignoresNoColor = appearance.color == .always
+    do { return try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
+  }
+
+  /// Shows a recorded session: on the screen, as a file for asciinema, or its last picture where there is no screen.
+  @MainActor
+  static func replay(
+    recording file: String, speed: Double, export: String?, appearance: ScreenOptions
+  ) async throws {
+    let recording: Recording
+    do { recording = try Recording(opening: file) } catch { throw ProgramFailure(.usage, error.description) }
+    if let export {
+      let report: Asciicast.Report
+      do { report = try Asciicast.write(recording, to: export, theme: appearance.theme) } catch {
+        throw ProgramFailure(.usage, "error: \(error)")
+      }
+      if let note = recording.note { StandardStreams.complain("notice: \(file): \(note)") }
+      if let failure = report.failure { throw ProgramFailure(.usage, failure.description) }
+      return StandardStreams.say("\(export): \(report.sentence)")
+    }
+    let environment = ProcessInfo.processInfo.environment
+    let reason = appearance.plain ? nil : Terminal.whyPlain(environment)
+    guard !appearance.plain, reason == nil || appearance.screen else {
+      var playback = Playback(recording)
+      playback.go(to: .max)
+      let size = "\(playback.model.size.width)x\(playback.model.size.height)"
+      let count = "\(Format.count(recording.pictures.count)) \(recording.pictures.count == 1 ? "picture" : "pictures")"
+      StandardStreams.say(
+        "\(harmless(file)): a session of \(harmless(recording.start.title)), "
+          + "\(Format.behind(nanoseconds: recording.length)), \(count) of \(size); the last one:")
+      let lines = playback.canvas.lines.joined(separator: "\n")
+      StandardStreams.say(appearance.ascii ? ASCIIGlyphs.text(lines) : lines)
+      if let note = recording.note { StandardStreams.complain("notice: \(file): \(note)") }
+      if let failure = playback.failure { throw ProgramFailure(.usage, failure.description) }
+      return
+    }
+    let screen = try terminal(appearance, environment)
+    let status = await ReplayShow(recording, speed: speed, screen: screen, theme: appearance.theme).runAlone()
+    screen.close()
     if status != 0 { throw ExitCode(status) }
   }
 

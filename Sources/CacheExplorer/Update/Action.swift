@@ -13,6 +13,9 @@ enum Action: String, Sendable, CaseIterable {
   case delete, expire, clear, warn
   case redraw, suspend, interrupt, quit
 
+  // While a recording is replayed.
+  case slower, faster, earlier, later
+
   // In a line that is typed.
   case accept, cancel, complete
   case cursorLeft, cursorRight, lineStart, lineEnd

@@ -50,7 +50,7 @@ extension CommandLineState {
   /// The path that a word is, or has behind an @; `nil` where no file is meant.
   private static func path(in word: String, after head: String) -> String? {
     switch argument(at: word, after: head) {
-    case .file: word
+    case .file, .recording: word
     case .value where word.hasPrefix("@"): String(word.dropFirst())
     default: nil
     }
@@ -77,7 +77,7 @@ extension CommandLineState {
     guard let name = words.first else { return Verb.all.map(\.name).filter { $0.hasPrefix(word) } }
     guard let verb = Verb.named(name) else { return [] }
     if word.hasPrefix("--") { return verb.options.map(\.name).filter { $0.hasPrefix(word) } }
-    return argument(at: word, after: head).map { candidates(for: word, as: $0, in: picture) } ?? []
+    return argument(at: word, after: head).map { candidates(for: word, as: $0, after: head, in: picture) } ?? []
   }
 
   /// How many of the words are arguments, and not options or their values.
@@ -93,7 +93,7 @@ extension CommandLineState {
   }
 
   private static func candidates(
-    for word: String, as argument: Verb.Argument, in picture: Picture
+    for word: String, as argument: Verb.Argument, after head: String, in picture: Picture
   ) -> [String] {
     switch argument {
     case .key:
@@ -108,7 +108,9 @@ extension CommandLineState {
     case .fault: return ["error", "latency", "down", "off"].filter { $0.hasPrefix(word) }
     case .column: return Command.sortColumns.filter { $0.hasPrefix(word) }
     case .expectation: return expectations(for: word, in: picture)
-    case .file, .amount, .text: return []
+    case .moment: return ["next", "previous"].filter { $0.hasPrefix(word) }
+    case .text: return head.hasPrefix("jump ") && "warning".hasPrefix(word) ? ["warning"] : []
+    case .file, .recording, .amount: return []
     }
   }
 

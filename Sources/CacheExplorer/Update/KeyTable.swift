@@ -11,6 +11,8 @@ enum KeyTable {
     case typing = "While typing"
     /// While a question waits.
     case confirming = "While a question waits"
+    /// While a recording is on the screen, in place of the live cache.
+    case replaying = "While a recording is replayed"
 
     /// The scopes whose keys are in force together.
     var realm: Realm {
@@ -18,11 +20,12 @@ enum KeyTable {
       case .move, .look, .change, .program: .normal
       case .typing: .typing
       case .confirming: .confirming
+      case .replaying: .replaying
       }
     }
   }
 
-  enum Realm: Sendable { case normal, typing, confirming }
+  enum Realm: Sendable { case normal, typing, confirming, replaying }
 
   struct Binding: Sendable {
     var keys: [InputEvent.Key]
@@ -119,6 +122,29 @@ enum KeyTable {
     bind([.character("y"), .character("Y")], "y", .confirm, "yes, do it; every other key means no", .confirming),
     bind([.control("l")], "^L", .redraw, "draw everything anew", .confirming),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .confirming),
+
+    bind(
+      [.character(" ")], "Space", .freeze, "stop, or go on; at the end: from the start", .replaying, label: "Pause"),
+    bind([.character(",")], ",", .stepBack, "stop, and one picture back", .replaying, label: "."),
+    bind([.character(".")], ".", .stepForward, "stop, and one picture on", .replaying, label: "Step", bar: ""),
+    bind([.character("<")], "<", .slower, "half as fast", .replaying, label: ">"),
+    bind([.character(">")], ">", .faster, "twice as fast", .replaying, label: "Speed", bar: ""),
+    bind([.left, .character("h")], "← h", .earlier, "five seconds back", .replaying),
+    bind([.right, .character("l")], "→ l", .later, "five seconds on", .replaying),
+    bind(
+      [.character("e")], "e", .nextTrouble, "stop at the next warning or error", .replaying, label: "Warning"),
+    bind([.character("E")], "E", .previousTrouble, "stop at the last warning or error before", .replaying),
+    bind([.character("g"), .home], "g Home", .first, "to the start", .replaying),
+    bind([.character("L"), .character("G"), .end], "L G End", .live, "to the end", .replaying, label: "End", bar: "L"),
+    bind(
+      [.character(":")], ":", .command, "jump 12.3s, jump next warning, speed 0.25, export FILE.cast", .replaying,
+      label: "Jump"),
+    bind([.character("?"), .function(1)], "? F1", .help, "help for a replay", .replaying, label: "Help", bar: "?"),
+    bind([.control("l")], "^L", .redraw, "draw everything anew", .replaying),
+    bind([.control("z")], "^Z", .suspend, "suspend the program", .replaying),
+    bind(
+      [.character("q"), .escape, .control("c")], "q Esc ^C", .quit, "leave the replay", .replaying, label: "Quit",
+      bar: "q"),
   ]
 
   private static func bind(
@@ -131,6 +157,7 @@ enum KeyTable {
   private static let normal = table(.normal)
   private static let typing = table(.typing)
   private static let confirming = table(.confirming)
+  private static let replaying = table(.replaying)
 
   private static func table(_ realm: Realm) -> [InputEvent.Key: Action] {
     var result: [InputEvent.Key: Action] = [:]
@@ -145,6 +172,7 @@ enum KeyTable {
     case .normal: normal[key]
     case .typing: typing[key]
     case .confirming: confirming[key]
+    case .replaying: replaying[key]
     }
   }
 }

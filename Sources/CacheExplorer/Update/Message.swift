@@ -38,6 +38,8 @@ enum Message: Sendable {
   case replaced(Replacement)
   /// What models there are.
   case models(ModelSheet.Content)
+  /// How the recording of the session does; `nil` if it is recorded no longer.
+  case recording(RecordingStatus?)
 }
 
 /// What the runtime is asked to do.

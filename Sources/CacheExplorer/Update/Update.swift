@@ -86,6 +86,9 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.models.content = content
     model.models.keepVisible()
     effects = []
+  case .recording(let status):
+    model.recording = status
+    effects = []
   case .rejected(let line, let reason, let column):
     model.command.rejected(line, reason: reason, column: column)
     if model.mode == .normal || model.mode == .help { model.mode = .command }

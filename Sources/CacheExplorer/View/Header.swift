@@ -9,6 +9,7 @@ enum Header {
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
     spans += [Span(DisplayText(model.title).shortened(to: isWide ? 24 : 12)), Span("  ")]
     spans += state(model)
+    if let recording = model.recording { spans += [Span(gap), Span(DisplayText(recording.text), .warning)] }
     let rate = Format.rate(picture.requests.seconds.rate(at: picture.now) { $0.asked })
     let lost: DisplayText = "lost \(Format.count(picture.lost))"
     let optional: [Span] = [

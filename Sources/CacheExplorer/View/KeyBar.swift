@@ -6,7 +6,9 @@ enum KeyBar {
   ]
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
-    var bindings = KeyTable.bindings.filter { $0.label != nil && (!model.isReadOnly || $0.scope != .change) }
+    var bindings = KeyTable.bindings.filter {
+      $0.label != nil && $0.scope.realm == .normal && (!model.isReadOnly || $0.scope != .change)
+    }
     let gap = rect.width >= 100 ? 2 : 1
     func width() -> Int { bindings.reduce(1) { $0 + key($1).width + word($1).width + gap } - gap }
     for action in dropped where width() > rect.width { bindings.removeAll { $0.action == action } }

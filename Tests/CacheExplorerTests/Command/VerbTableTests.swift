@@ -24,6 +24,8 @@ struct VerbTableTests {
       case .column: "ttl"
       case .file: "a.json"
       case .expectation: "hit>=1%"
+      case .recording: "a.rec"
+      case .moment: "1s"
       case .key, .value, .level, .text: "a"
       }
     }

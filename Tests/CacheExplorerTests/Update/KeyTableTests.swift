@@ -3,7 +3,7 @@ import Testing
 @testable import CacheExplorer
 
 struct KeyTableTests {
-  @Test("No key does two things in one place", arguments: [KeyTable.Realm.normal, .typing, .confirming])
+  @Test("No key does two things in one place", arguments: [KeyTable.Realm.normal, .typing, .confirming, .replaying])
   func noDuplicates(realm: KeyTable.Realm) {
     var seen: Set<InputEvent.Key> = []
     for binding in KeyTable.bindings where binding.scope.realm == realm {

@@ -1,0 +1,74 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Writes a recording as an asciicast, version 2, which asciinema and its player show.
+///
+/// https://docs.asciinema.org/manual/asciicast/v2/
+enum Asciicast {
+  struct Report: Sendable, Equatable {
+    var pictures = 0
+    /// Pictures that are not those that were shown.
+    var differences = 0
+    /// The recording tells what its pictures were.
+    var isCompared = false
+    var seconds = 0.0
+    /// Why it goes no further.
+    var failure: RecordingFailure?
+
+    var sentence: String {
+      var text = "\(Format.count(pictures)) \(pictures == 1 ? "picture" : "pictures") of "
+      text += Format.behind(nanoseconds: Int64(seconds * 1e9))
+      if isCompared, differences == 0 { text += ", every one as it was shown" }
+      if differences > 0 { text += ", \(Format.count(differences)) of them not as they were shown" }
+      return text
+    }
+  }
+
+  /// - Throws: ``CommandFailure`` if the file cannot be written.
+  static func write(_ recording: Recording, to path: String, theme: Theme = .standard) throws -> Report {
+    var report = Report()
+    var playback = Playback(recording)
+    var writer = ANSIWriter(palette: Palette(depth: .many, theme: theme))
+    var size = playback.model.size
+    var text =
+      JSONText.object([
+        ("version", .number(2)), ("width", .number(size.width)), ("height", .number(size.height)),
+        ("timestamp", .number(recording.started)), ("title", .text("cache-explorer: \(recording.start.title)")),
+        ("env", .object([("TERM", .text("xterm-256color"))])),
+      ]).line + "\n"
+    for place in recording.pictures.indices {
+      playback.go(to: place)
+      guard playback.failure == nil else { break }
+      let canvas = playback.canvas
+      report.pictures += 1
+      switch playback.isAsShown(canvas) {
+      case true?: report.isCompared = true
+      case false?: report.differences += 1
+      case nil: break
+      }
+      let time = Double(playback.time) / 1e9
+      report.seconds = time
+      if canvas.size != size {
+        size = canvas.size
+        text += line(time, "r", "\(size.width)x\(size.height)")
+      }
+      let frame = writer.frame(canvas)
+      if !frame.isEmpty { text += line(time, "o", frame) }
+    }
+    report.failure = playback.failure
+    let bytes = Data(text.utf8)
+    do { try bytes.write(to: URL(filePath: path), options: .atomic) } catch {
+      throw CommandFailure(message: "\(path) cannot be written; name a file in a directory that you may write to")
+    }
+    return report
+  }
+
+  private static func line(_ time: Double, _ kind: String, _ data: String) -> String {
+    let millionths = Int((time * 1e6).rounded())
+    let fraction = String(1_000_000 + millionths % 1_000_000).dropFirst()
+    return "[\(millionths / 1_000_000).\(fraction), \(JSONText.text(kind).line), \(JSONText.text(data).line)]\n"
+  }
+}

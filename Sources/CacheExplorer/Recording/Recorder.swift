@@ -1,0 +1,164 @@
+import CacheEngine
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Writes what enters the model into a file, on a queue of its own.
+///
+/// Whoever hands over a message does not wait. When more waits to be written than there is room for, events are left out
+/// and counted; the file never grows beyond its limit.
+final class Recorder: Sendable {
+  /// So many events and lines may wait to be written.
+  private static let mostWaiting = 200_000
+
+  private enum Letter: Sendable {
+    case message(at: Int64, Message)
+    case picture(at: Int64, checksum: UInt64?)
+  }
+
+  private struct Waiting {
+    var letters: [Letter] = []
+    var weight = 0
+    /// Events that were left out since the last ones that were taken.
+    var leftOut = 0
+    var status = RecordingStatus()
+    var problem: String?
+    var isScheduled = false
+  }
+
+  let path: String
+  let limit: Int
+  let isMasked: Bool
+  /// The file tells everything from the start of the session, so that the pictures are those that were shown.
+  let isWhole: Bool
+  private let clock: any CacheClock
+  private let began: CacheInstant
+  private let waiting: Mutex<Waiting>
+  private let writer: Mutex<RecordingWriter>
+  private let queue = DispatchQueue(label: "cache-explorer.recorder")
+
+  /// - Throws: ``CommandFailure`` if the file cannot be made, or holds something else.
+  init(
+    path: String, model: Model, isWhole: Bool, limit: Int = RecordingFormat.usualLimit,
+    clock: any CacheClock = SystemClock()
+  ) throws(CommandFailure) {
+    self.path = path
+    self.limit = limit
+    self.clock = clock
+    self.isWhole = isWhole
+    isMasked = model.isMasked
+    began = clock.now
+    let file = try RecordingFile(creating: path)
+    var writer = RecordingWriter(file: file, limit: limit, mask: model.isMasked ? RecordingMask() : nil)
+    writer.begin(SessionStart(model, isMasked: model.isMasked), isWhole: isWhole, started: clock.timeSinceEpoch)
+    waiting = Mutex(Waiting(status: RecordingStatus(bytes: writer.bytes)))
+    self.writer = Mutex(writer)
+  }
+
+  /// How it does at this moment.
+  var status: RecordingStatus { waiting.withLock { $0.status } }
+
+  /// Why it stopped, if it did.
+  var problem: String? { waiting.withLock { $0.problem } }
+
+  private var now: Int64 { began.duration(to: clock.now).clampedNanoseconds }
+
+  /// Notes a message before the model is changed by it.
+  func note(_ message: Message, mode: Model.Mode) {
+    guard !isMasked || RecordingMask.mayKeep(message, in: mode) else { return }
+    let at = now
+    let mustSchedule = waiting.withLock { waiting in
+      guard waiting.status.phase == .going else { return false }
+      var message = message
+      if waiting.weight > Self.mostWaiting, message.weight > 1 {
+        // Log lines and lists are made good by what follows; events are known to be missing.
+        if case .events(let events, let lost) = message { waiting.leftOut += events.count + lost }
+        return false
+      }
+      if waiting.leftOut > 0, case .events(let events, let lost) = message {
+        message = .events(events, lost: lost + waiting.leftOut)
+        waiting.status.lost += waiting.leftOut
+        waiting.leftOut = 0
+      }
+      waiting.weight += message.weight
+      waiting.letters.append(.message(at: at, message))
+      defer { waiting.isScheduled = true }
+      return !waiting.isScheduled
+    }
+    if mustSchedule { schedule() }
+  }
+
+  /// Notes that a picture is shown.
+  func notePicture(_ canvas: Canvas) {
+    let at = now
+    let mayCompare = isWhole && !isMasked && waiting.withLock { $0.status.lost + $0.leftOut == 0 }
+    let checksum = mayCompare ? canvas.checksum : nil
+    let mustSchedule = waiting.withLock { waiting in
+      guard waiting.status.phase == .going else { return false }
+      waiting.letters.append(.picture(at: at, checksum: checksum))
+      defer { waiting.isScheduled = true }
+      return !waiting.isScheduled
+    }
+    if mustSchedule { schedule() }
+  }
+
+  private func schedule() { queue.async { self.writeWaiting() } }
+
+  private func writeWaiting() {
+    let letters = waiting.withLock { waiting in
+      defer { (waiting.letters, waiting.weight, waiting.isScheduled) = ([], 0, false) }
+      return waiting.letters
+    }
+    let (phase, bytes, problem) = writer.withLock { writer in
+      for letter in letters {
+        switch letter {
+        case .message(let at, let message): writer.write(message, at: at)
+        case .picture(let at, let checksum): writer.writePicture(checksum, at: at)
+        }
+      }
+      writer.flush()
+      return (writer.phase, writer.bytes, writer.problem)
+    }
+    waiting.withLock { waiting in
+      (waiting.status.phase, waiting.status.bytes, waiting.problem) = (phase, bytes, problem)
+    }
+  }
+
+  /// Writes what waits.
+  func flush() { queue.sync { writeWaiting() } }
+
+  /// Writes what waits and the last line, and closes the file; calling it twice is harmless.
+  @discardableResult
+  func finish() -> RecordingStatus {
+    let at = now
+    queue.sync {
+      writeWaiting()
+      let lost = waiting.withLock { $0.status.lost + $0.leftOut }
+      let (bytes, problem) = writer.withLock { writer in
+        writer.end(.closed, at: at, lost: lost)
+        return (writer.bytes, writer.problem)
+      }
+      waiting.withLock { ($0.status.bytes, $0.problem) = (bytes, problem) }
+    }
+    return status
+  }
+}
+
+extension Message {
+  /// How much there is to write, in events and lines.
+  fileprivate var weight: Int {
+    switch self {
+    case .events(let events, _): 1 + events.count
+    case .log(let lines, _): 1 + lines.count
+    case .snapshot(_, let contents): 1 + contents.count
+    default: 1
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import CacheEngine
+
+/// The file of a recorded session: a line of JSON for the beginning, one for each message and each picture.
+///
+/// ```
+/// {"format":"cache-explorer recording","version":1,…}
+/// {"at":1200000,"message":["tick",…]}
+/// {"at":1250000,"picture":1,"trouble":0,"grid":"9a…"}
+/// {"at":9000000,"end":"closed","lost":0}
+/// ```
+///
+/// `at` counts nanoseconds since the beginning. A message is everything that enters `update`, so the same messages make
+/// the same pictures. `grid` is a checksum of the picture that was shown, where the file tells everything that led to it.
+enum RecordingFormat {
+  static let name = "cache-explorer recording"
+  static let version = 1
+  /// The most that a file may grow to unless another limit is given.
+  static let usualLimit = 256 << 20
+  static let leastLimit = 64 << 10
+  /// Room for the last line.
+  static let reserve = 256
+
+  /// Why a recording ended, as its last line tells it.
+  enum End: String, Sendable, CaseIterable {
+    case closed, full
+  }
+}
+
+/// How a session began: all of the model that is not made by messages.
+struct SessionStart: Sendable {
+  var title: String
+  var size: Size
+  var now: CacheInstant
+  var wall: Duration
+  var utcOffsetInSeconds: Int64
+  var isReadOnly: Bool
+  var isMasked: Bool
+  var minimum: LogLevel
+  var page: Page
+  var isZoomed: Bool
+  var levels: [LevelRow]
+  var operators: [OperatorRow]
+  var chain: [ChainPart]
+  var config: ConfigSheet
+  /// Older commands, which a key may bring back onto the screen.
+  var history: [String]
+
+  /// Where a model stands.
+  ///
+  /// What it counted is left out: a recording counts from its beginning.
+  init(_ model: Model, isMasked: Bool) {
+    title = model.title
+    size = model.size
+    now = model.live.now
+    wall = model.wall
+    utcOffsetInSeconds = model.utcOffsetInSeconds
+    isReadOnly = model.isReadOnly
+    self.isMasked = model.isMasked
+    minimum = model.log.minimum
+    page = model.page
+    isZoomed = model.isZoomed
+    levels = model.live.levels
+    operators = model.live.operators
+    chain = model.live.chain
+    config = model.config
+    history = isMasked ? [] : model.command.history
+  }
+
+  /// The model as it was at the beginning.
+  var model: Model {
+    var model = Model(title: title, levels: levels, operators: operators, chain: chain, size: size, now: now)
+    model.wall = wall
+    model.utcOffsetInSeconds = utcOffsetInSeconds
+    model.isReadOnly = isReadOnly
+    model.isMasked = isMasked
+    model.log.minimum = minimum
+    model.page = page
+    if page != .overview, let panel = page.panels.first { model.focus = panel }
+    model.isZoomed = isZoomed
+    model.config = config
+    model.command.remember(all: history)
+    return model
+  }
+}
+
+extension SessionStart: Recorded {
+  var recorded: JSONText {
+    .object([
+      ("title", title.recorded), ("size", size.recorded), ("now", now.recorded), ("wall", wall.recorded),
+      ("utcOffset", utcOffsetInSeconds.recorded), ("readOnly", isReadOnly.recorded), ("mask", isMasked.recorded),
+      ("log", minimum.recordedValue), ("page", page.recordedValue), ("zoom", isZoomed.recorded),
+      ("levels", levels.recorded), ("operators", operators.recorded), ("chain", chain.recorded),
+      ("config", config.recorded), ("history", history.recorded),
+    ])
+  }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    func field<Field: Recorded>(_ name: String) throws(RecordedFault) -> Field {
+      guard let value = json[name] else { throw RecordedFault("“\(name)” is missing") }
+      return try Field(recorded: value)
+    }
+    title = try field("title")
+    size = try field("size")
+    now = try field("now")
+    wall = try field("wall")
+    utcOffsetInSeconds = try field("utcOffset")
+    isReadOnly = try field("readOnly")
+    isMasked = try field("mask")
+    minimum = try .init(recordedValue: try field("log"))
+    page = try .init(recordedValue: try field("page"))
+    isZoomed = try field("zoom")
+    levels = try field("levels")
+    operators = try field("operators")
+    chain = try field("chain")
+    config = try field("config")
+    history = try field("history")
+    let (levelCount, operatorCount) = (levels.count, operators.count)
+    guard chain.allSatisfy({ $0.fits(levels: levelCount, operators: operatorCount) }) else {
+      throw RecordedFault("the cache has parts that are not there")
+    }
+  }
+}
+
+extension Canvas {
+  /// A checksum of everything that is shown (FNV-1a, 64 bits).
+  var checksum: UInt64 {
+    var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+    func add(_ byte: UInt8) { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for cell in cells {
+      for byte in cell.glyph.utf8 { add(byte) }
+      add(cell.style.code)
+    }
+    add(UInt8(truncatingIfNeeded: size.width))
+    add(UInt8(truncatingIfNeeded: cursor.map { $0.x + 1 } ?? 0))
+    add(UInt8(truncatingIfNeeded: cursor.map { $0.y + 1 } ?? 0))
+    return sum
+  }
+}
+
+extension Style {
+  /// A number of its own for each style; beyond what a letter can begin with.
+  fileprivate var code: UInt8 {
+    let role = UInt8(truncatingIfNeeded: Role.allCases.firstIndex(of: role) ?? 0)
+    return 0x80 | role << 2 | (isBold ? 2 : 0) | (isReversed ? 1 : 0)
+  }
+}

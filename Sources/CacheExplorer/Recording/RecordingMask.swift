@@ -1,0 +1,109 @@
+import CacheEngine
+
+/// Keeps keys and values out of the recording of a masked session.
+///
+/// Every key has another name, always the same one; what is typed, what is answered and what an error says is left out, since
+/// a key or a value may stand in it.
+struct RecordingMask {
+  static let hidden = "hidden by --mask"
+  /// Keys after so many share one name.
+  private static let mostNames = 1_000_000
+
+  private var names: [String: String] = [:]
+
+  mutating func name(of key: String) -> String {
+    if let name = names[key] { return name }
+    guard names.count < Self.mostNames else { return "key" }
+    let name = "key-\(names.count + 1)"
+    names[key] = name
+    return name
+  }
+
+  /// Whether a message may be written at all, as far as the keyboard is concerned.
+  ///
+  /// `mode`: What keys were for when it came.
+  static func mayKeep(_ message: Message, in mode: Model.Mode) -> Bool {
+    guard case .input(let event) = message else { return true }
+    switch event {
+    case .paste: return false
+    case .resized, .terminate, .suspend, .resumed: return true
+    case .key(let key):
+      switch mode {
+      case .command, .filter: return false
+      case .normal:
+        let action = KeyTable.action(for: key, in: .normal)
+        return action != .command && action != .filter
+      case .help, .explaining, .confirming: return true
+      }
+    }
+  }
+
+  /// The message without keys and values; `nil` if nothing is left of it.
+  mutating func masked(_ message: Message) -> Message? {
+    switch message {
+    case .input, .tick, .showLog, .caption, .sort, .faults, .usage, .help, .planned, .replaced, .recording: message
+    case .events(let events, let lost): .events(events.map { masked($0) }, lost: lost)
+    case .log(let lines, let lost): .log(lines.map { masked($0) }, lost: lost)
+    case .snapshot(let level, let contents):
+      .snapshot(
+        level: level,
+        contents.map {
+          EntrySummary(key: name(of: $0.key), cost: $0.cost, created: $0.created, deadline: $0.deadline)
+        })
+    case .finished(let result, let line): finished(result, line: line)
+    case .value(let sight): masked(sight)
+    case .filter, .files, .rejected, .models: nil
+    }
+  }
+
+  private mutating func masked(_ event: CacheEvent) -> CacheEvent {
+    var event = event
+    event.key = event.key.map { name(of: $0) }
+    event.madeRoomFor = event.madeRoomFor.map { name(of: $0) }
+    switch event.kind {
+    case .failed(let operation, _, let duration): event.kind = .failed(operation, Self.hidden, duration)
+    case .requestEnded(let operation, .failed, let duration):
+      event.kind = .requestEnded(operation, .failed(Self.hidden), duration)
+    case .operated(.refreshEnded(let duration, .some)):
+      event.kind = .operated(.refreshEnded(duration, error: Self.hidden))
+    case .operated(.retried(let attempt, let delay, _)):
+      event.kind = .operated(.retried(attempt: attempt, after: delay, error: Self.hidden))
+    case .operated(.fellBack(.some)): event.kind = .operated(.fellBack(error: Self.hidden))
+    default: break
+    }
+    return event
+  }
+
+  /// The first word of a line that tells of an event says what happened; all else may hold a key.
+  private func masked(_ line: LogLine) -> LogLine {
+    var line = line
+    let word = line.event == nil ? "" : line.text.prefix { $0 != " " }
+    line.text = "\(word) (\(Self.hidden))"
+    return line
+  }
+
+  /// A command that a key stood for is known by its line, which is made here as the replay makes it.
+  private mutating func finished(_ result: CommandResult, line: String?) -> Message {
+    var result = result
+    (result.value, result.note, result.expectation) = (nil, nil, nil)
+    if result.error != nil { result.error = Self.hidden }
+    let words = (line ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+    guard let verb = words.first, ["del", "expire", "clear", "warn"].contains(verb) else {
+      return .finished(result, line: line == "" ? "" : nil)
+    }
+    guard words.count > 1 else { return .finished(result, line: verb) }
+    let rest = words[1] == "--all" ? words[1] : name(of: words[1])
+    return .finished(result, line: "\(verb) \(rest)")
+  }
+
+  private mutating func masked(_ sight: ValueSight) -> Message {
+    var sight = sight
+    sight.key = name(of: sight.key)
+    switch sight.content {
+    case .bytes(let bytes, let count): sight.content = .bytes(bytes.map { _ in 0x2e }, of: count)
+    case .failed: sight.content = .failed(Self.hidden)
+    case .asked, .absent: break
+    }
+    return .value(sight)
+  }
+}

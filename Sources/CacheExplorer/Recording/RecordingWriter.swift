@@ -1,0 +1,156 @@
+import ArgumentParser
+import CacheEngine
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Makes the lines of a recording, and keeps the file within its limit.
+struct RecordingWriter: ~Copyable {
+  private let file: RecordingFile
+  private let limit: Int
+  private var mask: RecordingMask?
+  private var pending: [UInt8] = []
+  private var pictures = 0
+  /// Warnings and errors since the last picture.
+  private var trouble = 0
+  private(set) var bytes = 0
+  private(set) var phase = RecordingStatus.Phase.going
+  private(set) var problem: String?
+  private var hasEnded = false
+
+  init(file: consuming RecordingFile, limit: Int, mask: RecordingMask?) {
+    self.file = file
+    self.limit = max(RecordingFormat.leastLimit, limit)
+    self.mask = mask
+  }
+
+  mutating func begin(_ start: SessionStart, isWhole: Bool, started: Duration) {
+    append(
+      .object([
+        ("format", .text(RecordingFormat.name)), ("version", .number(RecordingFormat.version)),
+        ("program", .text(CacheExplorer.configuration.version)),
+        ("started", .number(Int(started.components.seconds))), ("limit", .number(limit)),
+        ("masked", .flag(mask != nil)), ("whole", .flag(isWhole)), ("session", start.recorded),
+      ]))
+    flush()
+  }
+
+  mutating func write(_ message: Message, at time: Int64) {
+    guard phase == .going else { return }
+    guard let message = mask == nil ? message : mask?.masked(message) else { return }
+    trouble += message.troubles
+    append(.object([("at", time.recorded), ("message", message.recorded)]), at: time)
+  }
+
+  mutating func writePicture(_ checksum: UInt64?, at time: Int64) {
+    guard phase == .going else { return }
+    pictures += 1
+    append(
+      .object([
+        ("at", time.recorded), ("picture", .number(pictures)), ("trouble", trouble > 0 ? .number(trouble) : nil),
+        ("grid", checksum.map { .text(String($0, radix: 16)) }),
+      ]), at: time)
+    trouble = 0
+  }
+
+  /// Writes the last line, and lets go of the file.
+  mutating func end(_ reason: RecordingFormat.End, at time: Int64, lost: Int) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    if phase != .broken {
+      let line = JSONText.object([
+        ("at", time.recorded), ("end", .text(reason.rawValue)), ("pictures", .number(pictures)),
+        ("lost", .number(lost)),
+      ]).line
+      pending += Array((line + "\n").utf8)
+      bytes += line.utf8.count + 1
+    }
+    flush()
+    file.sync()
+  }
+
+  private mutating func append(_ json: JSONText, at time: Int64 = 0) {
+    let line = Array((json.line + "\n").utf8)
+    guard bytes + line.count + RecordingFormat.reserve <= limit else {
+      end(.full, at: time, lost: 0)
+      phase = .full
+      return
+    }
+    pending += line
+    bytes += line.count
+    if pending.count > 1 << 20 { flush() }
+  }
+
+  /// Hands what was made to the system.
+  mutating func flush() {
+    guard !pending.isEmpty, phase != .broken else { return pending = [] }
+    if let failure = file.write(pending) {
+      phase = .broken
+      problem = failure
+    }
+    pending = []
+  }
+}
+
+extension Message {
+  /// How many warnings and errors it tells of.
+  fileprivate var troubles: Int {
+    switch self {
+    case .log(let lines, _): lines.reduce(0) { $0 + ($1.level >= .warning ? 1 : 0) }
+    default: 0
+    }
+  }
+}
+
+/// A file that only its owner may read, open for writing.
+struct RecordingFile: ~Copyable {
+  private let descriptor: Int32
+
+  /// A file that is there already is written over only if it is a recording, or empty.
+  init(creating path: String) throws(CommandFailure) {
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
+    let file = unsafe open(path, flags, 0o600)
+    guard file >= 0 else {
+      let reason = unsafe String(cString: strerror(errno))
+      throw CommandFailure(
+        message: "\(path) cannot be written (\(reason)); name a file in a directory that you may write to")
+    }
+    var first = [UInt8](repeating: 0, count: 64)
+    let count = unsafe read(file, &first, first.count)
+    let beginning = "{\"format\":\"\(RecordingFormat.name)\""
+    guard count <= 0 || String(decoding: first[..<count], as: UTF8.self).hasPrefix(beginning) else {
+      _ = systemClose(file)
+      throw CommandFailure(message: "\(path) is there and is no recording; name another file")
+    }
+    guard ftruncate(file, 0) == 0, lseek(file, 0, SEEK_SET) == 0 else {
+      _ = systemClose(file)
+      throw CommandFailure(message: "\(path) is no file that could be recorded into; name another one")
+    }
+    descriptor = file
+  }
+
+  /// Writes everything; what went wrong, if something did.
+  func write(_ bytes: [UInt8]) -> String? {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
+      if written < 0 && errno == EINTR { continue }
+      guard written > 0 else { return unsafe String(cString: strerror(errno)) }
+      rest = rest.dropFirst(written)
+    }
+    return nil
+  }
+
+  func sync() { _ = fsync(descriptor) }
+
+  deinit { _ = systemClose(descriptor) }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+  unsafe write(descriptor, bytes, count)
+}

@@ -1,0 +1,107 @@
+import CacheEngine
+
+/// Plays a recording on a screen, until the person leaves.
+@MainActor
+final class ReplayShow {
+  private enum Letter: Sendable {
+    case input(InputEvent)
+    case answer(CommandLineState.Answer)
+    /// The next picture is due.
+    case wake
+  }
+
+  /// No screen needs pictures faster.
+  private static let frame = Duration.milliseconds(33)
+
+  private let screen: any Screen
+  private let clock: any CacheClock
+  private let theme: Theme
+  private let mailbox = Mailbox<Letter>()
+  private var state: ReplayState
+  private var exitStatus: Int32?
+
+  init(
+    _ recording: Recording, speed: Double, screen: any Screen, theme: Theme = .standard,
+    clock: any CacheClock = SystemClock()
+  ) {
+    self.screen = screen
+    self.clock = clock
+    self.theme = theme
+    state = ReplayState(Playback(recording, speed: speed), size: screen.size)
+  }
+
+  /// What the person does, while somebody else listens to the screen.
+  func post(_ event: InputEvent) { mailbox.post(.input(event)) }
+
+  /// Listens to the screen and plays.
+  ///
+  /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
+  func runAlone() async -> Int32 {
+    let input = Task {
+      for await event in screen.input { post(event) }
+      post(.terminate(signal: 0))
+    }
+    defer { input.cancel() }
+    return await run()
+  }
+
+  func run() async -> Int32 {
+    var last = clock.now
+    draw()
+    while exitStatus == nil, !Task.isCancelled {
+      let timer = wakeLater()
+      let letters = await mailbox.take()
+      timer?.cancel()
+      let now = clock.now
+      state.playback.pass(last.duration(to: now))
+      last = now
+      for letter in letters where exitStatus == nil { receive(letter) }
+      if exitStatus == nil { draw() }
+    }
+    return exitStatus ?? 0
+  }
+
+  private func wakeLater() -> Task<Void, Never>? {
+    guard let pause = state.playback.pause else { return nil }
+    let due = clock.now.advanced(by: max(pause, Self.frame))
+    return Task {
+      do { try await clock.sleep(until: due, tolerance: nil) } catch { return }
+      mailbox.post(.wake)
+    }
+  }
+
+  private func draw() {
+    var canvas = Canvas(state.size)
+    view(state, on: &canvas)
+    screen.show(canvas)
+  }
+
+  private func receive(_ letter: Letter) {
+    switch letter {
+    case .wake: break
+    case .answer(let answer): state.answer = answer
+    case .input(let event):
+      if case .terminate(let signal) = event, signal != 0 { exitStatus = 128 + signal }
+      for effect in state.handle(event) { carryOut(effect) }
+    }
+  }
+
+  private func carryOut(_ effect: ReplayState.Effect) {
+    switch effect {
+    case .leave: exitStatus = exitStatus ?? 0
+    case .redraw: screen.invalidate()
+    case .suspend: screen.suspend()
+    case .export(let file):
+      let (recording, theme) = (state.playback.recording, theme)
+      Task {
+        do {
+          let report = try await BlockingWork.run { try Asciicast.write(recording, to: file, theme: theme) }
+          let text = "\(report.sentence) written to \(file)"
+          mailbox.post(.answer(CommandLineState.Answer(isGood: report.failure == nil, text: text)))
+        } catch {
+          mailbox.post(.answer(CommandLineState.Answer(isGood: false, text: String(describing: error))))
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import CacheEngine
+
+/// A replay on the screen: where it stands, and what the person does with it.
+///
+/// Pure as the model of a live session is: events and time go in, what is to be done comes out.
+struct ReplayState: Sendable {
+  /// What the runtime is asked to do.
+  enum Effect: Sendable, Equatable {
+    case leave
+    case redraw
+    case suspend
+    case export(String)
+  }
+
+  /// How far an arrow goes.
+  static let leap = Duration.seconds(5)
+
+  var playback: Playback
+  /// The window's.
+  var size: Size
+  /// The command that is typed, if one is.
+  private(set) var editor: LineEditor?
+  /// The place and the words of what is wrong with it.
+  private(set) var fault: CommandError?
+  var answer: CommandLineState.Answer?
+  private(set) var isHelping = false
+
+  init(_ playback: Playback, size: Size) {
+    self.playback = playback
+    self.size = size
+    answer = playback.recording.note.map { CommandLineState.Answer(isGood: false, text: $0) }
+  }
+
+  mutating func handle(_ event: InputEvent) -> [Effect] {
+    switch event {
+    case .resized(let size):
+      self.size = size
+      return [.redraw]
+    case .resumed: return [.redraw]
+    case .suspend: return [.suspend]
+    case .terminate: return [.leave]
+    case .paste(let text):
+      editor?.insert(text)
+      return []
+    case .key(let key): return editor == nil ? press(key) : type(key)
+    }
+  }
+
+  private mutating func press(_ key: InputEvent.Key) -> [Effect] {
+    let known = KeyTable.action(for: key, in: .replaying)
+    if isHelping, known != .redraw, known != .suspend {
+      isHelping = false
+      return []
+    }
+    guard let action = known else { return [] }
+    answer = nil
+    switch action {
+    case .freeze:
+      if playback.isAtEnd { playback.go(to: 0) }
+      playback.isPlaying.toggle()
+    case .stepBack: playback.step(by: -1)
+    case .stepForward: playback.step(by: 1)
+    case .slower: playback.faster(false)
+    case .faster: playback.faster(true)
+    case .earlier: leap(by: .zero - Self.leap)
+    case .later: leap(by: Self.leap)
+    case .first: playback.go(to: 0)
+    case .live, .last: playback.go(to: .max)
+    case .nextTrouble: jump(.warning(next: true))
+    case .previousTrouble: jump(.warning(next: false))
+    case .command: editor = LineEditor()
+    case .help: isHelping = true
+    case .redraw: return [.redraw]
+    case .suspend: return [.suspend]
+    case .quit: return [.leave]
+    default: break
+    }
+    return []
+  }
+
+  private mutating func leap(by distance: Duration) {
+    playback.go(toTime: CacheInstant(nanoseconds: playback.head).advanced(by: distance).nanoseconds)
+  }
+
+  private mutating func type(_ key: InputEvent.Key) -> [Effect] {
+    guard let action = KeyTable.action(for: key, in: .typing) else {
+      if case .character(let character) = key { editor?.insert(String(character)) }
+      fault = nil
+      return []
+    }
+    switch action {
+    case .accept: return run(editor?.text ?? "")
+    case .cancel: (editor, fault) = (nil, nil)
+    case .redraw: return [.redraw]
+    case .suspend: return [.suspend]
+    default:
+      editor?.apply(action)
+      fault = nil
+    }
+    return []
+  }
+
+  private mutating func run(_ line: String) -> [Effect] {
+    do throws(CommandError) {
+      guard let command = try Command.parse(line) else {
+        editor = nil
+        return []
+      }
+      switch command {
+      case .jump(let target): jump(target)
+      case .speed(let speed): playback.set(speed: speed)
+      case .help: isHelping = true
+      case .quit: return [.leave]
+      case .export(let file) where ExportFormat(file: file) == .cast:
+        editor = nil
+        answer = CommandLineState.Answer(isGood: true, text: "writing \(file)")
+        return [.export(file)]
+      default:
+        throw CommandError(
+          column: 0, message: "a replay has no cache to \(command.verb)",
+          remedy: "use jump, speed, export FILE.cast, help or quit")
+      }
+      (editor, fault) = (nil, nil)
+    } catch {
+      fault = error
+    }
+    return []
+  }
+
+  private mutating func jump(_ target: JumpTarget) {
+    switch target {
+    case .time(let time): playback.go(toTime: time.clampedNanoseconds)
+    case .relative(let distance): leap(by: distance)
+    case .warning(let isNext):
+      guard !playback.goToTrouble(forwards: isNext) else { return }
+      answer = CommandLineState.Answer(
+        isGood: false, text: "no warning or error \(isNext ? "after" : "before") this picture")
+    }
+  }
+}

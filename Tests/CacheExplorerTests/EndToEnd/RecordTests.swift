@@ -1,0 +1,150 @@
+import Foundation
+import PseudoTerminal
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// `--record` and `--replay` as processes on a terminal of their own.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct RecordTests {
+  private static let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
+
+  private func configuration(in folder: borrowing TemporaryFolder) throws -> String {
+    try folder.write(
+      """
+      name: recorded
+      levels:
+        - memory: { capacity: 1 MiB }
+        - pooled:
+            origin: { latency: 1ms, size: 64 B }
+      """, to: "cache.yaml")
+  }
+
+  private func open(
+    _ arguments: [String], in folder: borrowing TemporaryFolder, width: Int = 120, height: Int = 40
+  ) throws -> PseudoTerminal {
+    try PseudoTerminal(
+      Program.path, arguments: arguments, width: width, height: height,
+      environment: Self.environment.merging(["HOME": folder.url.path()]) { $1 })
+  }
+
+  /// Records a session in which a key was read, and tells what was on its last whole screen.
+  private func record(in folder: borrowing TemporaryFolder, more: [String] = []) async throws -> (String, [String]) {
+    let path = folder.url.appending(path: "s.rec").path()
+    let terminal = try open(
+      ["open", try configuration(in: folder), "--record", path] + more, in: folder)
+    try await terminal.wait(for: "the picture") { $0.screen.rows[0].contains("● REC ") }
+    terminal.send(":get user:1\r")
+    try await terminal.wait(forText: "from ORIGIN")
+    // Frozen, so that the picture stays.
+    terminal.send(" ")
+    try await terminal.wait(for: "PAUSED") { $0.screen.rows[0].contains("PAUSED") }
+    let rows = terminal.sight.screen.rows
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(terminal.modes == terminal.modesBefore)
+    #expect(terminal.sight.screen.contains("watch it with cache-explorer --replay"))
+    return (path, rows)
+  }
+
+  @Test("a session is recorded, closed whole on leaving, and replayed on a terminal as it was")
+  func replays() async throws {
+    let folder = try TemporaryFolder()
+    let (path, rows) = try await record(in: folder)
+    #expect(try String(contentsOfFile: path, encoding: .utf8).hasSuffix("}\n"))
+    let terminal = try open(["--replay", path, "--speed", "0.25"], in: folder, height: 41)
+    try await terminal.wait(for: "the replay") { $0.screen.rows[40].contains("REPLAY") }
+    terminal.send("L")
+    try await terminal.wait(for: "its end") { $0.screen.rows[40].contains("■ REPLAY") }
+    let shown = terminal.sight.screen.rows
+    #expect(shown[1..<39] == rows[1..<39])
+    terminal.send(":jump 0s\r")
+    try await terminal.wait(for: "its beginning") { $0.screen.rows[40].contains("REPLAY 0.0 s of") }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(terminal.modes == terminal.modesBefore)
+    #expect(!terminal.sight.screen.isAlternate)
+  }
+
+  @Test("a session that was killed can be opened up to its end, which is said")
+  func killed() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.appending(path: "k.rec").path()
+    let terminal = try open(
+      ["open", try configuration(in: folder), "--run", "zipf --rate 200", "--record", path], in: folder)
+    try await terminal.wait(for: "traffic") { $0.screen.rows[0].contains("● REC ") && $0.screen.contains("key:0") }
+    terminal.signal(SIGKILL)
+    #expect(try await terminal.ending() == .signalled(SIGKILL))
+    let replay = try open(["--replay", path], in: folder)
+    try await replay.wait(for: "what is said about the end") {
+      $0.screen.contains("the recording was not closed") || $0.screen.contains("the recording broke off")
+    }
+    replay.signal(SIGTERM)
+    #expect(try await replay.ending() == .exited(128 + SIGTERM))
+    #expect(replay.modes == replay.modesBefore)
+  }
+
+  @Test("without a screen a recording becomes an asciicast, or its last picture as text without an escape byte")
+  func headless() async throws {
+    let folder = try TemporaryFolder()
+    let (path, _) = try await record(in: folder)
+    let cast = folder.url.appending(path: "s.cast").path()
+    let export = try await Program.run(["--replay", path, "--export", cast])
+    #expect(export.status == 0, "\(export.errors)")
+    #expect(export.output.contains("every one as it was shown"))
+    #expect(try String(contentsOfFile: cast, encoding: .utf8).hasPrefix("{\"version\":2,\"width\":120,\"height\":40,"))
+    let text = try await Program.run(["open", "--replay", path])
+    #expect(text.status == 0)
+    #expect(text.output.contains("a session of recorded,"))
+    #expect(text.output.contains("‖ PAUSED"))
+    #expect(!text.output.utf8.contains(0x1b))
+  }
+
+  @Test("--mask keeps keys and values out of the file")
+  func masked() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.appending(path: "m.rec").path()
+    let terminal = try open(["open", try configuration(in: folder), "--mask", "--record", path], in: folder)
+    try await terminal.wait(for: "the picture") { $0.screen.rows[0].contains("● REC ") }
+    terminal.send(":set account:4711 geheim\r")
+    try await terminal.wait(forText: "✓ set account:4711")
+    terminal.send(":get account:4711\r")
+    try await terminal.wait(forText: "6 B from MEMORY")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    #expect(!text.contains("4711") && !text.contains("geheim") && !text.contains("account"))
+    #expect(text.contains("key-1"))
+    let replay = try await Program.run(["--replay", path])
+    #expect(replay.output.contains("key-1"))
+  }
+
+  @Test("files that are no recordings, and options that do not fit, are refused with the remedy")
+  func refused() async throws {
+    let folder = try TemporaryFolder()
+    let file = try configuration(in: folder)
+    let foreign = try await Program.run(["--replay", file])
+    #expect(foreign.status == 2)
+    #expect(
+      foreign.errors.contains("\(file):1: error: this is not a recording of cache-explorer; make one with --record"))
+    for arguments in [
+      ["open"], ["open", file, "--replay", "x"], ["open", file, "--speed", "2"], ["open", file, "--export", "a.cast"],
+      ["--replay", "x", "--export", "a.txt"], ["open", file, "--record", "a.rec", "--once"],
+      ["open", file, "--record-limit", "1MiB"], ["open", file, "--record", "x", "--record-limit", "1KiB"],
+    ] {
+      #expect(try await Program.run(arguments).status == 2, "\(arguments)")
+    }
+    let plain = try await Program.run(["open", file, "--record", folder.url.appending(path: "p.rec").path()])
+    #expect(plain.status == 4)
+    #expect(plain.errors.contains("--record needs a screen: standard output is not a terminal"))
+    let taken = try open(["open", file, "--record", file], in: folder)
+    #expect(try await taken.ending() == .exited(2))
+    #expect(taken.modes == taken.modesBefore)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("name: recorded"))
+  }
+}

@@ -1,0 +1,303 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import PseudoTerminal
+import Testing
+
+@testable import CacheExplorer
+
+/// What is recorded and replayed.
+@Suite(.timeLimit(.minutes(2))) struct RecordingTests {
+  @Test("Whatever happened, a replay shows the same pictures, cell for cell", arguments: 1...6)
+  func samePictures(seed: Int) throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(UInt64(seed), steps: 160, in: folder)
+    let recording = try session.opened()
+    #expect(recording.note == nil)
+    #expect(recording.pictures.count == session.shown.count)
+    var playback = Playback(recording)
+    for (place, canvas) in session.shown.enumerated() {
+      playback.go(to: place)
+      #expect(playback.failure == nil)
+      #expect(playback.canvas == canvas, "picture \(place)")
+      #expect(playback.isAsShown(playback.canvas) == true)
+    }
+  }
+
+  @Test("Going back and forth comes to the same pictures as going straight", arguments: 1...2)
+  func seeks(seed: Int) throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(UInt64(seed), steps: 420, in: folder)
+    var playback = Playback(try session.opened())
+    var generator = SeededGenerator(seed: UInt64(seed))
+    for _ in 0..<16 {
+      let place = Int.random(in: 0..<session.shown.count, using: &generator)
+      playback.go(to: place)
+      #expect(playback.place == place)
+      #expect(playback.canvas == session.shown[place])
+    }
+    playback.go(to: .min)
+    #expect(playback.place == 0)
+    playback.go(to: .max)
+    #expect(playback.isAtEnd)
+  }
+
+  @Test("Every message comes back from its line as it was", arguments: 1...4)
+  func roundTrip(seed: Int) throws {
+    var messages = RandomMessages(seed: UInt64(seed), levels: Scene.threeLevels)
+    var all = (0..<300).map { _ in messages.message() }
+    all += [
+      .showLog(from: .warning), .caption("a\u{0}b"), .filter("x"), .sort("ttl"), .faults(["a": "down"]), .help,
+      .files(beginning: "a", ["a/", "ab"]),
+      .value(ValueSight(key: "k", level: nil, content: .bytes([0, 9, 255], of: 7))),
+      .value(ValueSight(key: "k", level: "m", content: .failed("no"))), .planned(.changes(["~ a"])),
+      .planned(.refused([ConfigurationProblem(file: "f", place: nil, message: "m", remedy: "r")])),
+      .recording(nil), .recording(RecordingStatus(phase: .full, bytes: 7, lost: 2)), .input(.terminate(signal: 15)),
+      .input(.suspend), .input(.resumed), .input(.key(.function(5))), .input(.key(.control("c"))),
+      .models(
+        ModelSheet.Content(
+          source: "live", rows: [ModelSheet.Row(name: .init(type: "A", id: "1"), isStored: true, cost: 3)])),
+    ]
+    for message in all {
+      let line = message.recorded.line
+      #expect(!line.contains("\n"))
+      let back = try Message(recorded: try JSONText(reading: Array(line.utf8)[...]))
+      #expect(back.recorded.line == line)
+      #expect("\(back)".count > 0)
+    }
+  }
+
+  // MARK: Files that are not as they should be
+
+  @Test("A recording that was torn anywhere opens up to there, and says so")
+  func torn() throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(3, steps: 60, in: folder)
+    _ = try session.opened()
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: session.path)))
+    let firstLine = try #require(bytes.firstIndex(of: 0x0a))
+    let firstPicture = try #require(bytes[(firstLine + 1)...].firstIndex(of: 0x0a))
+    var generator = SeededGenerator(seed: 3)
+    for _ in 0..<20 {
+      let cut = Int.random(in: firstPicture + 1..<bytes.count, using: &generator)
+      let recording = try Recording(Array(bytes[..<cut]), file: "torn.rec")
+      #expect(recording.note != nil)
+      if bytes[cut - 1] != 0x0a { #expect(recording.note?.contains("broke off within line") == true) }
+      var playback = Playback(recording)
+      playback.go(to: .max)
+      #expect(playback.failure == nil)
+      #expect(playback.canvas == session.shown[playback.place])
+    }
+    for cut in [1, 30, firstLine] {
+      let failure = #expect(throws: RecordingFailure.self) { try Recording(Array(bytes[..<cut]), file: "torn.rec") }
+      #expect(failure?.description.hasPrefix("torn.rec") == true)
+    }
+  }
+
+  @Test("A file of another kind, of a newer program or damaged within is refused with the place and the remedy")
+  func refused() throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(4, steps: 30, in: folder)
+    _ = try session.opened()
+    let text = try String(contentsOfFile: session.path, encoding: .utf8)
+    func failure(_ text: String) -> String {
+      #expect(throws: RecordingFailure.self) { try Recording(Array(text.utf8), file: "a.rec") }?.description ?? ""
+    }
+    #expect(
+      failure("levels:\n  - memory: {}\n").hasPrefix("a.rec:1: error: this is not a recording of cache-explorer; "))
+    #expect(failure("").contains("a.rec:1: error: this is not a recording"))
+    #expect(failure("{\"version\":2,\"width\":80}\n").contains("this is not a recording"))
+    let newer = failure(text.replacing("\"version\":1", with: "\"version\":2"))
+    #expect(newer.contains("the recording has format 2") && newer.contains("reads up to 1"))
+    #expect(newer.contains("open it with the program that made it"))
+    var lines = text.split(separator: "\n").map(String.init)
+    lines[5] = "what is this"
+    #expect(failure(lines.joined(separator: "\n") + "\n").hasPrefix("a.rec:6: error: this is no line of a recording; "))
+    #expect(failure(lines[0] + "\n").contains("has no picture"))
+    let none = #expect(throws: RecordingFailure.self) { try Recording(opening: "/no/such.rec") }
+    #expect(none?.description.contains("/no/such.rec: error: the recording cannot be read") == true)
+  }
+
+  @Test("A line that is damaged within ends the replay there, with its place; what is before can be seen")
+  func damaged() throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(5, steps: 90, in: folder)
+    _ = try session.opened()
+    var lines = try String(contentsOfFile: session.path, encoding: .utf8).split(separator: "\n").map(String.init)
+    let place = try #require(lines.indices.first { $0 > 60 && lines[$0].contains("\"message\"") })
+    lines[place] = lines[place].replacing("\"message\":[\"", with: "\"message\":[\"un")
+    var playback = Playback(try Recording(Array((lines.joined(separator: "\n") + "\n").utf8), file: "a.rec"))
+    playback.go(to: .max)
+    #expect(
+      playback.failure?.description.hasPrefix("a.rec:\(place + 1): error: this line cannot be understood") == true)
+    #expect(!playback.isPlaying)
+    #expect(playback.canvas == session.shown[playback.place])
+    let stopped = playback.place
+    playback.go(to: 0)
+    #expect(playback.failure == nil)
+    playback.go(to: stopped)
+    #expect(playback.canvas == session.shown[stopped])
+  }
+
+  @Test("What is in a file is a recording's own or left alone, and only its owner may read it")
+  func files() throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("precious", to: "notes.txt")
+    let model = Model(title: "t", levels: Scene.threeLevels, now: Scene.start)
+    let failure = #expect(throws: CommandFailure.self) { try Recorder(path: path, model: model, isWhole: true) }
+    #expect(failure?.message.contains("is there and is no recording") == true)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
+    #expect(throws: CommandFailure.self) { try Recorder(path: "/no/such/dir/a.rec", model: model, isWhole: true) }
+    let session = try RecordedSession.random(6, steps: 9, in: folder)
+    _ = try session.opened()
+    let again = try Recorder(path: session.path, model: model, isWhole: true)
+    again.notePicture(Canvas(model.size))
+    again.finish()
+    #expect(try Recording(opening: session.path).pictures.count == 1)
+    let mode = try FileManager.default.attributesOfItem(atPath: session.path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+  }
+
+  // MARK: The bound
+
+  @Test("A file never grows beyond its limit, and tells where it ends")
+  func bound() throws {
+    let folder = try TemporaryFolder()
+    var session = try RecordedSession.random(7, steps: 900, in: folder, limit: 96 << 10)
+    session.recorder.flush()
+    #expect(session.recorder.status.phase == .full)
+    let size = session.recorder.status.bytes
+    #expect(size <= 96 << 10)
+    #expect(size > 64 << 10)
+    session.send(.caption("too late"))
+    session.show()
+    let recording = try session.opened()
+    #expect(try Data(contentsOf: URL(filePath: session.path)).count == size)
+    #expect(recording.note == "the recording reached its limit and ends here")
+    var playback = Playback(recording)
+    playback.go(to: .max)
+    #expect(playback.canvas == session.shown[playback.place])
+  }
+
+  @Test("The header says that the session is recorded, how large the file is, and when it is full")
+  func header() {
+    for size in [Size(width: 80, height: 24), Size(width: 120, height: 40)] {
+      var scene = Scene.busy(size)
+      #expect(!scene.lines[0].contains("REC"))
+      scene.send(.recording(RecordingStatus(bytes: 1_258_291)))
+      #expect(scene.lines[0].contains("● LIVE") && scene.lines[0].contains("● REC 1.2 MiB"), "\(scene.lines[0])")
+      scene.send(.recording(RecordingStatus(phase: .full, bytes: 256 << 20)))
+      #expect(scene.lines[0].contains("■ REC full 256 MiB"))
+      scene.send(.recording(RecordingStatus(bytes: 4_096, lost: 12)))
+      #expect(scene.lines[0].contains("● REC 4 KiB lost 12"))
+      scene.send(.recording(nil))
+      #expect(!scene.lines[0].contains("REC"))
+    }
+  }
+
+  // MARK: Masks
+
+  @Test("A masked recording holds no key, no value, nothing that was typed and no words of errors")
+  func masked() throws {
+    let folder = try TemporaryFolder()
+    var model = Model(title: "cache", levels: Scene.threeLevels, size: Size(width: 100, height: 30), now: Scene.start)
+    model.isMasked = true
+    model.command.remember(all: ["get secret-old"])
+    var session = try RecordedSession(in: folder, model: model)
+    let request = RequestID(1)
+    func event(_ kind: CacheEvent.Kind, key: String? = "secret-key") -> CacheEvent {
+      CacheEvent(
+        time: Scene.start, request: request, level: "memory", key: key, kind: kind, madeRoomFor: "secret-room")
+    }
+    session.send(
+      .events(
+        [
+          event(.requestBegan(.get)), event(.lookupBegan), event(.failed(.get, "no secret-text", .zero)),
+          event(.stored(.set, cost: 7, deadline: nil, .zero)), event(.removed(.evicted, cost: 7), key: "secret-other"),
+          event(.operated(.retried(attempt: 1, after: .zero, error: "secret"))),
+          event(.operated(.fellBack(error: "secret"))), event(.operated(.refreshEnded(.zero, error: "secret"))),
+          event(.requestEnded(.get, .failed("secret"), .zero)),
+        ], lost: 0))
+    session.send(
+      .log(
+        [
+          LogLine(time: .zero, level: .info, source: "memory", text: "miss   secret-key", request: request, event: 2),
+          LogLine(time: .zero, level: .info, source: "explorer", text: "secret words"),
+        ], lost: 0))
+    let summary = EntrySummary(key: "secret-list", cost: 3, created: Scene.start, deadline: nil)
+    session.send(.snapshot(level: "disk", [summary]))
+    for character in ":get secret\u{7f}" { session.send(.input(.key(.character(character)))) }
+    session.send(.input(.paste("secret")))
+    session.send(.input(.key(.enter)))
+    var result = CommandResult(command: "get", outcome: .hit, value: Data("secret".utf8), microseconds: 3)
+    result.note = "secret"
+    session.send(.finished(result, line: "get secret"))
+    session.send(.rejected(line: "secret", reason: "secret", column: 2))
+    session.send(.input(.key(.escape)))
+    session.send(.filter("secret"))
+    session.send(.files(beginning: "secret", ["secret"]))
+    session.send(.value(ValueSight(key: "secret-key", level: "disk", content: .bytes(Array("secret".utf8), of: 6))))
+    session.send(.finished(result, line: "del secret-key"))
+    session.send(
+      .models(ModelSheet.Content(source: "live", rows: [.init(name: .init(type: "A", id: "secret"), isStored: true)])))
+    session.show()
+    let recording = try session.opened()
+    let text = try String(contentsOfFile: session.path, encoding: .utf8)
+    #expect(!text.contains("secret"))
+    #expect(!text.contains("736563726574"), "the value in hexadecimal digits")
+    #expect(text.contains("key-1") && text.contains("key-2") && text.contains("del key-1"))
+    #expect(recording.isMasked)
+    var playback = Playback(recording)
+    playback.go(to: .max)
+    #expect(playback.failure == nil)
+    #expect(playback.canvas.lines.contains { $0.contains("key-1") })
+    #expect(playback.isAsShown(playback.canvas) == nil)
+  }
+
+  @Test("Masked or not, no random session leaves a replay in the middle of a line that nobody typed", arguments: 1...3)
+  func maskedRandom(seed: Int) throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(UInt64(seed), steps: 120, in: folder, isMasked: true)
+    var playback = Playback(try session.opened())
+    for place in playback.recording.pictures.indices {
+      playback.go(to: place)
+      #expect(playback.failure == nil)
+      #expect(playback.model.mode != .command && playback.model.mode != .filter)
+    }
+  }
+
+  // MARK: Asciicast
+
+  @Test("A terminal that is fed with the asciicast shows the same as was shown", arguments: 1...2)
+  func asciicast(seed: Int) throws {
+    let folder = try TemporaryFolder()
+    let session = try RecordedSession.random(UInt64(seed), steps: 150, in: folder)
+    let recording = try session.opened()
+    let cast = folder.url.appending(path: "a.cast").path()
+    let report = try Asciicast.write(recording, to: cast)
+    #expect(report.pictures == session.shown.count)
+    #expect(report.differences == 0 && report.isCompared)
+    let lines = try String(contentsOfFile: cast, encoding: .utf8).split(separator: "\n")
+    let header = try #require(try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any])
+    #expect(header["version"] as? Int == 2)
+    #expect(header["width"] as? Int == 100)
+    var emulator = TerminalEmulator(width: 100, height: 36)
+    var last = 0.0
+    for line in lines.dropFirst() {
+      let event = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [Any])
+      let (time, kind, data) = (event[0] as? Double ?? -1, event[1] as? String, event[2] as? String ?? "")
+      #expect(time >= last)
+      last = time
+      if kind == "r" {
+        let size = data.split(separator: "x").compactMap { Int($0) }
+        emulator.resize(width: size[0], height: size[1])
+      } else {
+        emulator.feed(Array(data.utf8))
+      }
+    }
+    #expect(emulator.unknown == [])
+    let final = try #require(session.shown.last)
+    for (row, wanted) in zip(emulator.screen.rows, final.lines) { #expect(row == wanted) }
+    #expect(emulator.screen.isCursorVisible == (final.cursor != nil))
+  }
+}
