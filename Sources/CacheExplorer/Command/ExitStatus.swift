@@ -2,7 +2,7 @@
 enum ExitStatus {
   static let all: [(status: String, meaning: String)] = [
     ("0", "well"),
-    ("1", "an expectation of a script failed"),
+    ("1", "an expectation did not hold"),
     ("2", "wrong usage: an argument, a script or a trace that cannot be understood"),
     ("3", "the configuration is not valid, or a level of it cannot be opened"),
     ("4", "there is no usable terminal, and --screen insisted on one"),

@@ -77,6 +77,8 @@ enum Manual {
       .text(
         "One request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments. Compression with gzip "
           + "is recognised; - is standard input."))
+    parts.append(.section("RECORDINGS"))
+    parts.append(.text(recordings))
     parts.append(.section("EXIT STATUS"))
     parts += ExitStatus.all.map { .item($0.status, $0.meaning) }
     parts.append(.section("ENVIRONMENT"))
@@ -95,6 +97,15 @@ enum Manual {
           + "a file, since values may be secret"))
     return parts
   }
+
+  private static let recordings = """
+    A line of JSON for everything that happened, with its time, and for every picture. It holds keys, what was typed and \
+    could be recalled, and the values that were looked at; only its owner may read it. With --mask keys have other names in \
+    it, and values, what was typed, answers and the words of errors are left out. It grows to \
+    \(RecordingFormat.usualLimitText) unless --record-limit says otherwise; then it ends, which the screen, the \
+    log and its last line tell. Events that come faster than they can be written are left out and counted; the cache never \
+    waits. What breaks off, in a crash, is shown up to there. A recording that the command record begins counts from there.
+    """
 
   private static func usage(of command: any ParsableCommand.Type) -> String {
     let help = CacheExplorer.usageString(for: command)

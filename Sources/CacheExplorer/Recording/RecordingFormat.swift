@@ -16,6 +16,7 @@ enum RecordingFormat {
   static let version = 1
   /// The most that a file may grow to unless another limit is given.
   static let usualLimit = 256 << 20
+  static var usualLimitText: String { Format.bytes(usualLimit) }
   static let leastLimit = 64 << 10
   /// Room for the last line.
   static let reserve = 256

@@ -62,14 +62,22 @@ enum ReplayBar {
 
   /// As many keys as there is room for.
   private static func drawKeys(from start: Int, in rect: Rect, on canvas: inout Canvas) {
+    var bindings = KeyTable.bindings.filter { $0.scope == .replaying && $0.label != nil }
+    func key(_ binding: KeyTable.Binding) -> DisplayText { DisplayText(binding.barName ?? binding.name) }
+    func word(_ binding: KeyTable.Binding) -> DisplayText {
+      DisplayText((key(binding).width > 1 ? " " : "") + (binding.label ?? ""))
+    }
+    func width() -> Int { bindings.reduce(0) { $0 + key($1).width + word($1).width + 1 } }
+    // Help and leaving stay the longest.
+    for actions in [[.live], [.command], [.nextTrouble], [.playSlower, .playFaster], [.stepBack, .stepForward], [.freeze]]
+      as [[Action]] where start + width() > rect.right
+    {
+      bindings.removeAll { actions.contains($0.action) }
+    }
     var x = start
-    for binding in KeyTable.bindings where binding.scope == .replaying {
-      guard let label = binding.label else { continue }
-      let key = DisplayText(binding.barName ?? binding.name)
-      let word = DisplayText((key.width > 1 ? " " : "") + label)
-      guard x + key.width + word.width < rect.right else { continue }
-      x = canvas.write(key, x: x, y: rect.y, style: .key)
-      x = canvas.write(word, x: x, y: rect.y) + 1
+    for binding in bindings where x + key(binding).width + word(binding).width < rect.right {
+      x = canvas.write(key(binding), x: x, y: rect.y, style: .key)
+      x = canvas.write(word(binding), x: x, y: rect.y) + 1
     }
   }
 

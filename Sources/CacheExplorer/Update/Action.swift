@@ -14,7 +14,7 @@ enum Action: String, Sendable, CaseIterable {
   case redraw, suspend, interrupt, quit
 
   // While a recording is replayed.
-  case slower, faster, earlier, later
+  case playSlower, playFaster, earlier, later
 
   // In a line that is typed.
   case accept, cancel, complete

@@ -127,8 +127,8 @@ enum KeyTable {
       [.character(" ")], "Space", .freeze, "stop, or go on; at the end: from the start", .replaying, label: "Pause"),
     bind([.character(",")], ",", .stepBack, "stop, and one picture back", .replaying, label: "."),
     bind([.character(".")], ".", .stepForward, "stop, and one picture on", .replaying, label: "Step", bar: ""),
-    bind([.character("<")], "<", .slower, "half as fast", .replaying, label: ">"),
-    bind([.character(">")], ">", .faster, "twice as fast", .replaying, label: "Speed", bar: ""),
+    bind([.character("<")], "<", .playSlower, "half as fast", .replaying, label: ">"),
+    bind([.character(">")], ">", .playFaster, "twice as fast", .replaying, label: "Speed", bar: ""),
     bind([.left, .character("h")], "← h", .earlier, "five seconds back", .replaying),
     bind([.right, .character("l")], "→ l", .later, "five seconds on", .replaying),
     bind(

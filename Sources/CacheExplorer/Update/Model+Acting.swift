@@ -59,7 +59,7 @@ extension Model {
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
     case .quit: return [.quit]
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
-      .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .slower, .faster, .earlier, .later:
+      .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later:
       break
     }
     return []
