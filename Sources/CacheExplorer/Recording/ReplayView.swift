@@ -69,7 +69,9 @@ enum ReplayBar {
     }
     func width() -> Int { bindings.reduce(0) { $0 + key($1).width + word($1).width + 1 } }
     // Help and leaving stay the longest.
-    for actions in [[.live], [.command], [.nextTrouble], [.playSlower, .playFaster], [.stepBack, .stepForward], [.freeze]]
+    for actions in [
+      [.live], [.command], [.nextTrouble], [.playSlower, .playFaster], [.stepBack, .stepForward], [.freeze],
+    ]
       as [[Action]] where start + width() > rect.right
     {
       bindings.removeAll { actions.contains($0.action) }

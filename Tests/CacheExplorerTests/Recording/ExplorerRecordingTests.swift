@@ -138,7 +138,7 @@ import Testing
     screen.send(.key(.character("L")))
     try await see(screen, "step 8") { $0.lines.last?.hasPrefix(" ■ REPLAY") == true }
     screen.send(.key(.character("q")))
-    try await see(screen, "step 9") { $0.lines.contains { $0.contains("this session went on meanwhile") } }
+    try await see(screen, "step 9") { $0.lines.contains { $0.contains(" → done, back; this") } }
     screen.type(":replay /no/such.rec\n")
     try await see(screen, "step 10") {
       $0.lines.contains { $0.contains("/no/such.rec: error: the recording cannot be read") }
