@@ -31,7 +31,9 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var blockCount = 0
   /// The slots below this one have been used.
   @usableFromInline var used: Int32 = 0
-  @usableFromInline var freeSlots: ContiguousArray<Int32> = []
+  /// The slot that became free last; the first bytes of its record name the one before. -1 for none.
+  @usableFromInline var lastFree: Int32 = -1
+  @usableFromInline var freeCount = 0
 
   /// Slot numbers are 32 bits: no more blocks than these are possible.
   @usableFromInline static var mostBlocks: Int { 28 * 4 }
@@ -55,7 +57,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     unsafe index.deallocate()
   }
 
-  @inlinable var count: Int { Int(used) - freeSlots.count }
+  @inlinable var count: Int { Int(used) &- freeCount }
 
   /// The hash that the other methods take.
   ///
@@ -103,7 +105,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   mutating func insert(_ record: consuming Record) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
-    let slot = freeSlots.popLast() ?? nextSlot()
+    let slot = lastFree >= 0 ? takeFree() : nextSlot()
     place(UInt64(record.hash) << 32 | UInt64(UInt32(slot + 1)))
     unsafe self.record(slot).initialize(to: record)
     return slot
@@ -127,7 +129,9 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       next = (next &+ 1) & mask
     }
     unsafe index[hole] = 0
-    freeSlots.append(slot)
+    unsafe free(slot).pointee = lastFree
+    lastFree = slot
+    freeCount &+= 1
     return record
   }
 
@@ -162,6 +166,20 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     var place = Int(word >> 32) & mask
     while unsafe index[place] != 0 { place = (place &+ 1) & mask }
     unsafe index[place] = word
+  }
+
+  /// What is left of the record in a free slot.
+  @inlinable
+  func free(_ slot: Int32) -> UnsafeMutablePointer<Int32> {
+    unsafe UnsafeMutableRawPointer(record(slot)).assumingMemoryBound(to: Int32.self)
+  }
+
+  @inlinable
+  mutating func takeFree() -> Int32 {
+    let slot = lastFree
+    lastFree = unsafe free(slot).pointee
+    freeCount &-= 1
+    return slot
   }
 
   @inlinable
