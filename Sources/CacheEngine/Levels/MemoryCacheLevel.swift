@@ -341,7 +341,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @usableFromInline typealias Table = EntryTable<Key, Value>
 
-  @usableFromInline
+  @inlinable
+  @inline(never)
   func report(_ departed: borrowing Departed<Key, Value>, now: CacheInstant, madeRoomFor key: Key? = nil) {
     departed.forEach { record, isReplaced in
       let isOver = record.entry.deadline.map { $0 <= now } ?? false
