@@ -68,30 +68,7 @@ struct CacheBenchmarks {
 
   private func comparisons() async throws -> [Comparison] {
     var comparisons: [Comparison] = []
-    if options.wants("memory") {
-      let text = MemoryScenarios(
-        keyName: "String", keys: Workload.textKeys(100_000),
-        strangers: Workload.textKeys(100_000, prefix: "user:strange:"),
-        rounds: options.rounds, operations: 40_000, hasPeers: true)
-      let numbers = MemoryScenarios(
-        keyName: "Int", keys: Array(0..<100_000), strangers: Array(100_000..<200_000), rounds: options.rounds,
-        operations: 40_000, hasPeers: false)
-      let fewNumbers = MemoryScenarios(
-        keyName: "Int", keys: Array(0..<1_000), strangers: Array(1_000..<2_000), rounds: options.rounds,
-        operations: 40_000, hasPeers: false)
-      let small = MemoryScenarios(
-        keyName: "String", keys: Workload.textKeys(1_000), strangers: Workload.textKeys(1_000, prefix: "user:strange:"),
-        rounds: options.rounds, operations: 40_000, hasPeers: false)
-      for threads in [1, 2] {
-        comparisons += try await text.comparisons(threads: threads)
-        comparisons += try await numbers.comparisons(threads: threads)
-        comparisons += try await small.comparisons(threads: threads)
-        comparisons += try await fewNumbers.comparisons(threads: threads)
-      }
-    }
-    if options.wants("memory") {
-      comparisons += try await OtherProcess.comparisons(rounds: options.rounds)
-    }
+    if options.wants("memory") { comparisons += try await memoryComparisons() }
     if options.wants("async") { comparisons.append(try await AsyncScenarios.hits(rounds: options.rounds)) }
     if options.wants("glue") {
       comparisons.append(try await Self.publishedHit(rounds: options.rounds))
@@ -106,6 +83,33 @@ struct CacheBenchmarks {
       ]
     }
     return comparisons
+  }
+
+  private func memoryComparisons() async throws -> [Comparison] {
+    let small = scenarios("String", Workload.textKeys(1_000), Workload.textKeys(1_000, prefix: "user:strange:"))
+    let fewNumbers = scenarios("Int", Array(0..<1_000), Array(1_000..<2_000))
+    guard !options.judges else {
+      return try await small.comparisons(threads: 1) + fewNumbers.comparisons(threads: 1)
+    }
+    let text = scenarios(
+      "String", Workload.textKeys(100_000), Workload.textKeys(100_000, prefix: "user:strange:"), hasPeers: true)
+    let numbers = scenarios("Int", Array(0..<100_000), Array(100_000..<200_000))
+    var comparisons: [Comparison] = []
+    for threads in [1, 2] {
+      comparisons += try await text.comparisons(threads: threads)
+      comparisons += try await numbers.comparisons(threads: threads)
+      comparisons += try await small.comparisons(threads: threads)
+      comparisons += try await fewNumbers.comparisons(threads: threads)
+    }
+    return comparisons + (try await OtherProcess.comparisons(rounds: options.rounds))
+  }
+
+  private func scenarios<Key>(
+    _ keyName: String, _ keys: [Key], _ strangers: [Key], hasPeers: Bool = false
+  ) -> MemoryScenarios<Key> {
+    MemoryScenarios(
+      keyName: keyName, keys: keys, strangers: strangers, rounds: options.rounds,
+      operations: options.judges ? 10_000 : 40_000, hasPeers: hasPeers)
   }
 
   private func merge(

@@ -31,7 +31,9 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var blockCount = 0
   /// The slots below this one have been used.
   @usableFromInline var used: Int32 = 0
-  /// The slot that became free last; the first bytes of its record name the one before. -1 for none.
+  /// The slot that became free last, or -1.
+  ///
+  /// The first bytes of its record name the one before.
   @usableFromInline var lastFree: Int32 = -1
   @usableFromInline var freeCount = 0
 
@@ -129,7 +131,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       next = (next &+ 1) & mask
     }
     unsafe index[hole] = 0
-    unsafe free(slot).pointee = lastFree
+    unsafe remains(slot).storeBytes(of: lastFree, as: Int32.self)
     lastFree = slot
     freeCount &+= 1
     return record
@@ -170,14 +172,12 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// What is left of the record in a free slot.
   @inlinable
-  func free(_ slot: Int32) -> UnsafeMutablePointer<Int32> {
-    unsafe UnsafeMutableRawPointer(record(slot)).assumingMemoryBound(to: Int32.self)
-  }
+  func remains(_ slot: Int32) -> UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(record(slot)) }
 
   @inlinable
   mutating func takeFree() -> Int32 {
     let slot = lastFree
-    lastFree = unsafe free(slot).pointee
+    lastFree = unsafe remains(slot).load(as: Int32.self)
     freeCount &-= 1
     return slot
   }

@@ -309,8 +309,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let now = now
     var deadline: CacheInstant?
     if terms.expiry != nil || expiry != .never { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
-    let entry = MemoryEntry(
-      value: value, cost: max(0, terms.cost ?? cost?(key, value) ?? 1), created: terms.created ?? now, deadline: deadline)
+    let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
+    let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
     let hash = Table.hash(key)
     var isStored = true
     let departed = state.withLock { entries, order -> Departed<Key, Value> in

@@ -67,8 +67,9 @@ enum Work {
 }
 
 extension Comparison {
-  /// Adds a cache that as many tasks drive at once. Generic, and not an existential, so that the cache's code is linked
-  /// into the loop.
+  /// Adds a cache that as many tasks drive at once.
+  ///
+  /// Generic, and not an existential, so that the cache's code is linked into the loop.
   mutating func add(_ name: String, _ work: Work, _ cache: some DrivenCache, _ requests: [Int], threads: Int) {
     switch work {
     case .get:
