@@ -26,11 +26,14 @@ struct CacheBenchmarks {
     let programs = options.peers.map(PeerPrograms.init(folder:))
     // Once before ours and once after, so that a slow hour does not meet one of them alone.
     let before = try programs?.run(rounds: options.rounds) ?? [:]
-    let comparisons = try await comparisons().filter { options.filter.isEmpty || $0.title.contains(options.filter) }
+    let comparisons = try await comparisons().filter {
+      (options.filter.isEmpty || $0.title.contains(options.filter)) && (!options.judges || $0.isInProcessorCaches)
+    }
     var results: [Result] = []
     for comparison in comparisons {
       let result = Result(
-        title: comparison.title, isProcessorTime: !comparison.isByWallClock, rows: try await comparison.run())
+        title: comparison.title, isSteady: comparison.isInProcessorCaches && !comparison.isByWallClock,
+        rows: try await comparison.run())
       result.printTable()
       results.append(result)
     }
@@ -42,7 +45,7 @@ struct CacheBenchmarks {
       results.append(try await Footprint.allocations())
       results.last?.printTable()
     }
-    if options.wants("async") {
+    if options.wants("async"), !options.judges {
       let (crowd, loads) = try await AsyncScenarios.crowd(callers: 10_000, rounds: options.rounds)
       crowd.printTable()
       print("  loads a round: \(loads)")
@@ -65,23 +68,7 @@ struct CacheBenchmarks {
 
   private func comparisons() async throws -> [Comparison] {
     var comparisons: [Comparison] = []
-    if options.wants("memory") {
-      let text = MemoryScenarios(
-        keyName: "String", keys: Workload.textKeys(100_000),
-        strangers: Workload.textKeys(100_000, prefix: "user:strange:"),
-        rounds: options.rounds, operations: 40_000, hasPeers: true)
-      let numbers = MemoryScenarios(
-        keyName: "Int", keys: Array(0..<100_000), strangers: Array(100_000..<200_000), rounds: options.rounds,
-        operations: 40_000, hasPeers: false)
-      let small = MemoryScenarios(
-        keyName: "String", keys: Workload.textKeys(1_000), strangers: Workload.textKeys(1_000, prefix: "user:strange:"),
-        rounds: options.rounds, operations: 40_000, hasPeers: false)
-      for threads in [1, 2] {
-        comparisons += try await text.comparisons(threads: threads)
-        comparisons += try await numbers.comparisons(threads: threads)
-        comparisons += try await small.comparisons(threads: threads)
-      }
-    }
+    if options.wants("memory") { comparisons += try await memoryComparisons() }
     if options.wants("async") { comparisons.append(try await AsyncScenarios.hits(rounds: options.rounds)) }
     if options.wants("glue") {
       comparisons.append(try await Self.publishedHit(rounds: options.rounds))
@@ -98,6 +85,33 @@ struct CacheBenchmarks {
     return comparisons
   }
 
+  private func memoryComparisons() async throws -> [Comparison] {
+    let small = scenarios("String", Workload.textKeys(1_000), Workload.textKeys(1_000, prefix: "user:strange:"))
+    let fewNumbers = scenarios("Int", Array(0..<1_000), Array(1_000..<2_000))
+    guard !options.judges else {
+      return try await small.comparisons(threads: 1) + fewNumbers.comparisons(threads: 1)
+    }
+    let text = scenarios(
+      "String", Workload.textKeys(100_000), Workload.textKeys(100_000, prefix: "user:strange:"), hasPeers: true)
+    let numbers = scenarios("Int", Array(0..<100_000), Array(100_000..<200_000))
+    var comparisons: [Comparison] = []
+    for threads in [1, 2] {
+      comparisons += try await text.comparisons(threads: threads)
+      comparisons += try await numbers.comparisons(threads: threads)
+      comparisons += try await small.comparisons(threads: threads)
+      comparisons += try await fewNumbers.comparisons(threads: threads)
+    }
+    return comparisons + (try await OtherProcess.comparisons(rounds: options.rounds))
+  }
+
+  private func scenarios<Key>(
+    _ keyName: String, _ keys: [Key], _ strangers: [Key], hasPeers: Bool = false
+  ) -> MemoryScenarios<Key> {
+    MemoryScenarios(
+      keyName: keyName, keys: keys, strangers: strangers, rounds: options.rounds,
+      operations: options.judges ? 10_000 : 40_000, hasPeers: hasPeers)
+  }
+
   private func merge(
     _ before: [String: [Comparison.Row]], _ after: [String: [Comparison.Row]], into results: [Result],
     _ comparisons: [Comparison]
@@ -107,7 +121,7 @@ struct CacheBenchmarks {
     return results.map { result in
       guard let scenario = scenarios[result.title] ?? nil, let rows = before[scenario] else { return result }
       var result = result
-      result.rows += PeerPrograms.joined(rows, after[scenario] ?? [])
+      result.rows += Comparison.Row.joined(rows, after[scenario] ?? [])
       result.printTable()
       return result
     }
@@ -122,19 +136,18 @@ struct CacheBenchmarks {
     }
   }
 
-  /// A row that seems slower is measured again before it counts: others use the machine too.
+  /// A table with a row that seems slower is measured again before it counts: others use the machine too.
   private func check(_ results: [Result], _ comparisons: [Comparison]) async throws -> [String] {
     guard let file = options.check else { return [] }
     let record = try Record(file: file)
     var regressions: [String] = []
     for result in results {
-      var found = record.regressions(in: result)
       guard let comparison = comparisons.first(where: { $0.title == result.title }) else { continue }
-      for _ in 0..<3 where !found.isEmpty {
-        let again = record.regressions(in: Result(title: result.title, rows: try await comparison.run()))
-        found = found.filter { again.keys.contains($0.key) }
+      var result = result
+      for _ in 1..<Record.tries where !record.regressions(in: result).isEmpty {
+        result = result.joined(try await comparison.run())
       }
-      regressions += found.values
+      regressions += record.regressions(in: result)
     }
     return regressions.sorted()
   }

@@ -16,6 +16,15 @@ struct Comparison {
     var median: Double { samples.sorted()[samples.count / 2] }
     var least: Double { samples.min() ?? .nan }
     var most: Double { samples.max() ?? .nan }
+
+    /// Adds the samples of a second run, made at another time, to those of the first.
+    static func joined(_ first: [Row], _ second: [Row]) -> [Row] {
+      first.map { row in
+        var row = row
+        row.samples += second.first { $0.name == row.name }?.samples ?? []
+        return row
+      }
+    }
   }
 
   let title: String
@@ -23,6 +32,8 @@ struct Comparison {
   ///
   /// Others on the machine change that less; work of several threads, or with sleep in it, cannot be measured so.
   var isByWallClock = false
+  /// Whether what the work touches fits into the processor's caches, so that others on the machine change it little.
+  var isInProcessorCaches = false
   /// What peers that are programs of their own call the work; `nil` where there are none.
   var scenario: String?
   var operations: Int

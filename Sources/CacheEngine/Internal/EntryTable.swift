@@ -31,7 +31,11 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var blockCount = 0
   /// The slots below this one have been used.
   @usableFromInline var used: Int32 = 0
-  @usableFromInline var freeSlots: ContiguousArray<Int32> = []
+  /// The slot that became free last, or -1.
+  ///
+  /// The first bytes of its record name the one before.
+  @usableFromInline var lastFree: Int32 = -1
+  @usableFromInline var freeCount = 0
 
   /// Slot numbers are 32 bits: no more blocks than these are possible.
   @usableFromInline static var mostBlocks: Int { 28 * 4 }
@@ -55,7 +59,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     unsafe index.deallocate()
   }
 
-  @inlinable var count: Int { Int(used) - freeSlots.count }
+  @inlinable var count: Int { Int(used) &- freeCount }
 
   /// The hash that the other methods take.
   ///
@@ -103,7 +107,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   mutating func insert(_ record: consuming Record) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
-    let slot = freeSlots.popLast() ?? nextSlot()
+    let slot = lastFree >= 0 ? takeFree() : nextSlot()
     place(UInt64(record.hash) << 32 | UInt64(UInt32(slot + 1)))
     unsafe self.record(slot).initialize(to: record)
     return slot
@@ -127,7 +131,9 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       next = (next &+ 1) & mask
     }
     unsafe index[hole] = 0
-    freeSlots.append(slot)
+    unsafe remains(slot).storeBytes(of: lastFree, as: Int32.self)
+    lastFree = slot
+    freeCount &+= 1
     return record
   }
 
@@ -162,6 +168,18 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     var place = Int(word >> 32) & mask
     while unsafe index[place] != 0 { place = (place &+ 1) & mask }
     unsafe index[place] = word
+  }
+
+  /// What is left of the record in a free slot.
+  @inlinable
+  func remains(_ slot: Int32) -> UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(record(slot)) }
+
+  @inlinable
+  mutating func takeFree() -> Int32 {
+    let slot = lastFree
+    lastFree = unsafe remains(slot).load(as: Int32.self)
+    freeCount &-= 1
+    return slot
   }
 
   @inlinable

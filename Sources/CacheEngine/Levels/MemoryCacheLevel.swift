@@ -28,7 +28,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @usableFromInline let clock: any CacheClock
   @usableFromInline let hasSystemClock: Bool
-  @usableFromInline let cost: @Sendable (Key, Value) -> Int
+  /// `nil` where every entry costs 1, so that nothing is called to learn it.
+  @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
   @usableFromInline let state: ReadMostlyLock<MemoryEntries<Key, Value>, MemoryOrder>
 
@@ -44,11 +45,19 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   ///   - cost: What an entry weighs. A negative cost counts as 0.
-  public init(
+  public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
     cost: @escaping @Sendable (Key, Value) -> Int
+  ) {
+    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, clock, removalListener, cost)
+  }
+
+  private init(
+    _ name: String, _ capacity: Int, _ countLimit: Int?, _ eviction: Eviction, _ expiry: Expiry,
+    _ keepsExpired: Duration, _ clock: any CacheClock, _ removalListener: (@Sendable (Removal<Key>) -> Void)?,
+    _ cost: (@Sendable (Key, Value) -> Int)?
   ) {
     precondition(capacity >= 0, "a capacity cannot be negative")
     precondition(countLimit ?? 0 >= 0, "a count limit cannot be negative")
@@ -79,9 +88,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
-    self.init(
-      name: name, capacity: capacity, countLimit: countLimit, eviction: eviction, expiry: expiry,
-      keepsExpired: keepsExpired, clock: clock, removalListener: removalListener, cost: { _, _ in 1 })
+    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, clock, removalListener, nil)
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -176,7 +183,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
       entries.takeDue(now: past, order: &order, departed: &departed)
       return departed
     }
-    report(departed, now: past)
+    if removalListener != nil { report(departed, now: past) }
   }
 
   /// Stores a value for as long as the level's default lifetime says.
@@ -302,8 +309,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let now = now
     var deadline: CacheInstant?
     if terms.expiry != nil || expiry != .never { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
-    let entry = MemoryEntry(
-      value: value, cost: max(0, terms.cost ?? cost(key, value)), created: terms.created ?? now, deadline: deadline)
+    let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
+    let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
     let hash = Table.hash(key)
     var isStored = true
     let departed = state.withLock { entries, order -> Departed<Key, Value> in
@@ -316,7 +323,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
         order: &order)
     }
     guard isStored else { return false }
-    report(departed, now: now, madeRoomFor: key)
+    if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
     return true
   }
 
@@ -335,8 +342,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @usableFromInline typealias Table = EntryTable<Key, Value>
 
   @inlinable
+  @inline(never)
   func report(_ departed: borrowing Departed<Key, Value>, now: CacheInstant, madeRoomFor key: Key? = nil) {
-    guard removalListener != nil else { return }
     departed.forEach { record, isReplaced in
       let isOver = record.entry.deadline.map { $0 <= now } ?? false
       let cause: RemovalCause = isReplaced ? .replaced : isOver ? .expired : .evicted

@@ -175,7 +175,8 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
   @usableFromInline typealias Record = EntryTable<Key, Value>.Record
 
   @usableFromInline var first: Record?
-  @usableFromInline var more: [Record] = []
+  /// `nil` for none: to let go of an array costs something even if it is empty.
+  @usableFromInline var more: [Record]?
   /// Whether the first one made room for another value of its own key.
   @usableFromInline var isFirstReplaced = false
 
@@ -190,13 +191,18 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
 
   @inlinable
   mutating func append(_ record: consuming Record) {
-    if first == nil { first = record } else { more.append(record) }
+    guard first != nil else {
+      first = record
+      return
+    }
+    if more == nil { more = [] }
+    more?.append(record)
   }
 
   @inlinable
   borrowing func forEach(_ body: (_ record: Record, _ isReplaced: Bool) -> Void) {
     if let first { body(first, isFirstReplaced) }
-    for record in more { body(record, false) }
+    for record in more ?? [] { body(record, false) }
   }
 }
 

@@ -34,13 +34,4 @@ struct PeerPrograms {
     }
     return rows
   }
-
-  /// Adds the samples of a second run, made at another time, to those of the first.
-  static func joined(_ first: [Comparison.Row], _ second: [Comparison.Row]) -> [Comparison.Row] {
-    first.map { row in
-      var row = row
-      row.samples += second.first { $0.name == row.name }?.samples ?? []
-      return row
-    }
-  }
 }

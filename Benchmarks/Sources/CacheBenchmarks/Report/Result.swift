@@ -4,8 +4,8 @@ import Foundation
 struct Result: Codable {
   let title: String
   var unit = "ns/op"
-  /// Whether the rows are processor time, whose ratios another run finds again.
-  var isProcessorTime = false
+  /// Whether the rows are processor time of work that the processor's caches hold, whose ratios another run finds again.
+  var isSteady = false
   var rows: [Comparison.Row]
 
   var floor: Double { rows.first?.median ?? .nan }
@@ -16,6 +16,16 @@ struct Result: Codable {
   func ratio(_ row: Comparison.Row) -> Double {
     guard let first = rows.first, first.samples.count == row.samples.count else { return row.median / floor }
     return zip(row.samples, first.samples).map { $0 / $1 }.sorted()[row.samples.count / 2]
+  }
+
+  /// The same by the quickest rounds, which others on the machine have disturbed least.
+  func leastRatio(_ row: Comparison.Row) -> Double { row.least / (rows.first?.least ?? .nan) }
+
+  /// The rows with the samples of another run of the same comparison.
+  func joined(_ other: [Comparison.Row]) -> Result {
+    var result = self
+    result.rows = Comparison.Row.joined(rows, other)
+    return result
   }
 
   func printTable() {

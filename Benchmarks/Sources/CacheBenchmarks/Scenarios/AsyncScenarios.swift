@@ -16,6 +16,7 @@ enum AsyncScenarios {
     let pooled = memory.pooled()
     let order = Workload.order(keys.count)
     var comparison = Comparison(title: "get, hit, by await, 1024 entries", operations: 200_000, rounds: rounds)
+    comparison.isInProcessorCaches = true
     comparison.add("Dictionary behind Mutex, sync (the floor)") {
       try await Workload.drive($0, keys, order) { floor.get($0) }
     }

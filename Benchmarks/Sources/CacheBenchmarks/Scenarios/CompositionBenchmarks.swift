@@ -89,6 +89,14 @@ enum CompositionBenchmarks {
       for key in 0..<$0 { blackHole(try await Task { try await source.get(key) }.value) }
     }
     comparison.add("source.pooled().get") { for key in 0..<$0 { blackHole(try await pooled.get(key)) } }
+    let cached = MemoryCacheLevel<Int, Int>(countLimit: 10_000).compose(source).pooled()
+    var key = 0
+    comparison.add("a miss in memory: loaded through a pool and stored") { operations in
+      for _ in 0..<operations {
+        key += 1
+        blackHole(try await cached.get(key))
+      }
+    }
     return comparison
   }
 
