@@ -64,7 +64,7 @@ extension SegmentedStore {
       return false
     }
     let content = try content(
-      realKey, type: found.type, value: Data(found.record[found.value]), tags: found.tags, times: entry.header.times,
+      realKey, type: found.type, value: found.value, tags: found.tags, times: entry.header.times,
       cost: Int(entry.header.cost))
     let (record, own) = content.prepared(limits, salt: salt)
     return try await perform(.reseal(record, value: own, entry), durability) > 0
