@@ -11,9 +11,6 @@
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #endif
-#ifdef __APPLE__
-#include <pthread.h>
-#endif
 
 // xxHash 0.8.1, Yann Collet, BSD 2-clause, unchanged: https://github.com/Cyan4973/xxHash
 #define XXH_INLINE_ALL
@@ -51,16 +48,6 @@ int cstore_open_nowait(int directory, const char *name, int flags) {
   (void)directory, (void)name, (void)flags;
   errno = EOPNOTSUPP;
   return -1;
-#endif
-}
-
-bool cstore_is_main_thread(void) {
-#ifdef __APPLE__
-  return pthread_main_np() != 0;
-#else
-  static _Thread_local signed char is_main = -1;
-  if (is_main < 0) is_main = getpid() == (pid_t)syscall(SYS_gettid);
-  return is_main != 0;
 #endif
 }
 

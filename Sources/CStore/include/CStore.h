@@ -3,7 +3,6 @@
 #ifndef CACHEENGINE_CSTORE_H
 #define CACHEENGINE_CSTORE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,9 +18,6 @@ ssize_t cstore_pread_nowait(
 /// Opens a file below a directory, but fails with `EAGAIN` instead of asking the disk for a name. Where the system has no
 /// such call it fails with another error.
 int cstore_open_nowait(int directory, const char *name, int flags);
-
-/// Whether this is the thread that the program began with.
-bool cstore_is_main_thread(void);
 
 /// Tells the processor that this thread waits for another one, for some tens of nanoseconds.
 void cstore_pause(void);

@@ -1,5 +1,3 @@
-internal import CStore
-
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -102,7 +100,7 @@ final class StoreDirectory: Sendable {
 
   /// Opens a regular file for reading if no disk has to be asked for it; `nil` for whatever else.
   func openNow(_ name: String) -> StoreFile? {
-    let opened = unsafe cstore_open_nowait(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let opened = calls.openNow(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard opened >= 0 else { return nil }
     var status = stat()
     guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
