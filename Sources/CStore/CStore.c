@@ -2,24 +2,60 @@
 #include "CStore.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <sys/uio.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#endif
 
 // xxHash 0.8.1, Yann Collet, BSD 2-clause, unchanged: https://github.com/Cyan4973/xxHash
 #define XXH_INLINE_ALL
 #include "xxhash.h"
 
+#ifdef __x86_64__
+uint64_t cstore_xxh3_avx2(const void *bytes, size_t length, uint64_t seed);
+#endif
+
 uint64_t cstore_xxh3(const void *bytes, size_t length, uint64_t seed) {
+#ifdef __x86_64__
+  // Where little is to be done, what every processor has is as quick.
+  if (length > 4096 && __builtin_cpu_supports("avx2")) return cstore_xxh3_avx2(bytes, length, seed);
+#endif
   return XXH3_64bits_withSeed(bytes, length, seed);
 }
 
-ssize_t cstore_pread_nowait(int descriptor, void *buffer, size_t length, off_t offset) {
+ssize_t cstore_pread_nowait(
+    int descriptor, void *head, size_t head_length, void *rest, size_t rest_length, off_t offset) {
 #ifdef RWF_NOWAIT
-  struct iovec part = {.iov_base = buffer, .iov_len = length};
-  return preadv2(descriptor, &part, 1, offset, RWF_NOWAIT);
+  struct iovec parts[] = {{.iov_base = head, .iov_len = head_length}, {.iov_base = rest, .iov_len = rest_length}};
+  return preadv2(descriptor, parts, 2, offset, RWF_NOWAIT);
 #else
-  (void)descriptor, (void)buffer, (void)length, (void)offset;
+  (void)descriptor, (void)head, (void)head_length, (void)rest, (void)rest_length, (void)offset;
   errno = EOPNOTSUPP;
   return -1;
+#endif
+}
+
+int cstore_open_nowait(int directory, const char *name, int flags) {
+#if defined(__linux__) && defined(RESOLVE_CACHED) && defined(SYS_openat2)
+  struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_CACHED};
+  return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+#else
+  (void)directory, (void)name, (void)flags;
+  errno = EOPNOTSUPP;
+  return -1;
+#endif
+}
+
+void cstore_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
 #endif
 }
 

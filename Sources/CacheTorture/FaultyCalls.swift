@@ -42,6 +42,8 @@ final class FaultyCalls: Sendable {
     var calls = FileCalls()
     calls.makeDirectory = { self.fails() ? -1 : real.makeDirectory($0) }
     calls.open = { self.fails() ? -1 : real.open($0, $1, $2) }
+    // Asks as usual, so that every open has its turn.
+    calls.openNow = { _, _, _ in -1 }
     unsafe calls.read = { self.fails() ? -1 : unsafe real.read($0, $1, $2) }
     unsafe calls.write = { self.fails() ? -1 : unsafe real.write($0, $1, $2) }
     calls.truncate = { self.fails() ? -1 : real.truncate($0, $1) }

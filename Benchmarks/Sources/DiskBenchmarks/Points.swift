@@ -12,19 +12,21 @@ struct Points {
       var generator = SplitMix64(state: 42)
       let keys = Workload.keys(count).shuffled(using: &generator)
       let asked = keys.shuffled(using: &generator)
-      var (sets, gets, cold) = (rows(), rows(), rows())
+      var (sets, gets, cold, setWork, getWork) = (rows(), rows(), rows(), rows(), rows())
       var subjects: [any Subject] = []
       for (place, contender) in buffered.enumerated() {
         subjects.append(try await contender.open("\(folder)/\(place)"))
       }
       for round in 0...settings.rounds {
         for (place, subject) in subjects.enumerated() {
-          let set = try await Workload.time(count) { for key in keys { try await subject.set(value, key) } }
-          let get = try await Workload.time(count) { for key in asked { try await check(subject, key) } }
+          let set = try await Workload.timeAndWork(count) { for key in keys { try await subject.set(value, key) } }
+          let get = try await Workload.timeAndWork(count) { for key in asked { try await check(subject, key) } }
           // The first round fills and warms up.
           guard round > 0 else { continue }
-          sets[place].samples.append(set / 1_000)
-          gets[place].samples.append(get / 1_000)
+          sets[place].samples.append(set.time / 1_000)
+          gets[place].samples.append(get.time / 1_000)
+          setWork[place].samples.append(set.work / 1_000)
+          getWork[place].samples.append(get.work / 1_000)
         }
       }
       let few = asked.prefix(200)
@@ -52,6 +54,8 @@ struct Points {
         Table(title: "set \(size), one task, buffered", unit: "us/op", rows: sets),
         Table(title: "get \(size), one task, warm", unit: "us/op", rows: gets),
         Table(title: "get \(size), one task, cold", unit: "us/op", rows: cold),
+        Table(title: "set \(size), one task, buffered: processor time", unit: "us/op", rows: setWork),
+        Table(title: "get \(size), one task, warm: processor time", unit: "us/op", rows: getWork),
       ]
     }
   }

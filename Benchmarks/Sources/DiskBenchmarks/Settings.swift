@@ -6,22 +6,22 @@ struct Settings: Sendable {
   var isJSON = false
   var only: [String] = []
   var directory = FileManager.default.temporaryDirectory.path
-  var churnSeconds = 10.0
+  private var askedChurnSeconds: Double?
 
   static let usage = """
-    usage: DiskBenchmarks [--quick] [--json] [--only NAME]... [--directory PATH] [--churn-minutes N]
+    usage: DiskBenchmarks [--quick] [--json] [--only NAME]... [--directory PATH] [--churn-seconds N]
       --quick            fewer rounds
       --json             one object with every sample, in place of tables
       --only NAME        points, tasks, group, amplification, opening, listing, churn; may be given several times
       --directory PATH   where the stores stand while they are measured; default: the temporary directory
-      --churn-minutes N  how long the churn runs; default: ten seconds, two with --quick
+      --churn-seconds N  how long the churn of each length runs; default: ten, two with --quick
     """
 
   init?(_ arguments: [String]) {
     var rest = arguments[...]
     while let word = rest.popFirst() {
       switch word {
-      case "--quick": (isQuick, churnSeconds) = (true, min(churnSeconds, 2))
+      case "--quick": isQuick = true
       case "--json": isJSON = true
       case "--only":
         guard let name = rest.popFirst() else { return nil }
@@ -29,9 +29,9 @@ struct Settings: Sendable {
       case "--directory":
         guard let path = rest.popFirst() else { return nil }
         directory = path
-      case "--churn-minutes":
-        guard let minutes = rest.popFirst().flatMap(Double.init) else { return nil }
-        churnSeconds = minutes * 60
+      case "--churn-seconds":
+        guard let seconds = rest.popFirst().flatMap(Double.init) else { return nil }
+        askedChurnSeconds = seconds
       default: return nil
       }
     }
@@ -39,6 +39,7 @@ struct Settings: Sendable {
 
   func asks(for name: String) -> Bool { only.isEmpty || only.contains(name) }
   var rounds: Int { isQuick ? 3 : 7 }
+  var churnSeconds: Double { askedChurnSeconds ?? (isQuick ? 2 : 10) }
 
   /// Runs something in a directory of its own, which goes with it.
   func inFolder<Answer>(_ body: (String) async throws -> Answer) async throws -> Answer {

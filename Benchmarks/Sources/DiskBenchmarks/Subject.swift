@@ -39,8 +39,8 @@ let buffered: [Contender] = [
   Contender(name: "append to a log (the floor)") { try LogFloor($0) },
   Contender(name: "file per entry, rename") { try FilePerEntry($0) },
   Contender(name: "LMDB, no sync") { try LMDB($0, isSynced: false) },
-  Contender(name: "LevelDB") { try LevelDB($0, isSynced: false) },
-  Contender(name: "RocksDB") { try RocksDB($0, isSynced: false) },
+  Contender(name: "LevelDB") { try MergeTree(.levelDB, $0, isSynced: false) },
+  Contender(name: "RocksDB") { try MergeTree(.rocksDB, $0, isSynced: false) },
   Contender(name: "SQLite, WAL, NORMAL") { try SQLite($0, isSynced: false) },
 ]
 
@@ -49,6 +49,6 @@ let synced: [Contender] = [
   Contender(name: "CacheEngine, synced") { try Engine($0, durability: .synced) },
   Contender(name: "file per entry, all synced") { try FilePerEntry($0, isSynced: true) },
   Contender(name: "LMDB, synced") { try LMDB($0, isSynced: true) },
-  Contender(name: "RocksDB, synced") { try RocksDB($0, isSynced: true) },
+  Contender(name: "RocksDB, synced") { try MergeTree(.rocksDB, $0, isSynced: true) },
   Contender(name: "SQLite, WAL, FULL") { try SQLite($0, isSynced: true) },
 ]

@@ -21,6 +21,17 @@ enum Workload {
     return began.duration(to: clock.now) / .nanoseconds(1) / Double(operations)
   }
 
+  /// Nanoseconds an operation, and how many of these the processors worked on it, the kernel and other threads included.
+  ///
+  /// Where others use the machine too, the second number says more.
+  static func timeAndWork(
+    _ operations: Int, _ body: () async throws -> Void
+  ) async rethrows -> (time: Double, work: Double) {
+    let before = clock()
+    let time = try await time(operations, body)
+    return (time, Double(clock() - before) / Double(CLOCKS_PER_SEC) * 1e9 / Double(operations))
+  }
+
   /// Nanoseconds an operation where so many tasks share the operations.
   static func time(
     _ operations: Int, tasks: Int, _ body: @escaping @Sendable (_ operation: Int) async throws -> Void

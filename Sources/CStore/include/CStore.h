@@ -1,5 +1,5 @@
-// The little that the library needs from C: a checksum at memory speed and the read that answers from the page cache or
-// not at all, for the disk store; and a number for each thread, for the memory level.
+// The little that the library needs from C: a checksum at memory speed, and what answers from memory or not at all, for
+// the disk store; and a number for each thread, for the memory level.
 #ifndef CACHEENGINE_CSTORE_H
 #define CACHEENGINE_CSTORE_H
 
@@ -10,9 +10,17 @@
 /// XXH3 (64 bit) over `length` bytes, continued from `seed`.
 uint64_t cstore_xxh3(const void *bytes, size_t length, uint64_t seed);
 
-/// Like `pread`, but fails with `EAGAIN` instead of waiting for the disk. Where the system has no such call it
-/// fails with `EOPNOTSUPP`.
-ssize_t cstore_pread_nowait(int descriptor, void *buffer, size_t length, off_t offset);
+/// Reads two neighbouring stretches of a file into two places, but fails with `EAGAIN`, or reads less, instead of waiting
+/// for the disk. Where the system has no such call it fails with `EOPNOTSUPP`.
+ssize_t cstore_pread_nowait(
+    int descriptor, void *head, size_t head_length, void *rest, size_t rest_length, off_t offset);
+
+/// Opens a file below a directory, but fails with `EAGAIN` instead of asking the disk for a name. Where the system has no
+/// such call it fails with another error.
+int cstore_open_nowait(int directory, const char *name, int flags);
+
+/// Tells the processor that this thread waits for another one, for some tens of nanoseconds.
+void cstore_pause(void);
 
 /// A number that this thread has and few others have.
 uint32_t cstore_thread_number(void);

@@ -23,6 +23,8 @@ public struct ByteCoding<Value: Sendable>: Sendable {
 
   let pack: @Sendable (Value) throws -> NamedBytes
   let unpack: @Sendable (NamedBytes) throws -> Value
+  /// What ``encode`` gives, for keys: those that have it as an array need not make `Data` of it on the way.
+  var bytes: @Sendable (Value) throws -> [UInt8]
 
   /// Creates a coding.
   ///
@@ -36,6 +38,7 @@ public struct ByteCoding<Value: Sendable>: Sendable {
     self.name = name
     self.encode = encode
     self.decode = decode
+    bytes = { Array(try encode($0)) }
     pack = { NamedBytes(form: name, bytes: try encode($0)) }
     unpack = { packed in
       guard packed.form == name else {
@@ -59,6 +62,7 @@ public struct ByteCoding<Value: Sendable>: Sendable {
     self.pack = pack
     self.unpack = unpack
     encode = { try pack($0).bytes }
+    bytes = { Array(try pack($0).bytes) }
     decode = { try unpack(NamedBytes(form: name, bytes: $0)) }
   }
 }

@@ -150,7 +150,7 @@ public final class DiskCacheInspection: Sendable {
   public func value(for key: Data) async throws -> Data? {
     for isLast in [false, true] {
       switch try await view.withLock({ $0.store }).read(StoreKey(Array(key))) {
-      case .found(let found): return Data(found.record[found.value])
+      case .found(let found): return found.value
       case .miss(.damaged) where !isLast: try await refresh()
       case .miss: return nil
       }

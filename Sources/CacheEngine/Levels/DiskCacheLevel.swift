@@ -145,22 +145,25 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   private func find(_ key: Key, includingExpired: Bool) async throws -> Lookup<Value> {
-    try await named {
+    do {
       let stored = try storeKey(key)
-      let known = includingExpired ? nil : try store.readAtOnce(stored)
-      let answer = if let known { known } else { try await store.read(stored, includingExpired: includingExpired) }
-      switch answer {
-      case .miss(let reason): return .miss(reason)
-      case .found(let found):
-        let form = found.type == type ? valueCoding.name : String(decoding: found.type, as: UTF8.self)
-        let value = try valueCoding.unpack(NamedBytes(form: form, bytes: Data(found.record[found.value])))
-        var entry = Entry(
-          value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name,
-          created: CacheInstant(nanoseconds: found.entry.created))
-        entry.isStale = found.isExpired
-        entry.tags = found.tags
-        return .hit(entry)
-      }
+      if !includingExpired, let known = try store.readAtOnce(stored) { return try lookup(known) }
+      return try lookup(try await store.read(stored, includingExpired: includingExpired))
+    } catch { throw named(error) }
+  }
+
+  private func lookup(_ answer: SegmentedStore.Answer) throws -> Lookup<Value> {
+    switch answer {
+    case .miss(let reason): return .miss(reason)
+    case .found(let found):
+      let form = found.type == type ? valueCoding.name : String(decoding: found.type, as: UTF8.self)
+      let value = try valueCoding.unpack(NamedBytes(form: form, bytes: found.value))
+      var entry = Entry(
+        value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name,
+        created: CacheInstant(nanoseconds: found.entry.created))
+      entry.isStale = found.isExpired
+      entry.tags = found.tags
+      return .hit(entry)
     }
   }
 
@@ -280,13 +283,16 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
 
   func storeKey(_ key: Key) throws -> StoreKey {
     try checkOpen()
-    return StoreKey(Array(try keyCoding.encode(key)))
+    return StoreKey(try keyCoding.bytes(key))
   }
 
   func named<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
-    do { return try await body() } catch var error as CacheError {
-      error.level = error.level ?? name
-      throw error
-    }
+    do { return try await body() } catch { throw named(error) }
+  }
+
+  private func named(_ error: any Error) -> any Error {
+    guard var error = error as? CacheError else { return error }
+    error.level = error.level ?? name
+    return error
   }
 }

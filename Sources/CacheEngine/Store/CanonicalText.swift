@@ -25,7 +25,10 @@ extension ByteCoding where Value == String {
   ///
   /// Made for keys.
   static var canonicalText: ByteCoding {
-    ByteCoding(name: "text", encode: { Data(CanonicalText.bytes(of: $0)) }, decode: ByteCoding<String>.utf8.decode)
+    var coding = ByteCoding(
+      name: "text", encode: { Data(CanonicalText.bytes(of: $0)) }, decode: ByteCoding<String>.utf8.decode)
+    coding.bytes = { CanonicalText.bytes(of: $0) }
+    return coding
   }
 }
 

@@ -2,6 +2,11 @@ internal import CStore
 import Dispatch
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)
@@ -14,9 +19,7 @@ extension SegmentedStore {
     var entry: StoreIndex.Entry
     var type: [UInt8]
     var tags: Set<String>
-    var record: [UInt8]
-    /// The value's place in `record`.
-    var value: Range<Int>
+    var value: Data
     var isExpired = false
     /// What was sealed opened; nothing to be relied on otherwise.
     var isAuthentic = true
@@ -40,11 +43,8 @@ extension SegmentedStore {
       return (entry, state.segments.segment(entry.segment))
     }
     guard let entry else { return .miss(.absent) }
-    guard let segment, entry.ownFile == nil, entry.deadline == .max || entry.deadline > clock.now.nanoseconds,
-      let record = readNow(segment.file, entry.header.recordLength, at: entry.offset),
-      let (type, tags) = check(record, entry, key)
-    else { return nil }
-    return .found(Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange))
+    guard let segment, entry.deadline == .max || entry.deadline > clock.now.nanoseconds else { return nil }
+    return readNow(entry, key, in: segment).map { .found($0) }
   }
 
   /// Whether there is an entry whose lifetime has not ended, as the index knows it.
@@ -87,55 +87,115 @@ extension SegmentedStore {
 
   /// Reads a record and its value; `nil` if they are not what was written.
   func readRecord(of entry: StoreIndex.Entry, key: StoreKey, in segment: Segment) async throws -> Found? {
+    if sealing == nil, let found = readNow(entry, key, in: segment) { return found }
     let length = entry.header.recordLength
-    var record = readNow(segment.file, length, at: entry.offset)
+    var record = sealing == nil ? nil : readNow(segment.file, length, at: entry.offset)
     if record == nil { record = try await blocking { try segment.file.read(length, at: entry.offset) } }
     guard let record, let (type, tags) = check(record, entry, key) else { return nil }
+    var found = Found(entry: entry, type: type, tags: tags, value: Data())
     guard let number = entry.ownFile else {
-      let found = Found(entry: entry, type: type, tags: tags, record: record, value: entry.header.valueRange)
-      return opened(found, key, record: record)
+      if sealing != nil { return opened(found, key, record: record) }
+      found.value = Data(record[entry.header.valueRange])
+      return found
     }
-    let value: [UInt8]? = try await blocking { [directory] in
-      do {
-        let file = try directory.open(FileName.value.name(number), forWriting: false)
-        return file.size == entry.ownFileLength ? try file.read(file.size, at: 0) : nil
-      } catch let failure as SystemFailure where failure.number == ENOENT || failure.number == ELOOP {
-        return nil
-      }
+    let value = try await blocking { [directory] in try Self.readOwnFile(number, entry.ownFileLength, in: directory) }
+    guard let value, ownChecksum(record, entry) == Checksum.of(value, seed: salt) else { return nil }
+    if sealing != nil { return opened(found, key, record: record, ownFile: Array(value)) }
+    found.value = value
+    return found
+  }
+
+  /// Reads a value that has a file of its own; `nil` if that is not there, or of another length.
+  private static func readOwnFile(_ number: UInt64, _ length: Int, in directory: StoreDirectory) throws -> Data? {
+    do {
+      let file = try directory.open(FileName.value.name(number), forWriting: false)
+      guard file.size == length, let memory = ValueMemory(count: length) else { return nil }
+      return try unsafe file.read(into: memory.bytes, at: 0) == length ? memory.data() : nil
+    } catch let failure as SystemFailure where failure.number == ENOENT || failure.number == ELOOP {
+      return nil
     }
-    // The record's value is the file's number, length and checksum.
-    guard let value, value.count == entry.ownFileLength, ownChecksum(record, entry) == Checksum.of(value, seed: salt)
-    else { return nil }
-    return opened(
-      Found(entry: entry, type: type, tags: tags, record: value, value: 0..<value.count), key, record: record)
   }
 
   /// The type's name and the tags, if the record is intact and that of this very key.
   func check(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) -> ([UInt8], Set<String>)? {
-    unsafe record.withUnsafeBytes { raw -> ([UInt8], Set<String>)? in
-      guard let header = unsafe RecordHeader(raw, salt: salt), header.sequence == entry.header.sequence,
-        header.keyLength == key.bytes.count, unsafe header.hasIntactPrefix(raw, salt: salt),
-        unsafe header.hasIntactValue(raw), unsafe key.bytes.elementsEqual(raw[header.keyRange])
-      else { return nil }
-      let tags = header.tagsLength == 0 ? [] : unsafe RecordTags.read(.init(rebasing: raw[header.tagsRange]))
-      return unsafe (Array(raw[header.typeRange]), tags)
+    unsafe record.withUnsafeBytes { raw in
+      let value = entry.header.valueRange
+      guard value.upperBound <= raw.count else { return nil }
+      return unsafe check(
+        UnsafeRawBufferPointer(rebasing: raw[..<value.lowerBound]), UnsafeRawBufferPointer(rebasing: raw[value]), entry, key)
     }
   }
 
+  /// The same where the value stands elsewhere than what comes before it.
+  private func check(
+    _ head: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ entry: StoreIndex.Entry, _ key: StoreKey
+  ) -> ([UInt8], Set<String>)? {
+    guard let header = unsafe RecordHeader(head, salt: salt), header.sequence == entry.header.sequence,
+      header.keyLength == key.bytes.count, header.valueRange == entry.header.valueRange,
+      unsafe header.hasIntactPrefix(head, salt: salt),
+      unsafe Checksum.of(value, seed: header.prefixChecksum) == header.valueChecksum,
+      unsafe key.isEqual(to: UnsafeRawBufferPointer(rebasing: head[header.keyRange]))
+    else { return nil }
+    let tags = unsafe header.tagsLength == 0 ? [] : RecordTags.read(.init(rebasing: head[header.tagsRange]))
+    return unsafe (Array(head[header.typeRange]), tags)
+  }
+
+  /// The checksum of a value in a file of its own, which stands in the record behind the file's number and length.
   func ownChecksum(_ record: [UInt8], _ entry: StoreIndex.Entry) -> UInt64? {
-    guard entry.header.valueLength >= 24 else { return nil }
-    return unsafe record.withUnsafeBytes { raw in
-      var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: raw[entry.header.valueRange]))
-      _ = reader.take(count: 16)
-      return reader.take()
-    }
+    guard entry.header.valueLength >= SealedRecord.pointerLength else { return nil }
+    return unsafe record.withUnsafeBytes { unsafe Self.ownChecksum(.init(rebasing: $0[entry.header.valueRange])) }
   }
 
-  /// Reads what the page cache has, without ever waiting for the disk.
+  private static func ownChecksum(_ pointer: UnsafeRawBufferPointer) -> UInt64 {
+    unsafe pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self).littleEndian
+  }
+
+  // MARK: What the page cache has
+
+  /// Longer values are read on a thread of the store, for to copy them takes long enough to be in the way of others.
+  private static let longestValueReadNow = 8 << 20
+  private static let longestHeadReadNow = 4 << 10
+
+  /// Reads an entry that is not sealed without ever waiting for the disk.
+  ///
+  /// The value goes to where it will stay, and is checked there while it is in the processor's cache. `nil` for whatever
+  /// needs a second look.
+  private func readNow(_ entry: StoreIndex.Entry, _ key: StoreKey, in segment: Segment) -> Found? {
+    let headLength = entry.header.valueRange.lowerBound
+    guard headLength <= Self.longestHeadReadNow, entry.valueLength <= Self.longestValueReadNow,
+      let memory = ValueMemory(count: Int(entry.header.valueLength))
+    else { return nil }
+    let value = unsafe memory.bytes
+    let known = unsafe withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 8) { head in
+      let got = unsafe cstore_pread_nowait(
+        segment.file.descriptor, head.baseAddress, headLength, value.baseAddress, value.count, off_t(entry.offset))
+      return unsafe got == headLength + value.count ? check(.init(head), .init(value), entry, key) : nil
+    }
+    guard let (type, tags) = known else { return nil }
+    guard let number = entry.ownFile else {
+      return Found(entry: entry, type: type, tags: tags, value: memory.data())
+    }
+    guard value.count >= SealedRecord.pointerLength,
+      let own = unsafe ownFileNow(number, entry.ownFileLength, Self.ownChecksum(.init(value)))
+    else { return nil }
+    return Found(entry: entry, type: type, tags: tags, value: own)
+  }
+
+  private func ownFileNow(_ number: UInt64, _ length: Int, _ checksum: UInt64) -> Data? {
+    guard let file = directory.openNow(FileName.value.name(number)), file.size == length,
+      let memory = ValueMemory(count: length)
+    else { return nil }
+    let value = unsafe memory.bytes
+    guard unsafe cstore_pread_nowait(file.descriptor, value.baseAddress, length, nil, 0, 0) == length,
+      unsafe Checksum.of(UnsafeRawBufferPointer(value), seed: salt) == checksum
+    else { return nil }
+    return memory.data()
+  }
+
   private func readNow(_ file: StoreFile, _ count: Int, at offset: Int) -> [UInt8]? {
     var isWhole = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      let got = unsafe cstore_pread_nowait(file.descriptor, buffer.baseAddress, count, off_t(offset))
+      let got = unsafe cstore_pread_nowait(file.descriptor, buffer.baseAddress, count, nil, 0, off_t(offset))
       isWhole = got == count
       filled = isWhole ? count : 0
     }

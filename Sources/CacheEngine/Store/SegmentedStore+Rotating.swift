@@ -64,7 +64,7 @@ extension SegmentedStore {
       return false
     }
     let content = try content(
-      realKey, type: found.type, value: Data(found.record[found.value]), tags: found.tags, times: entry.header.times,
+      realKey, type: found.type, value: found.value, tags: found.tags, times: entry.header.times,
       cost: Int(entry.header.cost))
     let (record, own) = content.prepared(limits, salt: salt)
     return try await perform(.reseal(record, value: own, entry), durability) > 0
@@ -96,6 +96,7 @@ extension WriteBatch {
 
   /// Reclaims the oldest segment, if its number is not above another.
   mutating func reclaim(through number: UInt64) throws -> Bool {
+    store.awaitRemoval()
     guard let oldest = store.state.withLock({ $0.segments.first?.number }), oldest <= number else { return false }
     return try reclaimOldest()
   }
@@ -103,6 +104,7 @@ extension WriteBatch {
   /// Writes the file of the secrets anew, when the disk has everything that the newest key sealed.
   mutating func forgetOlderKeys() throws {
     if isTracking { try commit() }
+    store.awaitRemoval()
     for segment in store.state.withLock({ $0.segments }) { try segment.file.sync() }
     try store.directory.sync()
     try store.sealing?.forgetOlderKeys(in: store.directory)

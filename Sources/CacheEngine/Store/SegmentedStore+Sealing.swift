@@ -49,24 +49,22 @@ extension SegmentedStore {
   // MARK: Reading
 
   /// Opens what was read of a record; what does not open is marked.
-  func opened(_ found: Found, _ key: StoreKey, record: [UInt8]) -> Found? {
+  func opened(_ found: Found, _ key: StoreKey, record: [UInt8], ownFile: [UInt8]? = nil) -> Found? {
     guard let sealing else { return found }
     var opened = found
     opened.isAuthentic = false
     guard let sealed = SealedRecord(record, found.entry, key),
       let label = sealing.openLabel(sealed.label, for: sealed.binding),
-      let value = sealing.openValue(
-        found.entry.ownFile == nil ? sealed.value : found.record, label: sealed.label, for: sealed.binding)
+      let value = sealing.openValue(ownFile ?? sealed.value, label: sealed.label, for: sealed.binding)
     else { return opened }
     return Found(
-      entry: found.entry, type: label.type, tags: label.tags, record: value, value: 0..<value.count, realKey: label.key)
+      entry: found.entry, type: label.type, tags: label.tags, value: Data(value), realKey: label.key)
   }
 
   /// Whether an intact record is what was sealed under its key.
   func isAuthentic(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey, ownFile: [UInt8]? = nil) -> Bool {
-    let found = Found(
-      entry: entry, type: [], tags: [], record: ownFile ?? record, value: entry.header.valueRange)
-    return opened(found, key, record: record)?.isAuthentic ?? false
+    let found = Found(entry: entry, type: [], tags: [], value: Data())
+    return opened(found, key, record: record, ownFile: ownFile)?.isAuthentic ?? false
   }
 
   /// Reads a record as far as its label, and not its value; `nil` if it is not there any more.

@@ -35,7 +35,12 @@ extension SegmentedStore {
     }
     // Between two batches, when files and index agree.
     let sofar = report
-    return try await blocking(on: queue) { try self.examineFiles(sofar, repairing: repairing) }
+    return try await blocking(on: queue) {
+      try self.turn.withLock { _ in
+        self.awaitRemoval()
+        return try self.examineFiles(sofar, repairing: repairing)
+      }
+    }
   }
 
   private func examine(

@@ -114,11 +114,14 @@ extension SegmentedStore {
       throw CacheError(.readOnly, "the store in \(directory.path) was opened for reading only")
     }
     do {
+      if let answer = try writeAtOnce(work, durability) { return answer }
       return try await withCheckedThrowingContinuation { done in
         enqueue(WriteJob(work: work, durability: durability, done: done))
       }
     } catch { throw writeFailed(error) }
   }
+
+  var isAnyPending: Bool { pending.withLock { !$0.isEmpty } }
 
   private func enqueue(_ job: WriteJob) {
     let isFirst = pending.withLock { jobs in
@@ -142,18 +145,32 @@ extension SegmentedStore {
   }
 
   /// Carries out everything that waits.
-  ///
-  /// Writes that are to be synced share one wait for the disk.
   private func drain() {
     let jobs = pending.withLock { jobs in
       defer { jobs = [] }
       return jobs
     }
+    let (batch, answers) = turn.withLock { _ in carryOut(jobs) }
+    tell(batch.losses)
+    for (done, result, part) in answers {
+      // What was not synced has been taken back, whatever was said of it before.
+      if let failure = batch.failedParts[part], case .success = result {
+        done.resume(throwing: failure)
+      } else {
+        done.resume(with: result)
+      }
+    }
+  }
+
+  private typealias JobAnswer = (done: CheckedContinuation<Int, any Error>, result: Result<Int, any Error>, part: Int)
+
+  /// Writes that are to be synced share one wait for the disk.
+  private func carryOut(_ jobs: [WriteJob]) -> (WriteBatch, [JobAnswer]) {
     let isSyncing = jobs.contains { $0.durability == .synced }
     var batch = WriteBatch(store: self, isSyncing: isSyncing)
     // Who removed the directory does not want it back only because nobody uses it any more.
     let obstacle = jobs.allSatisfy(\.work.isClose) ? nil : batch.standAgain()
-    var answers: [(done: CheckedContinuation<Int, any Error>, result: Result<Int, any Error>, part: Int)] = []
+    var answers: [JobAnswer] = []
     var rest = jobs[...]
     while !rest.isEmpty {
       let records = obstacle == nil ? together(rest) : []
@@ -174,15 +191,7 @@ extension SegmentedStore {
       rest = rest.dropFirst(max(1, records.count))
     }
     batch.finish()
-    tell(batch.losses)
-    for (done, result, part) in answers {
-      // What was not synced has been taken back, whatever was said of it before.
-      if let failure = batch.failedParts[part], case .success = result {
-        done.resume(throwing: failure)
-      } else {
-        done.resume(with: result)
-      }
-    }
+    return (batch, answers)
   }
 }
 
@@ -196,7 +205,9 @@ extension SegmentedStore {
     }
     let file = try directory.open(Segment.name(number), forWriting: true, create: true)
     do {
-      try file.truncate(to: 0)
+      // A new file is not truncated: ext4 takes a file that was for one whose contents are replaced, and writes all of it to
+      // the disk when it is closed, which is when a segment goes and nobody needs it any more.
+      if file.size > 0 { try file.truncate(to: 0) }
       try file.write(Segment.head(number: number, salt: salt), at: 0)
     } catch {
       try? directory.remove(Segment.name(number))

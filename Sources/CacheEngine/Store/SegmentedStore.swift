@@ -8,7 +8,8 @@ import Synchronization
 /// on, as in a ring. So whatever a key had before its newest record is gone before that record is, and removals and
 /// evictions need not be remembered for longer than the segment that they stand in.
 ///
-/// All changes happen on one queue, in batches. Reads take the index's lock for a moment and read where they are called,
+/// Changes happen one after the other: small ones where they are called if that is possible at once, all others on one
+/// queue, in batches. Reads take the index's lock for a moment and read where they are called,
 /// if the page cache has the bytes; otherwise on queues of their own.
 final class SegmentedStore: Sendable {
   /// What happens to entries without being asked for.
@@ -55,6 +56,10 @@ final class SegmentedStore: Sendable {
     var uncut: [UInt64: Int] = [:]
     /// Values in files of their own that nothing points to, and that could not be removed yet.
     var orphans: [UInt64: Int] = [:]
+    /// The segment that is being removed in the background.
+    var leaving: UInt64?
+    /// It could not be removed.
+    var isRemovalStuck = false
     var traffic = StoreTraffic()
 
     /// The deadline is so long past that the entry is kept no longer.
@@ -84,6 +89,9 @@ final class SegmentedStore: Sendable {
   let sealing: StoreSealing?
   let state: Mutex<State>
   let queue = DispatchQueue(label: "CacheEngine.store")
+  let removals = DispatchQueue(label: "CacheEngine.store.removals")
+  /// Held by who changes the store: its queue, or a caller for one small write.
+  let turn = Mutex(WritePace())
   let readers = ReadQueues()
   let pending = Mutex<[WriteJob]>([])
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
@@ -183,10 +191,10 @@ struct StoreLimits: Sendable, Equatable {
   /// What entries keep when making room costs too much copying.
   ///
   /// Under overwrites at random a ring of which the share u lives copies x of each segment, x = exp(-(1 - x) / u), and
-  /// writes 1 / (1 - x) bytes for each one asked for: 2.2 for 75 %, 1.4 for 57 %.
-  var thinnedBudget: Int { budget / 100 * 57 }
+  /// writes 1 / (1 - x) bytes for each one asked for: 2.2 for 75 %, 1.4 for 54 %.
+  var thinnedBudget: Int { budget / 100 * 54 }
   /// So much of a segment is worth copying before entries are evicted instead.
-  func worthCopying(_ length: Int) -> Int { length / 100 * 28 }
+  func worthCopying(_ length: Int) -> Int { length / 100 * 26 }
   /// The longest value that is accepted.
   var longestValue: Int { liveBudget - (64 << 10) }
 }

@@ -98,6 +98,18 @@ final class StoreDirectory: Sendable {
     return StoreFile(descriptor: opened, size: Int(status.st_size), calls: calls)
   }
 
+  /// Opens a regular file for reading if no disk has to be asked for it; `nil` for whatever else.
+  func openNow(_ name: String) -> StoreFile? {
+    let opened = calls.openNow(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard opened >= 0 else { return nil }
+    var status = stat()
+    guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(opened)
+      return nil
+    }
+    return StoreFile(descriptor: opened, size: Int(status.st_size), calls: calls)
+  }
+
   /// Names in the directory.
   func names() throws -> [String] {
     let copy = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -222,18 +234,22 @@ final class StoreFile: Sendable {
 
   /// Reads so many bytes; fewer at the end of the file.
   func read(_ count: Int, at offset: Int) throws -> [UInt8] {
-    var failure: SystemFailure?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      while filled < count {
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled..<count])
-        let got = unsafe calls.read(descriptor, rest, offset + filled)
-        if got < 0 && errno == EINTR { continue }
-        if got < 0 { failure = SystemFailure("read") }
-        if got <= 0 { break }
-        filled += got
-      }
+    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
     }
-    if let failure { throw failure }
-    return bytes
+  }
+
+  /// Fills memory, and gives how much of it; less at the end of the file.
+  func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
+    var filled = 0
+    while filled < memory.count {
+      let got = unsafe calls.read(
+        descriptor, UnsafeMutableRawBufferPointer(rebasing: memory[filled...]), offset + filled)
+      if got < 0 && errno == EINTR { continue }
+      if got < 0 { throw SystemFailure("read") }
+      if got == 0 { break }
+      filled += got
+    }
+    return filled
   }
 }

@@ -141,6 +141,9 @@ struct StoreIndex: Sendable {
     recency.victim.flatMap { slot in table.slots[Int(slot)].map { ($0.key, $0.payload) } }
   }
 
+  /// Whether there may be something to take out.
+  func hasExpired(at now: Int64) -> Bool { deadlines.first.map { $0.deadline <= now } ?? false }
+
   /// Takes out the keys whose deadline has passed.
   ///
   /// O(k log n) for k of them.

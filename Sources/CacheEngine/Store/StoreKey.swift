@@ -1,5 +1,13 @@
 internal import CStore
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// A key as the store knows it: its bytes, whole.
 struct StoreKey: Hashable, Sendable {
   let bytes: [UInt8]
@@ -8,6 +16,15 @@ struct StoreKey: Hashable, Sendable {
   func hash(into hasher: inout Hasher) { unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) } }
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Whether this is the key with these bytes.
+  func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    unsafe bytes.withUnsafeBytes { mine in
+      guard mine.count == other.count else { return false }
+      guard let first = mine.baseAddress, let second = other.baseAddress else { return true }
+      return unsafe memcmp(first, second, mine.count) == 0
+    }
+  }
 
   /// A short name for logs and errors, where the key itself must not appear.
   var shortHash: String {

@@ -3,14 +3,17 @@ import Synchronization
 /// How a batch makes room and appends to the log.
 extension WriteBatch {
   /// Makes everything fit after the store was opened with less room than it had.
-  mutating func trim() throws { try makeRoom(for: 0, 0) }
+  mutating func trim() throws {
+    try makeRoom(for: 0, 0)
+    store.awaitRemoval()
+  }
 
   /// Makes room before a write: entries leave by least recent use, and the oldest segments are reclaimed.
   mutating func makeRoom(for record: Int, _ own: Int) throws {
     let limits = store.limits
     let now = store.clock.now.nanoseconds
     let wanted = record + own
-    let (live, allocated) = store.state.withLock { ($0.index.liveBytes, $0.allocatedBytes) }
+    let (live, allocated) = store.state.withLock { ($0.index.liveBytes, $0.stayingBytes) }
     if live + wanted <= limits.liveBudget, allocated + wanted <= limits.budget { return }
     for (number, length) in store.state.withLock({ $0.orphans }) { unlink(number, length) }
     _ = sweep()
@@ -27,7 +30,7 @@ extension WriteBatch {
     }
     // Each round frees what is dead in one segment; a whole turn of the ring frees everything that is.
     var rounds = store.state.withLock { $0.segments.count } + 1
-    while store.state.withLock({ $0.allocatedBytes }) + wanted > limits.budget, rounds > 0 {
+    while store.state.withLock({ $0.stayingBytes }) + wanted > limits.budget, rounds > 0 {
       rounds -= 1
       guard try reclaimOldest() else { break }
     }
@@ -40,6 +43,7 @@ extension WriteBatch {
 
   /// Copies what lives in the oldest segment to the newest one, and removes it.
   mutating func reclaimOldest() throws -> Bool {
+    store.awaitRemoval()
     let segments = store.state.withLock { $0.segments }
     guard let oldest = segments.first else { return false }
     if segments.count == 1 { try openSegment() }
@@ -70,7 +74,7 @@ extension WriteBatch {
     }
     // The copies must be on the disk before the originals go.
     if isTracking { try commit() }
-    try removeSegment(oldest)
+    try store.removeAside(oldest)
     return true
   }
 
@@ -93,16 +97,6 @@ extension WriteBatch {
       guard let victim else { return }
       evicted += victim.entry.bytes
       lose(victim.key, victim.entry, .evicted)
-    }
-  }
-
-  mutating func removeSegment(_ segment: Segment) throws {
-    try store.directory.remove(segment.name)
-    store.state.withLock { state in
-      state.isDirectoryChanged = true
-      state.segments.removeAll { $0.number == segment.number }
-      state.uncut[segment.number] = nil
-      state.forget(segment: segment.number)
     }
   }
 

@@ -13,7 +13,7 @@ import Synchronization
   internal import Darwin
 #endif
 
-/// Changes that are carried out one after the other on the store's queue.
+/// Changes that are carried out one after the other, by whose turn it is.
 ///
 /// In a batch that is to be synced, what the disk did not confirm is taken back: the index, the log and the files are
 /// then as they were before. A part ends with each successful wait for the disk, and fails as a whole.
@@ -187,6 +187,7 @@ struct WriteBatch {
   }
 
   private mutating func clear() throws {
+    store.awaitRemoval()
     let before = store.state.withLock { $0.segments }
     do { try openSegment() } catch let failure as SystemFailure where [ENOSPC, EDQUOT].contains(failure.number) {
       return try clearWithoutRoom()
@@ -202,7 +203,7 @@ struct WriteBatch {
     if isTracking { try commit() }
     // From the oldest on, so that nothing older than a removal ever outlives it.
     for segment in before where store.state.withLock({ $0.lengths[segment.number] }) != nil {
-      try removeSegment(segment)
+      try store.remove(segment)
     }
   }
 
@@ -218,7 +219,7 @@ struct WriteBatch {
     for (key, entry) in gone { lose(key, entry, .cleared) }
     // It must not be taken for one that knows what the last segment will hold.
     try store.removeCheckpoint()
-    for segment in segments.dropLast() { try removeSegment(segment) }
+    for segment in segments.dropLast() { try store.remove(segment) }
     guard let last = segments.last else { return }
     try last.file.truncate(to: Segment.headSize)
     store.state.withLock { state in
@@ -241,6 +242,7 @@ struct WriteBatch {
 
   private mutating func close() throws {
     if isTracking { try? commit() }
+    store.awaitRemoval()
     let last = store.state.withLock { state in
       state.isClosed = true
       return state.segments.last
@@ -288,21 +290,21 @@ struct WriteBatch {
       (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
     }
     let (segments, isDirectoryChanged) = store.state.withLock { state in
-      (state.segments.filter { lengthsBefore[$0.number] != nil }, state.isDirectoryChanged)
+      // What changes while the disk is waited for counts for the next time.
+      defer { state.isDirectoryChanged = false }
+      return (state.segments.filter { lengthsBefore[$0.number] != nil }, state.isDirectoryChanged)
     }
     do {
       for segment in segments { try segment.file.sync() }
       if isDirectoryChanged { try store.directory.sync() }
     } catch {
+      store.state.withLock { $0.isDirectoryChanged = $0.isDirectoryChanged || isDirectoryChanged }
       let failure = store.writeFailed(error)
       failedParts[part] = failure
       takeBack()
       throw failure
     }
-    store.state.withLock { state in
-      state.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0)
-      state.isDirectoryChanged = false
-    }
+    store.state.withLock { $0.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0) }
     for (number, length) in filesToRemove { unlink(number, length) }
   }
 
@@ -357,6 +359,7 @@ struct WriteBatch {
     if store.state.withLock({ !$0.uncut.isEmpty }) { cutBack() }
     guard !store.state.withLock({ $0.isClosed }), !store.isInPlace else { return nil }
     do {
+      store.awaitRemoval()
       for (key, entry) in try store.standAgain() {
         losses.append(store.loss(of: key, entry, .cleared))
       }

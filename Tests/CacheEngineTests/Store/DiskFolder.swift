@@ -33,8 +33,15 @@ final class DiskFolder: Sendable {
 
   /// A copy of the directory as a crash at this moment would leave it.
   func copy() throws -> DiskFolder {
-    let copy = DiskFolder()
-    try FileManager.default.copyItem(atPath: path, toPath: copy.path)
-    return copy
+    while true {
+      let copy = DiskFolder()
+      do {
+        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+        return copy
+      } catch let error as CocoaError where error.code == .fileReadNoSuchFile && !names.isEmpty {
+        // A segment went between listing and copying it.
+        continue
+      }
+    }
   }
 }

@@ -40,6 +40,7 @@ import Testing
     }
     if trouble == .tooManyFiles {
       calls.open = { fails() ? -1 : real.open($0, $1, $2) }
+      calls.openNow = { fails() ? -1 : real.openNow($0, $1, $2) }
       return calls
     }
     calls.open = { directory, name, flags in

@@ -1,0 +1,47 @@
+import Dispatch
+import Synchronization
+
+/// How segments go in which nothing lives any more.
+///
+/// A file system takes as long to free the blocks and pages of a segment as to write some dozens of records. So that is
+/// done on a thread of its own, one segment at a time, while writes go on in the room that a spare segment has.
+extension SegmentedStore {
+  /// Removes a segment; whoever needs its room right away waits with ``awaitRemoval()``.
+  ///
+  /// Until it is gone, the segment counts and is among the others. What could not be removed in the background is tried
+  /// again where the error can be told to somebody.
+  func removeAside(_ segment: Segment) throws {
+    let isStuck = state.withLock { state in
+      if !state.isRemovalStuck { state.leaving = segment.number }
+      return state.isRemovalStuck
+    }
+    guard !isStuck else { return try remove(segment) }
+    removals.async { [self] in
+      let isRemoved = (try? remove(segment)) != nil
+      state.withLock { state in
+        state.leaving = nil
+        state.isRemovalStuck = !isRemoved
+      }
+    }
+  }
+
+  func awaitRemoval() { removals.sync {} }
+
+  func remove(_ segment: Segment) throws {
+    try directory.remove(segment.name)
+    state.withLock { state in
+      state.isDirectoryChanged = true
+      state.isRemovalStuck = false
+      state.segments.removeAll { $0.number == segment.number }
+      state.uncut[segment.number] = nil
+      state.forget(segment: segment.number)
+    }
+  }
+}
+
+extension SegmentedStore.State {
+  /// What files take beside the segment that is being removed.
+  var stayingBytes: Int {
+    allocatedBytes - (leaving.map { StoreIndex.blocks(lengths[$0] ?? 0) + (segmentExtras[$0] ?? 0) } ?? 0)
+  }
+}

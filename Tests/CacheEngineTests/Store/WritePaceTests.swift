@@ -1,0 +1,42 @@
+import Testing
+
+@testable import CacheEngine
+
+@Suite struct WritePaceTests {
+  private let millisecond: Int64 = 1_000_000
+
+  @Test("quick writes are followed by others at once")
+  func quick() {
+    var pace = WritePace()
+    #expect(pace.allows(at: 0))
+    pace.note(from: 0, to: WritePace.slow - 1)
+    #expect(pace.allows(at: WritePace.slow - 1))
+  }
+
+  @Test("after a slow write there is a pause, twice as long each time that the next one is slow again")
+  func slow() {
+    var pace = WritePace()
+    var now: Int64 = 0
+    var pauses: [Int64] = []
+    for _ in 0..<9 {
+      pace.note(from: now, to: now + WritePace.slow)
+      now += WritePace.slow
+      let resumes = (0...200).map { now + Int64($0) * 50 * millisecond }.first { pace.allows(at: $0) }
+      pauses.append(((resumes ?? .max) - now) / millisecond)
+      now = resumes ?? now
+    }
+    #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+  }
+
+  @Test("a quick write after the pause makes the next pause a short one again")
+  func recovers() {
+    var pace = WritePace()
+    pace.note(from: 0, to: WritePace.slow)
+    let later = WritePace.slow + WritePace.shortestPause
+    #expect(!pace.allows(at: later - 1))
+    pace.note(from: later, to: later + 1)
+    #expect(pace == WritePace() || pace.allows(at: later + 1))
+    pace.note(from: later + 1, to: later + 1 + WritePace.slow)
+    #expect(pace.allows(at: later + 1 + WritePace.slow + WritePace.shortestPause))
+  }
+}
