@@ -1,6 +1,6 @@
 /// Tells several observers of every event, in order.
 public struct CacheObservers: CacheObserver {
-  private let observers: [any CacheObserver]
+  package let observers: [any CacheObserver]
 
   /// Creates an observer that tells others.
   ///

@@ -44,6 +44,8 @@ struct LiveCache: Sendable {
   let operators: [Operator]
   let statistics: CacheStatistics
   let clock: any CacheClock
+  /// Says why a command cannot be carried out on a cache that belongs to somebody else.
+  var refusal: @Sendable (Command) -> String? = { _ in nil }
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

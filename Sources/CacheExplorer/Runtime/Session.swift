@@ -72,13 +72,7 @@ enum Session {
     guard !show.appearance.plain, reason == nil || show.appearance.screen else {
       return try await tell(show, because: reason)
     }
-    let screen: Terminal
-    var options = Terminal.Options(environment: environment)
-    options.isASCII = show.appearance.ascii
-    options.theme = show.appearance.theme
-    options.colors = show.appearance.color == .never ? .mono : nil
-    options.ignoresNoColor = show.appearance.color == .always
-    do { screen = try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
+    let screen = try terminal(show.appearance, environment)
     let buffer = EventBuffer()
     var model = Model(
       show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
@@ -108,6 +102,16 @@ enum Session {
     screen.close()
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
+  }
+
+  @MainActor
+  static func terminal(_ appearance: ScreenOptions, _ environment: [String: String]) throws -> Terminal {
+    var options = Terminal.Options(environment: environment)
+    options.isASCII = appearance.ascii
+    options.theme = appearance.theme
+    options.colors = appearance.color == .never ? .mono : nil
+    options.ignoresNoColor = appearance.color == .always
+    do { return try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
   }
 
   /// Tells everything in sentences.
@@ -181,7 +185,7 @@ enum Session {
     }
   }
 
-  private static func close(_ live: LiveCache) async throws {
+  static func close(_ live: LiveCache) async throws {
     do { try await live.close() } catch { StandardStreams.complain("warning: closing the cache: \(error)") }
   }
 }
