@@ -104,6 +104,8 @@ let package = Package(
       resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
       swiftSettings: strict),
     .testTarget(
+      name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine"], swiftSettings: strict),
+    .testTarget(
       name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
       swiftSettings: strict),
     .testTarget(
@@ -129,6 +131,7 @@ let package = Package(
       name: "CacheExplorerTests",
       dependencies: [
         "CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer", "PseudoTerminal", "CPseudoTerminal",
+        "AttachedApp",
       ],
       swiftSettings: strict),
   ],

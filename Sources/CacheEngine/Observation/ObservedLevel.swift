@@ -102,7 +102,9 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: The error of the level observed.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     // A fetcher takes every write and keeps nothing: there is nothing to tell.
-    guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.store(value, forKey: key, terms: terms) }
+    guard !recorder.isSilent, !(base is any Fetcher) else {
+      return try await base.store(value, forKey: key, terms: terms)
+    }
     let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost

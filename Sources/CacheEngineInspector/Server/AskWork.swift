@@ -78,7 +78,10 @@ struct AskWork: Sendable {
     case .remove: try await level.remove(try key(ask))
     case .clear: try await level.clear()
     case .warn: await level.warn()
-    case .expire: answer.size = try await level.expire?(ask.key) ?? 0
+    case .expire:
+      var count = 0
+      for level in ask.level == nil ? cache.access : [level] { count += try await level.expire?(ask.key) ?? 0 }
+      answer.size = count
     case .entries: break
     }
     return answer

@@ -21,6 +21,8 @@ struct Connection {
   let descriptor: Descriptor
   let since: ContinuousClock.Instant
   var phase = Phase.greeting
+  /// It was welcome once, and counts as a listener until it is gone.
+  var isAttached = false
   var reader = LineReader()
   /// Lines that came and wait for their turn.
   var waiting: [[UInt8]] = []

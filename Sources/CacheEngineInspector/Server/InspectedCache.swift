@@ -19,7 +19,8 @@ struct InspectedCache: Sendable {
     chain = parts
     // The levels are made when the inspector is known, and so are the calls of those who look numbered.
     access = found.map { $0.inspected(by: inspector) }
-    whole = Found(level: cache, storage: nil, isTraced: isTraced).inspected(by: inspector)
+    let holder = found.lazy.compactMap(\.storage).first { $0 is any StorageLevel }
+    whole = Found(level: cache, storage: nil, keys: holder, isTraced: isTraced).inspected(by: inspector)
     found = []
   }
 
@@ -27,13 +28,15 @@ struct InspectedCache: Sendable {
   private struct Found: Sendable {
     let level: any CacheLevel
     let storage: (any CacheLevel)?
+    var keys: (any CacheLevel)?
     var isTraced = false
 
     func inspected(by inspector: CacheInspector) -> InspectedLevel { inspected(level, inspector) }
 
     private func inspected<Level: CacheLevel>(_ level: Level, _ inspector: CacheInspector) -> InspectedLevel {
       isTraced
-        ? InspectedLevel(level, storage: storage) : InspectedLevel(level.traced(by: inspector), storage: storage)
+        ? InspectedLevel(level, storage: storage, keys: keys)
+        : InspectedLevel(level.traced(by: inspector), storage: storage, keys: keys)
     }
   }
 

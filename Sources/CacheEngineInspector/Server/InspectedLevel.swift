@@ -20,13 +20,17 @@ struct InspectedLevel: Sendable {
   let usage: (@Sendable () -> LevelUsage)?
   let entries: (@Sendable () async throws -> [ServerLine.Entry])?
 
+  /// Takes a level apart into closures that know its types.
+  ///
   /// `level`: What calls go through.
   /// `storage`: What holds the entries, past everything that stands around it.
-  init<Level: CacheLevel>(_ level: Level, storage: (any CacheLevel)? = nil) {
+  /// `keys`: Where a key is looked for that cannot be made from text; `nil` for the storage.
+  init<Level: CacheLevel>(_ level: Level, storage: (any CacheLevel)? = nil, keys: (any CacheLevel)? = nil) {
     let held = (storage as? any StorageLevel).map { HeldEntries($0) }
+    let finder = (keys as? any StorageLevel).map { HeldEntries($0) } ?? held
     @Sendable func key(_ text: String) async throws -> Level.Key {
       if let key = TextForms.key(text, as: Level.Key.self) { return key }
-      if let key = try await held?.key(text) as? Level.Key { return key }
+      if let key = try await finder?.key(text) as? Level.Key { return key }
       throw CacheError(
         .valueNotInCache, "keys of this cache, \(Level.Key.self), cannot be made from text, and no entry has this one")
     }

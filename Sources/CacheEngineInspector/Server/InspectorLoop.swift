@@ -182,7 +182,7 @@ final class InspectorLoop: Sendable {
     private mutating func end(_ id: UInt64) {
       guard let connection = connections.removeValue(forKey: id) else { return }
       for task in connection.asks.values { task.cancel() }
-      if case .open = connection.phase { left() }
+      if connection.isAttached { left() }
     }
 
     private func left() {
@@ -218,10 +218,8 @@ final class InspectorLoop: Sendable {
       case .later: return true
       case .ended: return false
       case .moved(let count):
-        let isGreeting = if case .greeting = connection.phase { true } else { false }
         do {
-          connection.waiting += try connection.reader.take(
-            buffer[..<count], limit: isGreeting ? WireLimits.greeting : WireLimits.line)
+          connection.waiting += try connection.reader.take(buffer[..<count], limit: WireLimits.line)
         } catch {
           connection.refuse(
             ServerLine.Refusal(code: "line", message: "a line may have \(error.limit) bytes; yours has more"))
@@ -264,6 +262,7 @@ final class InspectorLoop: Sendable {
             versions: loop.terms.versions))
       }
       connection.phase = .open
+      connection.isAttached = true
       loop.state.withLock { $0.attached += 1 }
       cache.inspector.listenerCame()
       connection.place = ring.end
@@ -365,6 +364,7 @@ final class InspectorLoop: Sendable {
       var hasMore = true
       // Not more in a turn than the ring holds, so that one who is quick cannot keep the thread.
       var turns = 64
+      var isNews = false
       while hasMore, turns > 0, !connection.isFull {
         turns -= 1
         let batch = ring.read(from: &connection.place, atMost: WireLimits.batch)
@@ -376,9 +376,11 @@ final class InspectorLoop: Sendable {
             events: ServerLine.Events(
               lost: Int(clamping: connection.lost), list: batch.events.map { WireEvent($0) })))
         connection.lost = 0
+        isNews = true
         guard connection.flush() else { return false }
       }
-      if !ring.await(from: connection.place) { hasEvents = true }
+      // After news the next look comes in its time, however soon the next event; only who is idle asks to be woken.
+      if isNews || !ring.await(from: connection.place) { hasEvents = true }
       return true
     }
 

@@ -180,8 +180,6 @@ package struct ServerLine: Codable, Sendable {
 package enum WireLimits {
   /// The longest line that anybody takes.
   package static let line = 4 << 20
-  /// The longest line that a client may send before it is welcome.
-  package static let greeting = 4 << 10
   /// The largest value that travels whole; of a larger one the beginning does.
   package static let value = 1 << 20
   /// Entries in a page.

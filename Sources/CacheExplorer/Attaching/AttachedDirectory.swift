@@ -1,6 +1,12 @@
 import CacheEngine
 import CacheEngineTesting
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Shows the folder of a disk level, whether its program runs or not.
 enum AttachedDirectory {
   private static let whyReadOnly = "a folder is shown for reading only; attach to the app’s socket to change its cache"
@@ -11,6 +17,12 @@ enum AttachedDirectory {
   static func open(_ path: String, buffer: EventBuffer) async throws -> AttachedCache {
     let inspection = try await DiskCacheInspection.open(path)
     let level = try await InspectedDirectory(inspection)
+    let health = try await inspection.health()
+    if health.segments == 0, health.allocatedBytes == 0,
+      try !FileManager.default.contentsOfDirectory(atPath: path).isEmpty
+    {
+      throw CacheError(.unusableStore, "\(path) holds no disk level; name the directory that the level was made with")
+    }
     let report = try await inspection.verify()
     let statistics = CacheStatistics()
     let clock = SystemClock()
@@ -28,7 +40,6 @@ enum AttachedDirectory {
     var row = LevelRow(name: "disk", kind: "disk", capacity: "folder")
     row.usage = level.usage
     let attachment = Attachment(label: "folder, read-only", whyReadOnly: whyReadOnly)
-    let health = try await inspection.health()
     var notes = ["\(path) holds \(health.entries) \(health.entries == 1 ? "entry" : "entries")"]
     notes.append(told(report))
     return AttachedCache(

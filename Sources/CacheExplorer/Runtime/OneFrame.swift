@@ -8,7 +8,8 @@ enum OneFrame {
     return await text(model, opened.live, buffer, size: size, isASCII: isASCII)
   }
 
-  static func text(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String {
+  static func text(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String
+  {
     let batch = buffer.drain()
     var model = model
     model.live.advance(to: batch.events.first?.time ?? live.clock.now)
