@@ -2,9 +2,9 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
-FORMATTED = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
-CONCURRENT = CacheEngineTests|CacheEngineCombineTests
+CONCURRENT = CacheEngineTests|CacheEngineInspectorTests|CacheEngineCombineTests
 
 .PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record bench-disk install dependencies test-dependencies help
 
@@ -15,7 +15,7 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
 # Processes of their own: the program's tests start processes and terminals, whose descriptors the engine's need not share.
-	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests'
+	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineInspectorTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests'
 	@$(SWIFT) test --skip-build --filter CacheExplorerTests
 
 # As many kills for each tier; a number that CI has the time for.

@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
     .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
     .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
+    .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
@@ -75,14 +76,20 @@ let package = Package(
       name: "CacheEngineEncryption",
       dependencies: ["CacheEngine", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
+    // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
+    .target(name: "CacheEngineInspector", dependencies: ["CacheEngine"], swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "CacheEngine", "CacheEngineTesting", "CNcurses", "CTerminalGuard", "CZlib",
+        "CacheEngine", "CacheEngineInspector", "CacheEngineTesting", "CNcurses", "CTerminalGuard", "CZlib",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),
       ],
+      swiftSettings: strict),
+    // An app to attach to, and how one is written; not a product.
+    .executableTarget(
+      name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
       swiftSettings: strict),
     // Kills disk levels and looks at what is left; not a product.
     .executableTarget(
@@ -96,6 +103,8 @@ let package = Package(
       name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
       swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine"], swiftSettings: strict),
     .testTarget(
       name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
       swiftSettings: strict),
@@ -122,6 +131,7 @@ let package = Package(
       name: "CacheExplorerTests",
       dependencies: [
         "CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer", "PseudoTerminal", "CPseudoTerminal",
+        "AttachedApp",
       ],
       swiftSettings: strict),
   ],

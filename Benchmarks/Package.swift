@@ -26,6 +26,7 @@ let package = Package(
       dependencies: [
         "Floor", "CFloor", .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineCombine", package: "CacheEngine"),
+        .product(name: "CacheEngineInspector", package: "CacheEngine"),
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .android, .windows])),
       ],

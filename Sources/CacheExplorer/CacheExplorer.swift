@@ -16,7 +16,7 @@ struct CacheExplorer: AsyncParsableCommand {
       `cache-explorer --paths` tells where files are kept. Exit status: \(ExitStatus.sentence)
       """, version: "0.1.0",
     subcommands: [
-      OpenCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, DemoCommand.self,
+      OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, DemoCommand.self,
       ManualCommand.self,
     ],
     defaultSubcommand: DemoCommand.self)

@@ -74,6 +74,7 @@ struct CacheBenchmarks {
       comparisons.append(try await Self.publishedHit(rounds: options.rounds))
       comparisons += try await CompositionBenchmarks.comparisons(rounds: options.rounds)
     }
+    if options.wants("inspector") { comparisons += try await InspectorBenchmarks.comparisons(rounds: options.rounds) }
     if options.wants("eviction") { comparisons += try await EvictionBenchmarks.comparisons(rounds: options.rounds) }
     if options.wants("models") {
       comparisons += [

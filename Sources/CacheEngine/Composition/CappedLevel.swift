@@ -14,13 +14,15 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   /// The level inside.
   public let base: Base
 
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
+  let limit: Int
   private let state: Mutex<CapState>
 
   init(base: Base, limit: Int, recorder: OperatorRecorder) {
     precondition(limit > 0, "a cap of \(limit) would let nobody through")
     self.base = base
     self.recorder = recorder
+    self.limit = limit
     state = Mutex(CapState(line: WaitingLine(places: limit)))
   }
 
@@ -91,7 +93,7 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   private func record(_ event: (_ running: Int, _ waiting: Int) -> OperatorEvent, _ key: Key) {
-    guard recorder.observer != nil else { return }
+    guard !recorder.isSilent else { return }
     let load = load
     recorder.record(event(load.running, load.waiting), key: key)
   }

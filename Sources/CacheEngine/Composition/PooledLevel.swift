@@ -21,7 +21,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   @usableFromInline let reads: SharedLoads<Key, Lookup<Value>>
   private let computations: SharedLoads<Key, Value>
   private let gate = WriteGate<Key>()
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
 
   /// The executor is for the loads, which inherit none.
   init(base: Base, recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {

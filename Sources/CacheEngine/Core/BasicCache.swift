@@ -14,6 +14,8 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   @usableFromInline let removeClosure: @Sendable (Key) async throws -> Void
   @usableFromInline let clearClosure: @Sendable () async throws -> Void
   @usableFromInline let memoryWarningClosure: @Sendable () async -> Void
+  /// What was hidden, for those who show a composition.
+  @usableFromInline let inner: (any CacheLevel)?
 
   /// Creates a level from closures.
   ///
@@ -43,6 +45,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
     removeClosure = remove
     clearClosure = clear
     memoryWarningClosure = onMemoryWarning
+    inner = nil
   }
 
   // Inlinable, so that the closures are made where the types are known and carry specialised code.
@@ -56,6 +59,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
     removeClosure = { try await base.remove($0) }
     clearClosure = { try await base.clear() }
     memoryWarningClosure = { await base.onMemoryWarning() }
+    inner = base
   }
 
   /// Returns the value held for a key, or `nil` if there is none.

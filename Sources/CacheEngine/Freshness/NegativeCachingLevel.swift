@@ -26,7 +26,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
 
   private let remembered: MemoryCacheLevel<Key, Remembered>
   private let gate = WriteGate<Key>()
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
   private let isWorthRemembering: @Sendable (any Error) -> Bool
 
   init(

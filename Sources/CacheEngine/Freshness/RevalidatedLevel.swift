@@ -53,7 +53,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// When stale values are delivered.
   public let policy: RevalidationPolicy
 
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
   private let refreshing = Mutex<Set<Key>>([])
 
   init(base: ComposedLevel<Upper, Lower>, policy: RevalidationPolicy, recorder: OperatorRecorder) {

@@ -54,7 +54,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   func begin(_ flight: UInt64, key: Key, _ load: @escaping @Sendable () async throws -> Answer) {
     recorder.record(.flightBegan, key: key)
-    let began = recorder.observer == nil ? nil : recorder.clock.now
+    let began = recorder.isSilent ? nil : recorder.clock.now
     let task = start { [self] in
       let answer: Result<Answer, any Error>
       do { answer = .success(try await load()) } catch { answer = .failure(error) }

@@ -163,4 +163,14 @@ public protocol CacheObserver: Sendable {
   ///
   /// - Parameter event: What happened.
   func record(_ event: CacheEvent)
+
+  /// Says whether this observer listens at the moment; `nil` for one that always does.
+  ///
+  /// It is asked for when a level is built, and must be the same from then on.
+  var attention: ObservationSwitch? { get }
+}
+
+extension CacheObserver {
+  /// This observer always listens.
+  public var attention: ObservationSwitch? { nil }
 }

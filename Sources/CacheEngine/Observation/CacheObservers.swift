@@ -1,11 +1,14 @@
 /// Tells several observers of every event, in order.
 public struct CacheObservers: CacheObserver {
-  private let observers: [any CacheObserver]
+  package let observers: [any CacheObserver]
 
   /// Creates an observer that tells others.
   ///
   /// - Parameter observers: Whom to tell.
   public init(_ observers: [any CacheObserver]) { self.observers = observers }
+
+  /// The switch of the only observer; among several, one always listens.
+  public var attention: ObservationSwitch? { observers.count == 1 ? observers[0].attention : nil }
 
   /// Hands an event to every observer.
   ///
@@ -25,7 +28,9 @@ extension CacheObserver {
   public func removals<Key: Hashable & Sendable>(
     from level: String, clock: any CacheClock = SystemClock()
   ) -> @Sendable (Removal<Key>) -> Void {
-    { removal in
+    let attention = attention
+    return { removal in
+      if let attention, !attention.isOn { return }
       record(
         CacheEvent(
           time: clock.now, request: .current, level: level, key: String(describing: removal.key),

@@ -1,6 +1,7 @@
 /// Tells an observer what a level is asked and what it answers.
 ///
-/// Built by ``CacheLevel/observed(as:by:clock:)``. A level that is not observed costs nothing for it.
+/// Built by ``CacheLevel/observed(as:by:clock:)``. A level that is not observed costs nothing for it, and one whose observer
+/// does not listen at the moment (``CacheObserver/attention``) one relaxed atomic load for each call.
 public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -12,7 +13,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// The level that is observed.
   public let base: Base
 
-  private let recorder: EventRecorder
+  @usableFromInline let recorder: EventRecorder
 
   init(base: Base, name: String, observer: any CacheObserver, clock: any CacheClock) {
     self.base = base
@@ -25,23 +26,36 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The error of the level observed.
-  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+  @inlinable
+  public func get(_ key: Key) async throws -> Value? {
+    guard recorder.isSilent else { return try await told(key).entry?.value }
+    return try await base.get(key)
+  }
+
+  /// Returns the value of the level observed, if that can answer at once and nobody listens.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { recorder.isSilent ? base.peek(key) : nil }
 
   /// Returns the entry for a key with this level's name, or the reason for the miss.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
   /// - Throws: The error of the level observed.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    guard recorder.isSilent else { return try await told(key) }
+    return named(try await base.lookup(key))
+  }
+
+  @usableFromInline
+  func told(_ key: Key) async throws -> Lookup<Value> {
     let text = String(describing: key)
     recorder.record(.lookupBegan, key: text)
     return try await recorder.timed(.get, key: text) {
-      var answer = try await base.lookup(key)
-      if case .hit(var entry) = answer {
-        entry.level = name
-        answer = .hit(entry)
-      }
-      return answer
+      named(try await base.lookup(key))
     } event: { answer, duration in
       switch answer {
       case .hit(let entry): .hit(cost: entry.cost, deadline: entry.deadline, duration)
@@ -59,7 +73,11 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Returns: The entry, fresh or stale, or why there is none.
   /// - Throws: The error of the level observed.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
-    let answer = try await base.lookupIncludingExpired(key)
+    named(try await base.lookupIncludingExpired(key))
+  }
+
+  @inlinable
+  func named(_ answer: Lookup<Value>) -> Lookup<Value> {
     guard case .hit(var entry) = answer else { return answer }
     entry.level = name
     return .hit(entry)
@@ -84,7 +102,9 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: The error of the level observed.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     // A fetcher takes every write and keeps nothing: there is nothing to tell.
-    guard !(base is any Fetcher) else { return try await base.store(value, forKey: key, terms: terms) }
+    guard !recorder.isSilent, !(base is any Fetcher) else {
+      return try await base.store(value, forKey: key, terms: terms)
+    }
     let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
@@ -100,7 +120,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the level observed.
   public func remove(_ key: Key) async throws {
-    guard !(base is any Fetcher) else { return try await base.remove(key) }
+    guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.remove(key) }
     try await recorder.timed(.remove, key: String(describing: key)) {
       try await base.remove(key)
     } event: { _, duration in
@@ -110,7 +130,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   /// Removes everything.
   public func clear() async throws {
-    guard !(base is any Fetcher) else { return try await base.clear() }
+    guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.clear() }
     try await recorder.timed(.clear, key: nil) {
       try await base.clear()
     } event: { _, duration in
@@ -120,7 +140,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   /// Gives back memory.
   public func onMemoryWarning() async {
-    guard let storage = base as? any StorageLevel else { return await base.onMemoryWarning() }
+    guard !recorder.isSilent, let storage = base as? any StorageLevel else { return await base.onMemoryWarning() }
     let began = recorder.clock.now
     let before = storage.usage
     await base.onMemoryWarning()
@@ -136,10 +156,25 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 }
 
 /// Times what a level does and tells its observer.
+@usableFromInline
 struct EventRecorder: Sendable {
   let level: String?
   let observer: any CacheObserver
   let clock: any CacheClock
+  @usableFromInline let attention: ObservationSwitch?
+
+  init(level: String?, observer: any CacheObserver, clock: any CacheClock) {
+    self.level = level
+    self.observer = observer
+    self.clock = clock
+    attention = observer.attention
+  }
+
+  /// There is nobody to tell at the moment.
+  @inlinable var isSilent: Bool {
+    guard let attention else { return false }
+    return !attention.isOn
+  }
 
   func record(_ kind: CacheEvent.Kind, key: String?) {
     observer.record(CacheEvent(time: clock.now, request: .current, level: level, key: key, kind: kind))

@@ -79,11 +79,19 @@ struct OperatorRecorder: Sendable {
   @usableFromInline let name: String
   @usableFromInline let observer: (any CacheObserver)?
   @usableFromInline let clock: any CacheClock
+  @usableFromInline let attention: ObservationSwitch?
 
   init(name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
     self.name = name
     self.observer = observer
     self.clock = clock
+    attention = observer?.attention
+  }
+
+  /// There is nobody to tell at the moment.
+  @inlinable var isSilent: Bool {
+    if let attention { return !attention.isOn }
+    return observer == nil
   }
 
   /// Tells in the name of a level, if that has one.
@@ -98,7 +106,7 @@ struct OperatorRecorder: Sendable {
 
   @inlinable
   func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
-    guard let observer else { return }
+    guard !isSilent, let observer else { return }
     observer.record(
       CacheEvent(time: clock.now, request: .current, level: name, key: String(describing: key), kind: kind()))
   }

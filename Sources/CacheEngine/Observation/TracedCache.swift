@@ -1,6 +1,7 @@
 /// Gives every call a number and tells an observer when it begins and how it ends.
 ///
-/// Built by ``CacheLevel/traced(by:clock:)``, around a whole composition. What the observed levels inside tell carries
+/// Built by ``CacheLevel/traced(by:clock:)``, around a whole composition. While its observer does not listen
+/// (``CacheObserver/attention``), a call costs one relaxed atomic load more and has no number. What the observed levels inside tell carries
 /// the number of the call.
 public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// What values are found by.
@@ -11,7 +12,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// The composition whose calls are told.
   public let base: Base
 
-  private let recorder: EventRecorder
+  @usableFromInline let recorder: EventRecorder
 
   init(base: Base, observer: any CacheObserver, clock: any CacheClock) {
     self.base = base
@@ -26,14 +27,32 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The error of the cache inside.
-  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+  @inlinable
+  public func get(_ key: Key) async throws -> Value? {
+    guard recorder.isSilent else { return try await told(key).entry?.value }
+    return try await base.get(key)
+  }
+
+  /// Returns the value of the cache inside, if that can answer at once and nobody listens.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { recorder.isSilent ? base.peek(key) : nil }
 
   /// Returns the entry for a key, or the reason for the miss.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
   /// - Throws: The error of the cache inside.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    guard recorder.isSilent else { return try await told(key) }
+    return try await base.lookup(key)
+  }
+
+  @usableFromInline
+  func told(_ key: Key) async throws -> Lookup<Value> {
     try await tracedRead(key) { try await base.lookup(key) }
   }
 
@@ -43,7 +62,8 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// - Returns: The entry, fresh or stale, or why there is none.
   /// - Throws: The error of the cache inside.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
-    try await tracedRead(key) { try await base.lookupIncludingExpired(key) }
+    guard !recorder.isSilent else { return try await base.lookupIncludingExpired(key) }
+    return try await tracedRead(key) { try await base.lookupIncludingExpired(key) }
   }
 
   /// Stores a value under a key.
@@ -64,6 +84,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the cache inside.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    guard !recorder.isSilent else { return try await base.store(value, forKey: key, terms: terms) }
     try await traced(.set, key: key) {
       try await base.store(value, forKey: key, terms: terms)
     } outcome: {
@@ -76,6 +97,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the cache inside.
   public func remove(_ key: Key) async throws {
+    guard !recorder.isSilent else { return try await base.remove(key) }
     try await traced(.remove, key: key) {
       try await base.remove(key)
     } outcome: {
@@ -85,6 +107,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
 
   /// Removes everything.
   public func clear() async throws {
+    guard !recorder.isSilent else { return try await base.clear() }
     try await traced(.clear, key: nil) {
       try await base.clear()
     } outcome: {
@@ -95,6 +118,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// Gives back memory.
   public func onMemoryWarning() async {
     let recorder = recorder
+    guard !recorder.isSilent else { return await base.onMemoryWarning() }
     await RequestContext.$current.withValue(RequestContext.next()) {
       let began = recorder.clock.now
       recorder.record(.requestBegan(.warn), key: nil)

@@ -20,7 +20,7 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   /// The level inside.
   public let base: Base
 
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
   private let isFailure: @Sendable (any Error) -> Bool
   private let state: Mutex<CircuitState>
 

@@ -19,7 +19,7 @@ public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
   /// The level inside.
   public let base: Base
 
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
   private let fallback: @Sendable (Key, (any Error)?) async throws -> Value?
 
   init(

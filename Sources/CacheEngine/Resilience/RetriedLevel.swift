@@ -75,7 +75,7 @@ public struct RetriedLevel<Base: CacheLevel>: ReadDecorator {
   /// How often and how long apart.
   public let policy: RetryPolicy
 
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
   private let isWorthRetrying: @Sendable (any Error) -> Bool
   private let chance: @Sendable () -> Double
 

@@ -20,7 +20,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   /// How long a read may take.
   public let limit: Duration
 
-  private let recorder: OperatorRecorder
+  let recorder: OperatorRecorder
 
   init(base: Base, limit: Duration, recorder: OperatorRecorder) {
     self.base = base

@@ -22,6 +22,8 @@ struct Model: Sendable {
   var utcOffsetInSeconds: Int64 = 0
   /// Nothing may be changed: the cache was opened for reading only.
   var isReadOnly = false
+  /// Whose cache it is, if it is another program's.
+  var attachment: Attachment?
 
   /// Goes on while the screen is frozen.
   var live: Picture

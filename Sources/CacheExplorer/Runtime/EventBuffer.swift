@@ -68,6 +68,9 @@ final class EventBuffer: CacheObserver {
     waiting?.resume()
   }
 
+  /// Counts events that were dropped on their way here.
+  func lose(_ count: Int) { state.withLock { $0.lost += count } }
+
   /// Takes everything out, oldest first.
   func drain() -> Batch {
     let (events, oldest, lost) = state.withLock { state in

@@ -6,6 +6,9 @@ import Dispatch
 /// Every task that it starts is ended before ``run(workload:)`` returns.
 @MainActor
 final class Explorer {
+  /// Tells what happens to a cache that belongs to another program, until the task is cancelled.
+  typealias Follow = @Sendable (@escaping @Sendable (Message) -> Void) async -> Void
+
   /// Between two pictures of a busy cache.
   private static let frame = Duration.milliseconds(50)
   /// Between two looks at everything that the levels hold.
@@ -19,6 +22,7 @@ final class Explorer {
   /// What was read anew and waits for a yes.
   private var pending: CacheConfiguration?
   private let models: ModelShow?
+  private let follow: Follow?
   /// How many events there were, the lost ones included.
   private var eventCount = 0
   private let mailbox = Mailbox<Message>()
@@ -35,10 +39,11 @@ final class Explorer {
 
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
-    models: ModelShow? = nil
+    models: ModelShow? = nil, follow: Follow? = nil
   ) {
     self.screen = screen
     self.models = models
+    self.follow = follow
     self.buffer = buffer
     self.model = model
     self.history = history
@@ -62,6 +67,7 @@ final class Explorer {
     defer { time.cancel() }
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
+    if let follow { sources.append(Task { [mailbox] in await follow { mailbox.post($0) } }) }
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
     if let workload { carryOut(.perform(.run(workload))) }
@@ -268,6 +274,7 @@ extension Explorer {
 
   private func reload() async {
     let opened = interpreter.current
+    if let refusal = opened.live.refusal(.reload) { return mailbox.post(.finished(Self.failure(refusal))) }
     guard opened.isFile, let current = opened.configuration else {
       return mailbox.post(.finished(Self.failure("a demonstration has no file to read again")))
     }

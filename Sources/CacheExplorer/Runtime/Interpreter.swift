@@ -43,6 +43,7 @@ final class Interpreter: Sendable {
       return failure(
         command.verb, CommandFailure(message: "this cache was opened for reading only; open it without --read-only"))
     }
+    if let refusal = live.refusal(command) { return failure(command.verb, CommandFailure(message: refusal)) }
     return await carryOut(command)
   }
 

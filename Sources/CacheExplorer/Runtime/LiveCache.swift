@@ -48,6 +48,8 @@ struct LiveCache: Sendable {
   var calls = CallCounter()
   /// Since when everything is counted.
   let openedAt: CacheInstant
+  /// Says why a command cannot be carried out on a cache that belongs to somebody else.
+  var refusal: @Sendable (Command) -> String? = { _ in nil }
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

@@ -4,9 +4,15 @@ import CacheEngine
 enum OneFrame {
   static func text(_ opened: OpenedCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String {
     guard let configuration = opened.configuration else { return "" }
-    let live = opened.live
+    let model = Model(configuration, title: configuration.name, now: opened.live.clock.now)
+    return await text(model, opened.live, buffer, size: size, isASCII: isASCII)
+  }
+
+  static func text(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String
+  {
     let batch = buffer.drain()
-    var model = Model(configuration, title: configuration.name, now: batch.events.first?.time ?? live.clock.now)
+    var model = model
+    model.live.advance(to: batch.events.first?.time ?? live.clock.now)
     model.size = size
     _ = update(&model, .events(batch.events, lost: batch.lost))
     _ = update(

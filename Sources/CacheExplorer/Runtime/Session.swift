@@ -133,7 +133,7 @@ enum Session {
   }
 
   @MainActor
-  private static func terminal(
+  static func terminal(
     _ appearance: ScreenOptions, _ environment: [String: String]
   ) throws(ProgramFailure) -> Terminal {
     var options = Terminal.Options(environment: environment)
@@ -253,7 +253,7 @@ enum Session {
     }
   }
 
-  private static func close(_ live: LiveCache) async throws {
+  static func close(_ live: LiveCache) async throws {
     do { try await live.close() } catch { StandardStreams.complain("warning: closing the cache: \(error)") }
   }
 }

@@ -36,6 +36,10 @@ enum Message: Sendable {
   case planned(ConfigSheet.Plan)
   /// Another configuration is in force.
   case replaced(Replacement)
+  /// How it stands with the program that the cache belongs to.
+  case attachment(Attachment)
+  /// What the Config screen shows, where it changes by itself.
+  case settings([ConfigurationSetting])
   /// What models there are.
   case models(ModelSheet.Content)
   /// How the recording of the session does; `nil` if it is recorded no longer.

@@ -210,7 +210,8 @@ extension Model {
   /// Asks before anything goes, and says what will.
   private mutating func ask(_ action: Action) {
     guard !isReadOnly else {
-      return refuse("this cache was opened for reading only; open it without --read-only to change it")
+      return refuse(
+        attachment?.whyReadOnly ?? "this cache was opened for reading only; open it without --read-only to change it")
     }
     switch action {
     case .clear: mode = .confirming(Confirmation(command: .clear(level: nil), question: clearQuestion))

@@ -122,7 +122,7 @@ extension Model {
       config.plan = nil
       command.answer = CommandLineState.Answer(isGood: true, text: "reload: nothing has changed")
     case .changes(let lines):
-      guard !isReadOnly else { return refuse("this cache was opened for reading only") }
+      guard !isReadOnly else { return refuse(attachment?.whyReadOnly ?? "this cache was opened for reading only") }
       let noun = lines.count == 1 ? "change" : "changes"
       mode = .confirming(
         Confirmation(command: nil, question: "apply \(lines.count) \(noun)? The levels are closed and opened again"))

@@ -82,6 +82,12 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .replaced(let replacement):
     model.replace(by: replacement)
     effects = [.refreshEntries, .refreshUsage]
+  case .attachment(let attachment):
+    model.attachment = attachment
+    effects = []
+  case .settings(let settings):
+    model.config.settings = settings
+    effects = []
   case .models(let content):
     model.models.content = content
     model.models.keepVisible()

@@ -30,7 +30,7 @@ enum Header {
   }
 
   private static func state(_ model: Model) -> [Span] {
-    guard let frozen = model.frozen else { return [Span("● LIVE", .hit)] }
+    guard let frozen = model.frozen else { return [model.attachment?.sign ?? Span("● LIVE", .hit)] }
     let behind = frozen.now.duration(to: model.live.now).clampedNanoseconds
     var spans = [Span("‖ PAUSED · \(Format.behind(nanoseconds: behind)) behind", .warning)]
     if let travel = model.travel, travel.position > 0 {

@@ -18,7 +18,7 @@ struct Options {
                            [--check FILE | --record FILE]
       --quick        fewer rounds
       --huge         10 million entries too
-      --only PART    memory, footprint, growth, async, stack, glue, eviction or models
+      --only PART    memory, footprint, growth, async, stack, glue, inspector, eviction or models
       --filter TEXT  only tables whose titles contain the text
       --json FILE    write every sample
       --plots DIR    draw how cost grows, as SVG (part growth)

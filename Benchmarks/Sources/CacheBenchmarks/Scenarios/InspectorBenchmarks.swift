@@ -1,0 +1,79 @@
+import CacheEngine
+import CacheEngineInspector
+import Floor
+import Foundation
+
+/// What it costs an app that others could look into it, while nobody does.
+enum InspectorBenchmarks {
+  private static let keys = (0..<1_024).map { "user:profile:\($0 + 100_000_000_000)" }
+
+  static func comparisons(rounds: Int) async throws -> [Comparison] {
+    [try await hits(rounds: rounds), try await lookups(rounds: rounds), try await misses(rounds: rounds)]
+  }
+
+  private static func filled() async throws -> MemoryCacheLevel<String, Int> {
+    let level = MemoryCacheLevel<String, Int>(capacity: 4_096)
+    for (index, key) in keys.enumerated() { try await level.set(index, forKey: key) }
+    return level
+  }
+
+  private static func empty() -> MemoryCacheLevel<String, Int> { MemoryCacheLevel(capacity: 4_096) }
+
+  /// A hit passes the wrapper round the cache and the one round its first level: two relaxed loads.
+  private static func hits(rounds: Int) async throws -> Comparison {
+    let order = Workload.order(keys.count)
+    let inspector = CacheInspector()
+    let plain = try await filled().compose(empty())
+    let level = try await filled().observed(as: "memory", by: inspector)
+    let whole = try await filled().observed(as: "memory", by: inspector)
+      .compose(empty().observed(as: "lower", by: inspector)).traced(by: inspector)
+    let told = CacheStatistics()
+    let loud = try await filled().observed(as: "memory", by: told)
+      .compose(empty().observed(as: "lower", by: told)).traced(by: told)
+    var comparison = Comparison(
+      title: "get, hit above, inspector attached to by nobody", operations: 500_000, rounds: rounds)
+    comparison.add("2 levels, no inspector") { try await Workload.drive($0, keys, order) { try await plain.get($0) } }
+    comparison.add("1 observed level, alone (1 load)") {
+      try await Workload.drive($0, keys, order) { try await level.get($0) }
+    }
+    comparison.add("2 observed levels, traced (2 loads)") {
+      try await Workload.drive($0, keys, order) { try await whole.get($0) }
+    }
+    comparison.add("2 levels that tell CacheStatistics") {
+      try await Workload.drive($0 / 10, keys, order) { try await loud.get($0) }
+    }
+    return comparison
+  }
+
+  private static func lookups(rounds: Int) async throws -> Comparison {
+    let order = Workload.order(keys.count)
+    let inspector = CacheInspector()
+    let plain = try await filled().compose(empty())
+    let whole = try await filled().observed(as: "memory", by: inspector)
+      .compose(empty().observed(as: "lower", by: inspector)).traced(by: inspector)
+    var comparison = Comparison(
+      title: "lookup, hit above, inspector attached to by nobody", operations: 200_000, rounds: rounds)
+    comparison.add("2 levels, no inspector") {
+      try await Workload.drive($0, keys, order) { try await plain.lookup($0).entry?.value }
+    }
+    comparison.add("2 observed levels, traced") {
+      try await Workload.drive($0, keys, order) { try await whole.lookup($0).entry?.value }
+    }
+    return comparison
+  }
+
+  private static func misses(rounds: Int) async throws -> Comparison {
+    let order = Workload.order(keys.count)
+    let inspector = CacheInspector()
+    let plain = empty().compose(empty())
+    let whole = empty().observed(as: "memory", by: inspector)
+      .compose(empty().observed(as: "lower", by: inspector)).traced(by: inspector)
+    var comparison = Comparison(
+      title: "get, miss in both levels, inspector attached to by nobody", operations: 100_000, rounds: rounds)
+    comparison.add("2 levels, no inspector") { try await Workload.drive($0, keys, order) { try await plain.get($0) } }
+    comparison.add("2 observed levels, traced") {
+      try await Workload.drive($0, keys, order) { try await whole.get($0) }
+    }
+    return comparison
+  }
+}

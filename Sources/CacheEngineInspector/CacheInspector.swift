@@ -1,0 +1,119 @@
+public import CacheEngine
+import Synchronization
+
+/// Shows the caches of a running app to `cache-explorer attach`.
+///
+/// Build the levels with an inspector as their observer, and serve the composition at a socket:
+///
+/// ```swift
+/// let inspector = CacheInspector()
+/// let memory = MemoryCacheLevel<String, Data>(removalListener: inspector.removals(from: "memory"))
+/// let cache = memory.observed(as: "memory", by: inspector)
+///   .compose(disk.observed(as: "disk", by: inspector))
+///   .traced(by: inspector)
+/// let serving = try CacheInspector.serve(cache, at: "/run/user/1000/photos/cache.sock")
+/// ```
+///
+/// While nobody is attached the inspector does not listen: each observed level or operator that a call passes costs one
+/// relaxed atomic load. While somebody is, an event costs a short lock; what the other side does not take in time is
+/// dropped and counted, and the app never waits for it.
+public final class CacheInspector: CacheObserver {
+  /// On while somebody is attached.
+  public let attention: ObservationSwitch? = ObservationSwitch()
+
+  let ring: EventRing
+
+  /// Creates an inspector.
+  ///
+  /// - Parameter capacity: How many events are kept for those who are attached. They take memory only while somebody is.
+  public init(capacity: Int = 16_384) { ring = EventRing(capacity: capacity) }
+
+  /// Notes an event, if somebody is attached.
+  ///
+  /// - Parameter event: What happened.
+  public func record(_ event: CacheEvent) {
+    guard let attention, attention.isOn else { return }
+    AskTranscript.current?.append(event)
+    ring.append(event)
+  }
+
+  func listenerCame() { attention?.begin() }
+
+  func listenerLeft() {
+    attention?.end()
+    if attention?.isOn == false { ring.empty() }
+  }
+
+  /// Shows a cache to those who attach to a socket, for as long as the answer is held.
+  ///
+  /// The socket belongs to the user of this process and nobody else may connect. Its directory is made if it is missing,
+  /// and must belong to the user and be writable for nobody else. A socket that a process left behind is replaced; one
+  /// that is served is not.
+  ///
+  /// Keys are shown as text. A key that is given as text is read as a `String` or a `LosslessStringConvertible`, or is
+  /// looked for among those that the level holds. `Data`, `[UInt8]` and `String` are shown as they are, what is `Codable`
+  /// as JSON, all else as `String(describing:)`.
+  ///
+  /// - Parameters:
+  ///   - cache: The composition. Levels in it that an inspector observes tell what happens in them.
+  ///   - path: The path of the socket: at most 107 bytes on Linux and 103 on Apple platforms.
+  ///   - name: What the app is called; `nil` for the name of the program.
+  ///   - allowsWrites: Whether those who attach may change what the cache holds.
+  /// - Returns: What ends the serving when it is closed or let go of.
+  /// - Throws: ``CacheEngine/CacheError`` with code `unusableSocket` if there can be no socket at the path, or
+  ///   ``CacheEngine/CacheError/Code/inUse`` if another process serves there.
+  public static func serve(
+    _ cache: some CacheLevel, at path: String, name: String? = nil, allowsWrites: Bool = false
+  ) throws -> InspectorServer {
+    try serve(cache, at: path, name: name, allowsWrites: allowsWrites, versions: .current)
+  }
+
+  package static func serve(
+    _ cache: some CacheLevel, at path: String, name: String? = nil, allowsWrites: Bool = false,
+    versions: ProtocolVersions
+  ) throws -> InspectorServer {
+    let loop = try InspectorLoop(
+      InspectedCache(cache), listener: UnixSocket.listen(at: path),
+      terms: InspectorLoop.Terms(
+        name: name ?? ProcessName.current, allowsWrites: allowsWrites, versions: versions))
+    try loop.start()
+    return InspectorServer(loop: loop, path: path)
+  }
+}
+
+/// A cache that is shown at a socket; see ``CacheInspector/serve(_:at:name:allowsWrites:)``.
+///
+/// Letting go of it ends the serving, as ``close()`` does.
+public final class InspectorServer: Sendable {
+  /// The path of the socket.
+  public let path: String
+  private let loop: InspectorLoop
+
+  init(loop: InspectorLoop, path: String) {
+    self.loop = loop
+    self.path = path
+  }
+
+  /// How many are attached at the moment.
+  public var attachedCount: Int { loop.attachedCount }
+
+  /// Removes the socket and says goodbye to everybody who is attached.
+  ///
+  /// The cache goes on as before.
+  public func close() { loop.stop() }
+
+  deinit { loop.stop() }
+}
+
+/// What happened on behalf of one question.
+final class AskTranscript: Sendable {
+  @TaskLocal static var current: AskTranscript?
+
+  private let log = Mutex<[CacheEvent]>([])
+
+  var events: [CacheEvent] { log.withLock { $0 } }
+
+  func append(_ event: CacheEvent) {
+    log.withLock { if $0.count < WireLimits.transcript { $0.append(event) } }
+  }
+}

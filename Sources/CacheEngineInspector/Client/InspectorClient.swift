@@ -1,0 +1,193 @@
+package import CacheEngine
+import Synchronization
+
+/// The side of the one who looks: connects to a socket and asks.
+///
+/// A thread of its own reads; what comes by itself is told where it comes in.
+package final class InspectorClient: Sendable {
+  /// What the app tells by itself.
+  package enum News: Sendable {
+    case events([CacheEvent], lost: Int)
+    case usage([String: LevelUsage])
+    /// The app is gone, or serves no more; said for a person.
+    case ended(String)
+  }
+
+  private struct State {
+    var asks: [Int: CheckedContinuation<ServerLine.Answer, any Error>] = [:]
+    var lastAsk = 0
+    var ending: String?
+    var usage: [String: LevelUsage] = [:]
+  }
+
+  package let welcome: ServerLine.Welcome
+  private let descriptor: Descriptor
+  private let tell: @Sendable (News) -> Void
+  private let state = Mutex(State())
+  /// One line after the other.
+  private let writing = Mutex(())
+
+  /// Connects and says hello; blocks for some seconds at the most, so call it where that may be.
+  ///
+  /// - Throws: ``CacheError`` that says why not.
+  package static func connect(
+    to path: String, as client: String, versions: ProtocolVersions = .current,
+    tell: @escaping @Sendable (News) -> Void
+  ) throws -> InspectorClient {
+    let descriptor = try UnixSocket.connect(to: path)
+    descriptor.setTimeouts(seconds: 5)
+    guard descriptor.writeAll(Wire.bytes(ClientLine(hello: ClientLine.Hello(versions: versions, client: client))))
+    else { throw CacheError(.disconnected, "the app at \(path) hung up; try again") }
+    var incoming = Incoming(descriptor: descriptor)
+    let line: ServerLine
+    do {
+      line = try incoming.next()
+    } catch .timedOut {
+      throw CacheError(.timedOut, "the app at \(path) does not answer; it may be stopped, or busy for long")
+    } catch {
+      throw CacheError(.disconnected, "what listens at \(path) does not speak this protocol; is it another program’s?")
+    }
+    if let refused = line.refused {
+      let code: CacheError.Code =
+        switch refused.code {
+        case "version": .incompatibleProtocol
+        case "owner": .foreignPeer
+        case "busy": .inUse
+        default: .disconnected
+        }
+      throw CacheError(code, refused.message)
+    }
+    guard let welcome = line.welcome else {
+      throw CacheError(.disconnected, "what listens at \(path) does not speak this protocol; is it another program’s?")
+    }
+    descriptor.setTimeouts(seconds: 0)
+    let made = InspectorClient(welcome: welcome, descriptor: descriptor, tell: tell)
+    let rest = incoming
+    guard startThread({ [weak made] in Self.read(rest, for: { made }) }) else {
+      throw CacheError(.unreachable, "no thread is left to read from \(path)")
+    }
+    return made
+  }
+
+  private init(welcome: ServerLine.Welcome, descriptor: Descriptor, tell: @escaping @Sendable (News) -> Void) {
+    self.welcome = welcome
+    self.descriptor = descriptor
+    self.tell = tell
+  }
+
+  deinit { descriptor.shutDown() }
+
+  /// Why there is nobody to ask any more; `nil` while there is.
+  package var ending: String? { state.withLock { $0.ending } }
+
+  /// How full the levels were when the app last said so.
+  package var usage: [String: LevelUsage] { state.withLock { $0.usage } }
+
+  /// Hangs up.
+  package func close() { descriptor.shutDown() }
+
+  /// Asks, and waits for the answer.
+  ///
+  /// - Throws: ``CacheError`` with code `disconnected` if the app is gone; `CancellationError`.
+  package func ask(_ ask: ClientLine.Ask) async throws -> ServerLine.Answer {
+    let id = state.withLock { state in
+      state.lastAsk += 1
+      return state.lastAsk
+    }
+    var ask = ask
+    ask.id = id
+    let bytes = Wire.bytes(ClientLine(ask: ask))
+    guard bytes.count <= WireLimits.line else {
+      throw CacheError(.tooLarge, "a value of \(ask.value?.count ?? 0) bytes cannot be sent; send a smaller one")
+    }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let refusal: (any Error)? = state.withLock { state in
+          if Task.isCancelled { return CancellationError() }
+          if let ending = state.ending { return CacheError(.disconnected, ending) }
+          state.asks[id] = continuation
+          return nil
+        }
+        if let refusal { return continuation.resume(throwing: refusal) }
+        let isSent = writing.withLock { _ in descriptor.writeAll(bytes) }
+        if !isSent { descriptor.shutDown() }
+      }
+    } onCancel: {
+      take(id)?.resume(throwing: CancellationError())
+    }
+  }
+
+  private func take(_ id: Int) -> CheckedContinuation<ServerLine.Answer, any Error>? {
+    state.withLock { $0.asks.removeValue(forKey: id) }
+  }
+
+  // MARK: The thread
+
+  private static func read(_ incoming: Incoming, for client: () -> InspectorClient?) {
+    var incoming = incoming
+    var ending = "the app has ended"
+    while true {
+      do {
+        let line = try incoming.next()
+        guard let client = client() else { return }
+        if let refused = line.refused {
+          ending = refused.message
+          break
+        }
+        client.take(line)
+      } catch {
+        if case .unreadable = error { ending = "the app sent what is no line of the protocol" }
+        break
+      }
+    }
+    client()?.end(ending)
+  }
+
+  private func take(_ line: ServerLine) {
+    if let usage = line.usage {
+      let usage = usage.mapValues {
+        LevelUsage(count: $0.count, cost: $0.cost, capacity: $0.capacity, countLimit: $0.countLimit)
+      }
+      state.withLock { $0.usage = usage }
+      tell(.usage(usage))
+    }
+    if let events = line.events { tell(.events(events.list.compactMap(\.event), lost: events.lost)) }
+    if let answer = line.answer { take(answer.id)?.resume(returning: answer) }
+  }
+
+  private func end(_ why: String) {
+    let asks = state.withLock { state in
+      defer { state.asks = [:] }
+      state.ending = why
+      return state.asks
+    }
+    for continuation in asks.values { continuation.resume(throwing: CacheError(.disconnected, why)) }
+    descriptor.shutDown()
+    tell(.ended(why))
+  }
+}
+
+/// The lines that come, read one at a time by one thread.
+private struct Incoming: Sendable {
+  enum Failure: Error { case ended, timedOut, unreadable }
+
+  let descriptor: Descriptor
+  private var reader = LineReader()
+  private var lines: [[UInt8]] = []
+  private var buffer = [UInt8](repeating: 0, count: 65_536)
+
+  init(descriptor: Descriptor) { self.descriptor = descriptor }
+
+  mutating func next() throws(Failure) -> ServerLine {
+    while lines.isEmpty {
+      switch descriptor.read(into: &buffer) {
+      case .later: throw .timedOut
+      case .ended: throw .ended
+      case .moved(let count):
+        do { lines = try reader.take(buffer[..<count], limit: WireLimits.line) } catch { throw .unreadable }
+      }
+    }
+    let line = lines.removeFirst()
+    do { return try Wire.read(ServerLine.self, from: line) } catch { throw .unreadable }
+  }
+}

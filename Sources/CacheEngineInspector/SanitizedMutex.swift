@@ -1,0 +1,1 @@
+../CacheEngine/Internal/SanitizedMutex.swift

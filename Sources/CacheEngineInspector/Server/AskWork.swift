@@ -1,0 +1,114 @@
+import CacheEngine
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Carries out what those who look ask for.
+struct AskWork: Sendable {
+  let cache: InspectedCache
+  let allowsWrites: Bool
+  let app: String
+
+  /// - Returns: The answer; for a list all of it, which the loop hands out page by page.
+  func answer(_ ask: ClientLine.Ask) async -> (ServerLine.Answer, InspectorLoop.Listing?) {
+    let transcript = AskTranscript()
+    return await AskTranscript.$current.withValue(transcript) {
+      do {
+        guard let word = AskWord(rawValue: ask.what) else {
+          throw CacheError(.incompatibleProtocol, "\(app) does not know the question “\(ask.what)”")
+        }
+        guard allowsWrites || !word.changes else {
+          throw CacheError(
+            .readOnly, "\(app) lets nobody change its cache; it would have to serve it with allowsWrites: true")
+        }
+        if word == .entries {
+          let listing = try await list(ask)
+          return (ServerLine.Answer(id: ask.id, outcome: "done"), listing)
+        }
+        var answer = try await carryOut(word, ask)
+        answer.events = transcript.events.map { WireEvent($0) }
+        return (answer, nil)
+      } catch {
+        var answer = ServerLine.Answer.failed(ask.id, String(describing: error))
+        answer.events = transcript.events.map { WireEvent($0) }
+        return (answer, nil)
+      }
+    }
+  }
+
+  private func target(_ ask: ClientLine.Ask) throws -> InspectedLevel {
+    guard let name = ask.level else { return cache.whole }
+    guard let index = cache.index(of: name) else {
+      throw CacheError(
+        .valueNotInCache,
+        "there is no level “\(name)”; the levels are \(cache.levels.map(\.name).joined(separator: ", "))")
+    }
+    return cache.access[index]
+  }
+
+  private func key(_ ask: ClientLine.Ask) throws -> String {
+    guard let key = ask.key else { throw CacheError(.incompatibleProtocol, "“\(ask.what)” needs a key") }
+    return key
+  }
+
+  private func carryOut(_ word: AskWord, _ ask: ClientLine.Ask) async throws -> ServerLine.Answer {
+    let level = try target(ask)
+    var answer = ServerLine.Answer(id: ask.id, outcome: "done")
+    switch word {
+    case .get:
+      switch try await level.get(try key(ask)) {
+      case .hit(let entry):
+        (answer.outcome, answer.level, answer.deadline) = ("hit", entry.level, entry.deadline?.nanoseconds)
+        answer.isStale = entry.isStale ? true : nil
+        answer.give(entry.value)
+      case .miss(let reason): (answer.outcome, answer.reason) = ("miss", reason.rawValue)
+      }
+    case .look:
+      answer.outcome = "miss"
+      if let value = try await level.look(try key(ask)) {
+        answer.outcome = "hit"
+        answer.give(value)
+      }
+    case .set:
+      guard let value = ask.value else { throw CacheError(.incompatibleProtocol, "“set” needs a value") }
+      try await level.store(value, try key(ask), ask.lifetime.map { .nanoseconds(max(0, $0)) })
+    case .remove: try await level.remove(try key(ask))
+    case .clear: try await level.clear()
+    case .warn: await level.warn()
+    case .expire:
+      var count = 0
+      for level in ask.level == nil ? cache.access : [level] { count += try await level.expire?(ask.key) ?? 0 }
+      answer.size = count
+    case .entries: break
+    }
+    return answer
+  }
+
+  private func list(_ ask: ClientLine.Ask) async throws -> InspectorLoop.Listing {
+    let level = try target(ask)
+    guard let name = ask.level, let entries = level.entries else {
+      throw CacheError(.valueNotInCache, "\(ask.level ?? "the whole cache") holds no entries that can be listed")
+    }
+    if let count = level.usage?().count, count > WireLimits.listed {
+      throw CacheError(.tooLarge, "\(name) holds \(count) entries; up to \(WireLimits.listed) are listed")
+    }
+    return InspectorLoop.Listing(level: name, entries: try await entries())
+  }
+}
+
+extension ServerLine.Answer {
+  static func failed(_ id: Int, _ error: String) -> ServerLine.Answer {
+    var answer = ServerLine.Answer(id: id, outcome: "failed")
+    answer.error = WireEvent.cut(error)
+    return answer
+  }
+
+  /// Of a large value the beginning, and how large it is.
+  mutating func give(_ data: Data) {
+    value = data.prefix(WireLimits.value)
+    size = data.count > WireLimits.value ? data.count : nil
+  }
+}

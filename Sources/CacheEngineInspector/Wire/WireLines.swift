@@ -1,0 +1,210 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// A line from the one who looks to the app: one of its fields is there.
+package struct ClientLine: Codable, Sendable {
+  package var hello: Hello?
+  package var ask: Ask?
+
+  package init(hello: Hello? = nil, ask: Ask? = nil) {
+    self.hello = hello
+    self.ask = ask
+  }
+
+  /// The first line.
+  package struct Hello: Codable, Sendable {
+    package var versions: ProtocolVersions
+    /// Who looks, for a person.
+    package var client: String
+  }
+
+  /// Something to do, answered by a line with the same number.
+  package struct Ask: Codable, Sendable {
+    package var id: Int
+    /// The word for it: see ``AskWord``.
+    package var what: String
+    /// `nil` for the whole cache.
+    package var level: String?
+    package var key: String?
+    package var value: Data?
+    /// In nanoseconds.
+    package var lifetime: Int64?
+    /// For entries: how many were given already.
+    package var from: Int?
+
+    package init(_ what: AskWord, level: String? = nil, key: String? = nil) {
+      id = 0
+      self.what = what.rawValue
+      self.level = level
+      self.key = key
+    }
+  }
+}
+
+/// What can be asked.
+package enum AskWord: String, Sendable, CaseIterable {
+  /// Reads through the levels, as the app does.
+  case get
+  /// Reads a level past counters and observers.
+  case look
+  /// Lists what a level holds, page by page.
+  case entries
+  case set, remove, clear, expire, warn
+
+  /// Whether the app must allow it.
+  package var changes: Bool {
+    switch self {
+    case .get, .look, .entries: false
+    case .set, .remove, .clear, .expire, .warn: true
+    }
+  }
+}
+
+/// A line from the app to the one who looks: one of its fields is there.
+package struct ServerLine: Codable, Sendable {
+  package var welcome: Welcome?
+  package var refused: Refusal?
+  package var usage: [String: Usage]?
+  package var events: Events?
+  package var answer: Answer?
+
+  package init(
+    welcome: Welcome? = nil, refused: Refusal? = nil, usage: [String: Usage]? = nil, events: Events? = nil,
+    answer: Answer? = nil
+  ) {
+    self.welcome = welcome
+    self.refused = refused
+    self.usage = usage
+    self.events = events
+    self.answer = answer
+  }
+
+  /// The answer to a hello that is understood: what there is to see.
+  package struct Welcome: Codable, Sendable {
+    package var version: Int
+    package var app: String
+    package var pid: Int32
+    package var allowsWrites: Bool
+    /// Its levels tell what happens in them.
+    package var tellsEvents: Bool
+    /// This moment by the clock of the events, and by the time of day, in nanoseconds.
+    package var now: Int64
+    package var wall: Int64
+    package var levels: [Level]
+    package var operators: [Operation]
+    package var chain: [Chain]
+  }
+
+  package struct Level: Codable, Sendable, Equatable {
+    package var name: String
+    package var kind: String
+    /// Values come from it that nobody stored.
+    package var isSource: Bool
+    /// It holds entries that can be listed.
+    package var holdsEntries: Bool
+  }
+
+  package struct Operation: Codable, Sendable, Equatable {
+    package var name: String
+    package var kind: String
+    package var setting: String
+    package var limit: Int?
+  }
+
+  /// How levels and operators stand: one of the numbers is there, an index of `levels` or of `operators`.
+  package struct Chain: Codable, Sendable, Equatable {
+    package var level: Int?
+    package var around: Int?
+    package var lanes: Int?
+    package var stale: Int?
+    package var parts: [Chain]?
+    package var others: [Chain]?
+  }
+
+  package struct Usage: Codable, Sendable, Equatable {
+    package var count: Int
+    package var cost: Int
+    package var capacity: Int?
+    package var countLimit: Int?
+  }
+
+  /// Why the app will not talk; the connection ends behind it.
+  package struct Refusal: Codable, Sendable {
+    package var code: String
+    package var message: String
+    package var versions: ProtocolVersions?
+  }
+
+  package struct Events: Codable, Sendable {
+    /// So many before these were dropped.
+    package var lost: Int
+    package var list: [WireEvent]
+  }
+
+  package struct Answer: Codable, Sendable {
+    package var id: Int
+    /// `hit`, `miss`, `done` or `failed`.
+    package var outcome: String
+    package var level: String?
+    package var reason: String?
+    package var error: String?
+    package var isStale: Bool?
+    package var value: Data?
+    /// How many bytes the whole value has, where only its beginning is given.
+    package var size: Int?
+    package var deadline: Int64?
+    package var entries: [Entry]?
+    /// There are more entries from here on.
+    package var next: Int?
+    /// What happened on behalf of it.
+    package var events: [WireEvent]?
+
+    package init(id: Int, outcome: String) {
+      self.id = id
+      self.outcome = outcome
+    }
+  }
+
+  package struct Entry: Codable, Sendable, Equatable {
+    package var key: String
+    package var cost: Int
+    package var created: Int64
+    package var deadline: Int64?
+  }
+}
+
+/// What both sides hold to.
+package enum WireLimits {
+  /// The longest line that anybody takes.
+  package static let line = 4 << 20
+  /// The largest value that travels whole; of a larger one the beginning does.
+  package static let value = 1 << 20
+  /// Entries in a page.
+  package static let page = 1_000
+  /// Levels with more entries than this are not listed.
+  package static let listed = 100_000
+  /// Events in a line.
+  package static let batch = 256
+  /// What happened on behalf of one command, at most.
+  package static let transcript = 200
+  /// A key that is longer travels cut.
+  package static let key = 16 << 10
+}
+
+/// Lines to bytes and back.
+package enum Wire {
+  package static func bytes(_ line: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+    // Nothing in a line can fail to be encoded: no floating point, no foreign type.
+    guard let data = try? encoder.encode(line) else { return [] }
+    return Array(data) + [0x0a]
+  }
+
+  package static func read<Line: Decodable>(_ type: Line.Type, from bytes: some Collection<UInt8>) throws -> Line {
+    try JSONDecoder().decode(type, from: Data(bytes))
+  }
+}

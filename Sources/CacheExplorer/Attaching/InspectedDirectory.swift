@@ -1,0 +1,67 @@
+import CacheEngine
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The folder of a disk level, as a level that can only be read.
+final class InspectedDirectory: StorageLevel {
+  private static let refused = CacheError(
+    .readOnly, "the folder was opened for reading only; the program that it belongs to changes it", level: "disk")
+
+  let inspection: DiskCacheInspection
+  let name = "disk"
+  private let known: Mutex<LevelUsage>
+
+  init(_ inspection: DiskCacheInspection) async throws {
+    self.inspection = inspection
+    known = Mutex(try await Self.usage(of: inspection))
+  }
+
+  var usage: LevelUsage { known.withLock { $0 } }
+
+  /// Reads what was written since, and gives how the folder stands.
+  ///
+  /// - Returns: `nil` if nothing was written.
+  func refresh() async throws -> DiskCacheInspection.Health? {
+    guard try await !inspection.health().isCurrent else { return nil }
+    try await inspection.refresh()
+    let usage = try await Self.usage(of: inspection)
+    known.withLock { $0 = usage }
+    return try await inspection.health()
+  }
+
+  private static func usage(of inspection: DiskCacheInspection) async throws -> LevelUsage {
+    let health = try await inspection.health()
+    return LevelUsage(count: health.entries, cost: health.allocatedBytes)
+  }
+
+  func get(_ key: String) async throws -> Data? { try await inspection.value(forKey: key) }
+
+  func lookup(_ key: String) async throws -> Lookup<Data> {
+    guard let value = try await get(key) else { return .miss(.absent) }
+    return .hit(Entry(value, cost: value.count, level: name))
+  }
+
+  func contents() async throws -> [EntrySummary<String>] {
+    var summaries: [EntrySummary<String>] = []
+    for try await entry in inspection.entries() {
+      summaries.append(
+        EntrySummary(
+          key: entry.text ?? "0x" + entry.key.prefix(64).map { Self.hex($0) }.joined(), cost: entry.size,
+          created: entry.created, deadline: entry.deadline))
+    }
+    return summaries
+  }
+
+  private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+  func set(_ value: Data, forKey key: String) async throws { throw Self.refused }
+  func remove(_ key: String) async throws { throw Self.refused }
+  func clear() async throws { throw Self.refused }
+  func expire(_ key: String) async throws { throw Self.refused }
+  func removeExpired() async throws -> Int { throw Self.refused }
+}

@@ -1,0 +1,103 @@
+import CacheEngine
+import CacheEngineInspector
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The cache of another process, or a level of it: every call goes over the connection.
+struct RemoteCache: CacheLevel {
+  let client: InspectorClient
+  /// `nil` for the whole cache.
+  let level: String?
+
+  var name: String { level ?? client.welcome.app }
+
+  func get(_ key: String) async throws -> Data? { try await lookup(key).entry?.value }
+
+  func lookup(_ key: String) async throws -> Lookup<Data> {
+    let answer = try await client.perform(ClientLine.Ask(.get, level: level, key: key))
+    guard answer.outcome == "hit" else { return .miss(MissReason(rawValue: answer.reason ?? "absent")) }
+    var entry = Entry(
+      answer.value ?? Data(), deadline: answer.deadline.map { CacheInstant(nanoseconds: $0) }, level: answer.level)
+    entry.isStale = answer.isStale ?? false
+    return .hit(entry)
+  }
+
+  func set(_ value: Data, forKey key: String) async throws { try await store(value, forKey: key, terms: StoreTerms()) }
+
+  func store(_ value: Data, forKey key: String, terms: StoreTerms) async throws {
+    var ask = ClientLine.Ask(.set, level: level, key: key)
+    ask.value = value
+    ask.lifetime = terms.deadline(levelDefault: .never, clock: SystemClock()).map {
+      SystemClock().now.duration(to: $0).clampedNanoseconds
+    }
+    _ = try await client.perform(ask)
+  }
+
+  func remove(_ key: String) async throws {
+    _ = try await client.perform(ClientLine.Ask(.remove, level: level, key: key))
+  }
+
+  func clear() async throws { _ = try await client.perform(ClientLine.Ask(.clear, level: level)) }
+
+  func onMemoryWarning() async {
+    // Who warns is told nothing by a level either; that the app is gone stands in the header.
+    _ = try? await client.perform(ClientLine.Ask(.warn, level: level))
+  }
+}
+
+/// What a level of another process holds.
+struct RemoteStorage: StorageLevel {
+  let client: InspectorClient
+  let level: String
+
+  var name: String { level }
+  var usage: LevelUsage { client.usage[level] ?? LevelUsage(count: 0, cost: 0) }
+
+  /// Reads past counters and observers.
+  func get(_ key: String) async throws -> Data? {
+    try await client.perform(ClientLine.Ask(.look, level: level, key: key)).value
+  }
+
+  func set(_ value: Data, forKey key: String) async throws {
+    try await RemoteCache(client: client, level: level).set(value, forKey: key)
+  }
+
+  func remove(_ key: String) async throws { try await RemoteCache(client: client, level: level).remove(key) }
+  func clear() async throws { try await RemoteCache(client: client, level: level).clear() }
+
+  func contents() async throws -> [EntrySummary<String>] {
+    var entries: [EntrySummary<String>] = []
+    var ask = ClientLine.Ask(.entries, level: level)
+    while true {
+      let answer = try await client.perform(ask)
+      entries += (answer.entries ?? []).map { entry in
+        EntrySummary(
+          key: entry.key, cost: entry.cost, created: CacheInstant(nanoseconds: entry.created),
+          deadline: entry.deadline.map { CacheInstant(nanoseconds: $0) })
+      }
+      guard let next = answer.next, next > ask.from ?? 0 else { return entries }
+      ask.from = next
+    }
+  }
+
+  func expire(_ key: String) async throws {
+    _ = try await client.perform(ClientLine.Ask(.expire, level: level, key: key))
+  }
+
+  /// Left to the app.
+  func removeExpired() async throws -> Int { 0 }
+}
+
+extension InspectorClient {
+  /// Asks, notes what happened on behalf of it, and throws what went wrong.
+  fileprivate func perform(_ question: ClientLine.Ask) async throws -> ServerLine.Answer {
+    let answer = try await ask(question)
+    for event in answer.events ?? [] { event.event.map { Transcript.current?.append($0) } }
+    if answer.outcome == "failed" { throw CommandFailure(message: answer.error ?? "the app could not do it") }
+    return answer
+  }
+}

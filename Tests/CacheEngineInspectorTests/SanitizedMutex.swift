@@ -1,0 +1,1 @@
+../../Sources/CacheEngine/Internal/SanitizedMutex.swift

@@ -1,0 +1,240 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@testable import CacheEngineInspector
+
+@Suite(.timeLimit(.minutes(2))) struct ServingTests {
+  @Test("who attaches is told of levels, operators and how they stand")
+  func welcome() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    let visitor = try await Visitor(folder.socket)
+    let welcome = visitor.client.welcome
+    #expect(welcome.app == "app")
+    #expect(welcome.pid == ProcessInfo.processInfo.processIdentifier)
+    #expect(!welcome.allowsWrites)
+    #expect(welcome.tellsEvents)
+    #expect(welcome.levels.map(\.name) == ["memory", "source"])
+    #expect(welcome.levels.map(\.kind) == ["memory", "source"])
+    #expect(welcome.levels.map(\.isSource) == [false, true])
+    #expect(welcome.operators.map(\.kind) == ["pooled"])
+    #expect(
+      welcome.chain == [
+        ServerLine.Chain(level: 0), ServerLine.Chain(around: 0, parts: [ServerLine.Chain(level: 1)]),
+      ])
+    await visitor.wait { $0.usage["memory"]?.capacity == 1 << 20 }
+    #expect(server.attachedCount == 1)
+  }
+
+  @Test("the inspector listens while somebody is attached, and not before or after")
+  func attention() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    let attention = try #require(stack.inspector.attention)
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    _ = try await stack.cache.get("a")
+    #expect(!attention.isOn)
+    #expect(stack.cache.peek("a") != nil)
+    let visitor = try await Visitor(folder.socket)
+    #expect(attention.isOn)
+    #expect(stack.cache.peek("a") == nil)
+    _ = try await stack.cache.get("a")
+    await visitor.wait { told in
+      told.events.contains { if case .requestEnded(.get, .hit("memory"), _) = $0.kind { true } else { false } }
+    }
+    #expect(visitor.told.events.count == 4)
+    visitor.client.close()
+    while server.attachedCount > 0 { await Task.yield() }
+    #expect(!attention.isOn)
+    #expect(stack.cache.peek("a") != nil)
+  }
+
+  @Test("the figures of who is attached are those of an observer in the app")
+  func figures() async throws {
+    let folder = try SocketFolder()
+    let inspector = CacheInspector()
+    let local = CacheStatistics()
+    let both = CacheObservers([local, inspector])
+    let memory = MemoryCacheLevel<String, Data>(
+      name: "memory", capacity: 20, removalListener: both.removals(from: "memory"))
+    let cache = memory.observed(as: "memory", by: both).traced(by: both)
+    let server = try CacheInspector.serve(cache, at: folder.socket)
+    let visitor = try await Visitor(folder.socket)
+    for number in 0..<200 {
+      try await cache.set(Data("12345".utf8), forKey: "\(number % 7)")
+      _ = try await cache.get("\(number % 11)")
+    }
+    await visitor.wait { told in
+      let counted = Self.counted(told.events)
+      return counted.requests == 200 && counted.pending == 0 && counted.served.values.reduce(counted.missed, +) == 200
+    }
+    #expect(Self.counted(visitor.told.events) == local.snapshot)
+    #expect(visitor.told.lost == 0)
+    withExtendedLifetime(server) {}
+  }
+
+  private static func counted(_ events: [CacheEvent]) -> CacheStatistics.Snapshot {
+    let statistics = CacheStatistics()
+    for event in events { statistics.record(event) }
+    return statistics.snapshot
+  }
+
+  @Test("entries come page by page, all of them")
+  func entries() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    for number in 0..<2_500 { try await stack.cache.set(Data([1]), forKey: "key \(number)") }
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    let visitor = try await Visitor(folder.socket)
+    var keys: Set<String> = []
+    var ask = ClientLine.Ask(.entries, level: "memory")
+    var pages = 0
+    while true {
+      let answer = try await visitor.client.ask(ask)
+      keys.formUnion((answer.entries ?? []).map(\.key))
+      pages += 1
+      guard let next = answer.next else { break }
+      ask.from = next
+    }
+    #expect(keys.count == 2_500)
+    #expect(pages == 3)
+    ask.from = 1_000
+    #expect(try await visitor.client.ask(ask).outcome == "failed")
+    withExtendedLifetime(server) {}
+  }
+
+  @Test("reading is answered, and changing is refused unless the app allows it")
+  func readOnly() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    let visitor = try await Visitor(folder.socket)
+    let first = try await visitor.ask(.get, key: "a")
+    #expect(first.outcome == "hit")
+    #expect(first.level == "source")
+    #expect(first.value == Data("value of a".utf8))
+    #expect(first.events?.contains { $0.what == "filled" && $0.level == "memory" } == true)
+    #expect(try await visitor.ask(.get, level: "memory", key: "a").level == "memory")
+    #expect(try await visitor.ask(.get, key: "no").outcome == "miss")
+    #expect(try await visitor.ask(.look, level: "memory", key: "a").value == Data("value of a".utf8))
+    for word in AskWord.allCases where word.changes {
+      let answer = try await visitor.ask(word, key: "a", value: "b")
+      #expect(answer.outcome == "failed")
+      #expect(answer.error?.contains("allowsWrites: true") == true)
+    }
+    #expect(try await stack.memory.get("a") != nil)
+    withExtendedLifetime(server) {}
+  }
+
+  @Test("where the app allows it, changes are carried out and what happened on behalf of them is told")
+  func writes() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket, allowsWrites: true)
+    let visitor = try await Visitor(folder.socket)
+    let set = try await visitor.ask(.set, key: "a", value: "mine")
+    #expect(set.outcome == "done")
+    #expect(set.events?.contains { $0.what == "stored" && $0.level == "memory" } == true)
+    #expect(try await stack.memory.get("a") == Data("mine".utf8))
+    #expect(try await visitor.ask(.expire, level: "memory", key: "a").size == 1)
+    #expect(try await stack.memory.get("a") == nil)
+    _ = try await visitor.ask(.set, key: "b", value: "mine")
+    let removed = try await visitor.ask(.remove, key: "b")
+    #expect(removed.events?.contains { $0.what == "removed" && $0.cause == "removed" } == true)
+    _ = try await visitor.ask(.set, key: "c", value: "mine")
+    await visitor.wait { $0.usage["memory"]?.count ?? 0 > 0 }
+    _ = try await visitor.ask(.clear)
+    #expect(stack.memory.usage.count == 0)
+    // The figures after a change come before its answer.
+    #expect(visitor.told.usage["memory"]?.count == 0)
+    _ = try await visitor.ask(.set, key: "d", value: "mine")
+    let warned = try await visitor.ask(.warn)
+    #expect(warned.events?.contains { $0.what == "warning" && $0.dropped == 1 } == true)
+    withExtendedLifetime(server) {}
+  }
+
+  private struct Photo: Codable, Sendable, Equatable {
+    var name: String
+  }
+
+  private struct Opaque: Hashable, Sendable, CustomStringConvertible {
+    var number: Int
+    var description: String { "opaque \(number)" }
+  }
+
+  @Test("keys and values of any type are shown, and set where they can be made from text")
+  func types() async throws {
+    let folder = try SocketFolder()
+    let inspector = CacheInspector()
+    let photos = MemoryCacheLevel<Int, Photo>(name: "photos", capacity: 100)
+    let server = try CacheInspector.serve(
+      photos.observed(as: "photos", by: inspector), at: folder.socket, allowsWrites: true)
+    let visitor = try await Visitor(folder.socket)
+    #expect(try await visitor.ask(.set, key: "7", value: #"{"name":"sea"}"#).outcome == "done")
+    #expect(try await photos.get(7) == Photo(name: "sea"))
+    #expect(try await visitor.ask(.get, key: "7").value == Data(#"{"name":"sea"}"#.utf8))
+    let refused = try await visitor.ask(.set, key: "8", value: "sea")
+    #expect(refused.error?.contains("JSON of a Photo") == true)
+    #expect(try await visitor.ask(.get, key: "seven").error?.contains("cannot be made from text") == true)
+    withExtendedLifetime(server) {}
+
+    let other = try SocketFolder()
+    let opaque = MemoryCacheLevel<Opaque, Opaque>(name: "opaque", capacity: 100)
+    try await opaque.set(Opaque(number: 2), forKey: Opaque(number: 1))
+    let second = try CacheInspector.serve(opaque, at: other.socket, allowsWrites: true)
+    let reader = try await Visitor(other.socket)
+    #expect(!reader.client.welcome.tellsEvents)
+    #expect(try await reader.ask(.get, key: "opaque 1").value == Data("opaque 2".utf8))
+    #expect(try await reader.ask(.set, key: "opaque 1", value: "x").error?.contains("set them in the app") == true)
+    #expect(try await reader.ask(.remove, key: "opaque 1").outcome == "done")
+    #expect(opaque.usage.count == 0)
+    withExtendedLifetime(second) {}
+  }
+
+  @Test("closing, or letting go, ends the serving and harms nobody")
+  func closing() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    var server: InspectorServer? = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    let visitor = try await Visitor(folder.socket)
+    server?.close()
+    await visitor.wait { $0.ending != nil }
+    #expect(visitor.told.ending == "app has stopped serving this cache")
+    #expect(!FileManager.default.fileExists(atPath: folder.socket))
+    await #expect(throws: CacheError.self) { try await visitor.ask(.get, key: "a") }
+    #expect(try await stack.cache.get("a") != nil)
+
+    server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    let second = try await Visitor(folder.socket)
+    server = nil
+    await second.wait { $0.ending != nil }
+    #expect(!FileManager.default.fileExists(atPath: folder.socket))
+    while stack.inspector.attention?.isOn == true { await Task.yield() }
+  }
+
+  @Test("several are attached at once, each is told all, and one too many is told to wait")
+  func several() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack()
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    var visitors: [Visitor] = []
+    for _ in 0..<8 { visitors.append(try await Visitor(folder.socket)) }
+    _ = try await stack.cache.get("a")
+    for visitor in visitors {
+      await visitor.wait { $0.events.contains { if case .requestEnded = $0.kind { true } else { false } } }
+    }
+    let counts = visitors.map(\.told.events.count)
+    #expect(Set(counts).count == 1)
+    do {
+      _ = try await Visitor(folder.socket)
+      Issue.record("a ninth was let in")
+    } catch let error as CacheError {
+      #expect(error.code == .inUse)
+      #expect(error.message == "8 are attached to app already; end one of them")
+    }
+    visitors.removeAll()
+    while server.attachedCount > 0 { await Task.yield() }
+  }
+}

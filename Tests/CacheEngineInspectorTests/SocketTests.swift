@@ -1,0 +1,143 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@testable import CacheEngineInspector
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct SocketTests {
+  private func refusal(at path: String) -> CacheError? {
+    do {
+      _ = try CacheInspector.serve(Stack().cache, at: path)
+      return nil
+    } catch { return error as? CacheError }
+  }
+
+  private func permissions(of path: String) throws -> Int {
+    try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+  }
+
+  @Test("the socket and a directory that is made for it are the owner's alone")
+  func permissions() throws {
+    let folder = try SocketFolder()
+    let server = try CacheInspector.serve(Stack().cache, at: "\(folder.path)/run/cache.sock")
+    #expect(try permissions(of: server.path) == 0o600)
+    #expect(try permissions(of: "\(folder.path)/run") == 0o700)
+  }
+
+  @Test("a directory that others may write to, or that belongs to somebody else, is refused")
+  func foreignDirectory() throws {
+    let folder = try SocketFolder()
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+    let open = refusal(at: folder.socket)
+    #expect(open?.code == .unusableSocket)
+    #expect(open?.message.contains("take that right away with chmod go-w") == true)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+    guard geteuid() == 0 else { return }
+    #expect(unsafe chown(folder.path, 65_534, 65_534) == 0)
+    #expect(refusal(at: folder.socket)?.message.contains("it belongs to user 65534") == true)
+  }
+
+  @Test("a path that no socket's address can hold is refused with its length")
+  func longPath() throws {
+    let folder = try SocketFolder()
+    let path = folder.path + "/" + String(repeating: "a", count: 120)
+    let message = try #require(refusal(at: path)?.message)
+    #expect(message.contains("it has \(path.utf8.count) bytes and a socket's path may have \(UnixSocket.longestPath)"))
+    #expect(refusal(at: "") != nil)
+    #expect(refusal(at: "\(folder.path)/a\u{0}b") != nil)
+  }
+
+  @Test("a socket that is served is not taken away, one that was left behind is replaced, and a file is left alone")
+  func stale() async throws {
+    let folder = try SocketFolder()
+    var first: InspectorServer? = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    let refused = refusal(at: folder.socket)
+    #expect(refused?.code == .inUse)
+    #expect(refused?.message.contains("end it or choose another path") == true)
+    _ = try await Visitor(folder.socket)
+    first = nil
+    #expect(first == nil)
+
+    // As a process leaves it that is killed: bound, and nobody listens.
+    do {
+      let left = try UnixSocket.listen(at: folder.socket)
+      withExtendedLifetime(left) {}
+    }
+    #expect(FileManager.default.fileExists(atPath: folder.socket))
+    await #expect(throws: CacheError.self) { _ = try await Visitor(folder.socket) }
+    let second = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    _ = try await Visitor(folder.socket)
+    second.close()
+
+    try Data("mine".utf8).write(to: URL(filePath: folder.socket))
+    #expect(refusal(at: folder.socket)?.message.contains("something else is there, which is left alone") == true)
+    #expect(try Data(contentsOf: URL(filePath: folder.socket)) == Data("mine".utf8))
+  }
+
+  @Test("who closes late does not remove the socket of a successor")
+  func successor() async throws {
+    let folder = try SocketFolder()
+    let first = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    try FileManager.default.removeItem(atPath: folder.socket)
+    let second = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    first.close()
+    #expect(FileManager.default.fileExists(atPath: folder.socket))
+    _ = try await Visitor(folder.socket)
+    withExtendedLifetime(second) {}
+  }
+
+  @Test("where there is nothing to attach to, the error says so")
+  func nothing() async throws {
+    let folder = try SocketFolder()
+    do {
+      _ = try await Visitor(folder.socket)
+      Issue.record("there was somebody")
+    } catch let error as CacheError {
+      #expect(error.code == .unreachable)
+      #expect(error.message.contains("there is no socket at \(folder.socket)"))
+    }
+  }
+
+  @Test("many ask, write, come and go at once, and the cache answers as ever")
+  func concurrency() async throws {
+    let folder = try SocketFolder()
+    let stack = Stack(capacity: 256)
+    let server = try CacheInspector.serve(stack.cache, at: folder.socket, allowsWrites: true)
+    let path = folder.socket
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          for number in 0..<2_000 {
+            let key = "\(worker):\(number % 50)"
+            let value = try await stack.cache.get(key)
+            #expect(value == Data("value of \(key)".utf8))
+            if number % 10 == 0 { try await stack.cache.remove(key) }
+          }
+        }
+      }
+      for visitor in 0..<3 {
+        group.addTask {
+          for round in 0..<10 {
+            let client = try await Visitor(path)
+            for number in 0..<20 {
+              let answer = try await client.ask(.get, key: "v\(visitor):\(number)")
+              #expect(answer.outcome == "hit")
+            }
+            if round % 2 == 0 { client.client.close() }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    while server.attachedCount > 0 { await Task.yield() }
+    #expect(stack.inspector.attention?.isOn == false)
+  }
+}

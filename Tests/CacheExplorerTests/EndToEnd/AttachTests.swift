@@ -1,0 +1,273 @@
+import CacheEngine
+import Foundation
+import PseudoTerminal
+import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// `cache-explorer attach` and the app in `Examples/AttachedApp`, as two processes.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct AttachTests {
+  private static let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
+
+  /// The sample app, killed when the test is over.
+  private final class App {
+    private let process = Process()
+    let socket: String
+    private let folder: URL
+
+    init(_ options: [String] = []) async throws {
+      // A socket's path has to be short.
+      folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
+      socket = folder.appending(path: "cache.sock").path()
+      process.executableURL = URL(filePath: Program.path).deletingLastPathComponent().appending(path: "AttachedApp")
+      process.arguments = [socket] + options
+      let output = Pipe()
+      process.standardOutput = output
+      try process.run()
+      let handle = output.fileHandleForReading
+      let line = await withCheckedContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(returning: handle.availableData) }
+      }
+      try #require(String(decoding: line, as: UTF8.self) == "serving at \(socket)\n")
+    }
+
+    var number: Int32 { process.processIdentifier }
+    var isRunning: Bool { process.isRunning }
+
+    func kill() async {
+      guard process.isRunning else { return }
+      Self.send(SIGKILL, to: number)
+      let process = process
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          process.waitUntilExit()
+          continuation.resume()
+        }
+      }
+    }
+
+    private static func send(_ signal: Int32, to number: Int32) {
+      #if canImport(Darwin)
+        Darwin.kill(number, signal)
+      #elseif canImport(Glibc)
+        Glibc.kill(number, signal)
+      #else
+        Musl.kill(number, signal)
+      #endif
+    }
+
+    deinit {
+      if process.isRunning { Self.send(SIGKILL, to: number) }
+      try? FileManager.default.removeItem(at: folder)
+    }
+  }
+
+  private func attach(to app: App, _ options: [String] = []) async throws -> PseudoTerminal {
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", app.socket] + options, width: 120, height: 40, environment: Self.environment)
+    let number = app.number
+    try await terminal.wait(for: "the first picture") {
+      $0.screen.rows[0].contains("● attached \(number) thumbnails") && $0.screen.contains("┌ 1 MEMORY ")
+        && $0.screen.contains("┌ 2 DISK ") && $0.screen.rows.last?.contains("qQuit") == true
+    }
+    return terminal
+  }
+
+  private func json(_ run: Program.Run) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+  }
+
+  @Test("the screens of a running app show its levels, its calls and its entries, and q leaves it running")
+  func screens() async throws {
+    let app = try await App()
+    let terminal = try await attach(to: app)
+    try await terminal.wait(for: "traffic") {
+      $0.screen.contains("photo:") && $0.screen.contains("served by MEMORY") && $0.screen.contains("thumbnails")
+    }
+    terminal.send("5")
+    try await terminal.wait(forText: "refused")
+    terminal.send("1")
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(for: "an answer") {
+      $0.screen.rows.contains { $0.hasPrefix(" ✓ get mine → ") && $0.contains("from THUMBNAILS") }
+    }
+    terminal.send("c")
+    try await terminal.wait(forText: "thumbnails lets nobody change its cache")
+    terminal.send(":set mine yours")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "it would have to serve it with allowsWrites: true")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(app.isRunning)
+  }
+
+  @Test("where the app allows it, commands change its cache, and faults and clocks stay its own")
+  func writes() async throws {
+    let app = try await App(["--allow-writes", "--quiet"])
+    let terminal = try await attach(to: app)
+    func answer(to command: String, containing text: String) async throws {
+      terminal.send(":\(command)")
+      terminal.send(.enter)
+      try await terminal.wait(for: "“\(text)” for “\(command)”") {
+        $0.screen.rows.contains { $0.contains("\(command) → ") && $0.contains(text) }
+      }
+    }
+    try await answer(to: "set a hello", containing: "stored in disk, memory")
+    try await answer(to: "get a", containing: "5 B from MEMORY")
+    try await answer(to: "expire a", containing: "2 entries expired")
+    try await answer(to: "get a", containing: "from THUMBNAILS")
+    try await answer(to: "del a", containing: "removed from")
+    try await answer(to: "set b hello", containing: "stored in")
+    try await answer(to: "warn", containing: "memory dropped 1 entry")
+    try await answer(to: "clear", containing: "1 entry removed")
+    try await answer(to: "fault disk down", containing: "faults can be given to caches that cache-explorer opened")
+    try await answer(to: "speed 2", containing: "the clock belongs to the app")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(app.isRunning)
+  }
+
+  @Test("an app that is killed is said to be gone, the screens stay, and q leaves with 0")
+  func appKilled() async throws {
+    let app = try await App()
+    let terminal = try await attach(to: app)
+    try await terminal.wait(forText: "photo:")
+    await app.kill()
+    try await terminal.wait(forText: "✕ app gone")
+    #expect(terminal.sight.screen.contains("photo:"))
+    terminal.send("2")
+    try await terminal.wait(forText: "photo:")
+    terminal.send(":get photo:1")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "the app has ended")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(terminal.modes == terminal.modesBefore)
+
+    let late = try await Program.run(["attach", app.socket, "--once"])
+    #expect(late.status == 5)
+    #expect(late.errors.contains("nobody listens at \(app.socket) any more: the app has ended; start it again"))
+  }
+
+  @Test("an explorer that is killed harms no app: another one attaches")
+  func explorerKilled() async throws {
+    let app = try await App()
+    let terminal = try await attach(to: app)
+    terminal.signal(SIGKILL)
+    _ = try await terminal.ending()
+    let run = try await Program.run(["attach", app.socket, "--once", "--json", "--for", "300ms"])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(app.isRunning)
+  }
+
+  @Test("once gives the statistics of a moment as JSON, or one picture")
+  func once() async throws {
+    let app = try await App()
+    let run = try await Program.run(["attach", app.socket, "--json", "--for", "1s"])
+    #expect(run.status == 0, "\(run.errors)")
+    let statistics = try json(run)
+    let levels = try #require(statistics["levels"] as? [[String: Any]])
+    #expect(levels.compactMap { $0["name"] as? String } == ["memory", "disk", "thumbnails"])
+    #expect(levels[0]["lookups"] as? Int ?? 0 > 0)
+    #expect(levels[0]["entries"] as? Int ?? 0 > 0)
+    #expect(levels[0]["capacityBytes"] as? Int == 256 << 10)
+    #expect(statistics["requests"] as? Int ?? 0 > 0)
+    let picture = try await Program.run(["attach", app.socket, "--once"])
+    #expect(picture.output.contains("● attached \(app.number) thumbnails"))
+    #expect(picture.output.contains("photo:"))
+    #expect(!picture.output.contains("\u{1b}"))
+  }
+
+  @Test("without a screen all is told in sentences, and what goes wrong is too")
+  func plain() async throws {
+    let app = try await App(["--quiet"])
+    let run = try await Program.run(
+      ["attach", app.socket, "--plain"], input: "get x\nget x\nset x y\nreload\nstatus\nquit\n")
+    #expect(run.status == 0)
+    #expect(run.output.contains("attached to thumbnails, process \(app.number)"))
+    #expect(run.output.contains("its levels are memory, disk, thumbnails"))
+    #expect(run.output.contains("get: hit from thumbnails"))
+    #expect(run.output.contains("get: hit from memory"))
+    #expect(run.output.contains("thumbnails lets nobody change its cache"))
+    #expect(run.output.contains("the cache belongs to the app"))
+    #expect(run.output.contains("memory served") || run.output.contains("memory was not asked yet"))
+  }
+
+  @Test("a folder is shown while its program writes to it, and nothing in it changes")
+  func folder() async throws {
+    let folder = try TemporaryFolder()
+    let directory = folder.url.appending(path: "store").path()
+    let level = try DiskCacheLevel<String, Data>(directory: directory)
+    for number in 0..<3 { try await level.set(Data(repeating: 1, count: 100), forKey: "key \(number)") }
+    try await level.set(Data([1]), forKey: "short", expiry: .after(.seconds(3_600)))
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", directory], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(for: "the entries") {
+      $0.screen.contains("● folder, read-only") && $0.screen.contains("key 2") && $0.screen.contains("short")
+    }
+    try await level.set(Data([1]), forKey: "later")
+    try await terminal.wait(forText: "later")
+    terminal.send(":get later")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "from DISK")
+    terminal.send("5")
+    try await terminal.wait(forText: "all 4 entries are as they were written")
+    terminal.send("c")
+    try await terminal.wait(forText: "a folder is shown for reading only")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(try await level.get("later") == Data([1]))
+    try await level.close()
+
+    let before = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    let run = try await Program.run(["attach", directory, "--json", "--for", "10ms"])
+    #expect(run.status == 0, "\(run.errors)")
+    let levels = try #require(try json(run)["levels"] as? [[String: Any]])
+    #expect(levels.first?["entries"] as? Int == 5)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
+
+    let nothing = try await Program.run(["attach", folder.url.path(), "--once"])
+    #expect(nothing.status == 2)
+  }
+
+  @Test(
+    "a process of another user is refused on either side, also where the file would let it in",
+    .enabled(
+      if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
+        && FileManager.default.isExecutableFile(atPath: "/usr/bin/perl")))
+  func foreign() async throws {
+    let app = try await App(["--quiet"])
+    let folder = URL(filePath: app.socket).deletingLastPathComponent().path()
+    func run(_ command: [String]) throws -> String {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/setpriv")
+      process.arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups"] + command
+      let output = Pipe()
+      (process.standardOutput, process.standardError) = (output, output)
+      try process.run()
+      defer { process.waitUntilExit() }
+      return String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+    let client = [
+      "/usr/bin/perl", "-MSocket", "-e",
+      "socket(S,AF_UNIX,SOCK_STREAM,0); connect(S,sockaddr_un($ARGV[0])) or die 'no way in'; print <S>", app.socket,
+    ]
+    #expect(try run(client).contains("no way in"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder)
+    #expect(try run(client).contains("no way in"))
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: app.socket)
+    #expect(try run(client).contains("thumbnails runs as user 0 and you as 65534; attach as the user who runs it"))
+    let copy = folder + "cache-explorer"
+    try FileManager.default.copyItem(atPath: Program.path, toPath: copy)
+    #expect(
+      try run([copy, "attach", app.socket, "--once"]).contains("runs as user 0 and this one as 65534"))
+    #expect(app.isRunning)
+  }
+}
