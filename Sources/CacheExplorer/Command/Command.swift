@@ -29,7 +29,12 @@ enum Command: Equatable, Sendable {
   case filter(text: String)
   /// The column to list entries by.
   case sort(column: String)
-  case export(file: String)
+  /// `isView`: What the screen shows, and not what the levels hold.
+  case export(file: String, isView: Bool = false)
+  /// Takes back the last set, del or expire.
+  case undo
+  /// What is configured, and where it comes from.
+  case config
   /// The least severe log level to show.
   case log(level: String)
   case stats
@@ -41,7 +46,7 @@ enum Command: Equatable, Sendable {
   /// Whether it changes what the levels hold or how they work, beside what every read may fill.
   var changesCache: Bool {
     switch self {
-    case .set, .delete, .clear, .expire, .warn, .fault: true
+    case .set, .delete, .clear, .expire, .warn, .fault, .undo: true
     case .run(let request): request.name == "mixed"
     default: false
     }
@@ -67,6 +72,8 @@ enum Command: Equatable, Sendable {
     case .filter: "filter"
     case .sort: "sort"
     case .export: "export"
+    case .undo: "undo"
+    case .config: "config"
     case .log: "log"
     case .stats: "stats"
     case .status: "status"

@@ -38,6 +38,8 @@ extension Command {
     case "fault": return try fault(words)
     case "load": return .load(file: words.arguments[0].text)
     case "reload": return .reload
+    case "undo": return .undo
+    case "config": return .config
     case "mark": return .mark(text: words.arguments[0].text)
     case "filter": return .filter(text: words.arguments.first?.text ?? "")
     case "sort": return .sort(column: try words.choice(words.arguments[0], among: sortColumns, "column"))
@@ -48,7 +50,7 @@ extension Command {
           column: file.column, message: "“\(file.text)” does not say in which format",
           remedy: "end it with .json, .csv or .txt")
       }
-      return .export(file: file.text)
+      return .export(file: file.text, isView: words.text("--view") != nil)
     case "run": return .run(try workload(words))
     case "stop": return .stop
     case "log":

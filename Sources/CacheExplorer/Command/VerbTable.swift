@@ -55,6 +55,7 @@ struct Verb: Sendable {
       "clear [L|--all]", "remove everything from every level, or from one", [.level], required: 0, [Option("--all")]),
     Verb(
       "expire KEY|--all", "end the lifetime of a key, or of everything, now", [.key], required: 0, [Option("--all")]),
+    Verb("undo", "take back the last set, del or expire of a key, if that can be done exactly"),
     Verb(
       "warn [low|critical]", "send a memory warning through the levels; both kinds are treated alike", [.severity],
       required: 0),
@@ -73,12 +74,16 @@ struct Verb: Sendable {
       [.level, .fault, .amount], required: 2, [Option("--seed", "S")]),
     Verb("load CONFIG", "open another configuration in place of this one", [.file]),
     Verb("reload", "read the configuration again and begin anew with it"),
+    Verb("config", "tell the values in force, and where each comes from"),
     Verb("mark TEXT", "write a line of your own into the log", [.text], takesRest: true),
     Verb(
       "filter [EXPR]", "list only the keys that contain this; !EXPR those that do not", [.text], required: 0,
       takesRest: true),
     Verb("sort COLUMN", "list the entries by hits, last, size, age, ttl or key", [.column]),
-    Verb("export FILE.(json|csv|txt)", "write what the levels hold, and their statistics, into a file", [.file]),
+    Verb(
+      "export FILE.(json|csv|txt) [--view]",
+      "write what the levels hold, and their statistics, into a file; or what the screen shows", [.file],
+      [Option("--view")]),
     Verb("log LEVEL", "show log lines from this level on", [.logLevel]),
     Verb("stats", "tell the statistics of every level"),
     Verb("status", "tell in sentences how every level does"),

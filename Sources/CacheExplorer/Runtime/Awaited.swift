@@ -40,8 +40,10 @@ final class Awaited<Value: Sendable>: Sendable {
   /// Waits until something is there, or until the task is cancelled.
   ///
   /// One task may wait.
-  func wait() async {
+  func wait(isolation: isolated (any Actor)? = #isolation) async {
     await withTaskCancellationHandler {
+      // Keeps this closure where the caller is: it would go to the shared pool otherwise, and wake a thread there.
+      _ = isolation
       await withCheckedContinuation { continuation in
         let isReady = state.withLock { state in
           guard !isThere(state.value), !Task.isCancelled else { return true }

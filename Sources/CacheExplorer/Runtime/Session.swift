@@ -84,6 +84,9 @@ enum Session {
       show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
     model.isReadOnly = show.appearance.readOnly
     model.isMasked = show.appearance.mask
+    model.mask = KeyMask(salt: .random(in: .min ... .max))
+    model.theme = show.appearance.theme
+    model.canCopy = show.appearance.clipboard
     // The first picture does not wait for the levels: a disk may have to be read.
     model.size = screen.size
     model.wall = SystemClock().timeSinceEpoch
@@ -123,7 +126,7 @@ enum Session {
     if let caption = show.caption { say(caption) }
     let session = PlainSession(
       interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
-      isMasked: show.appearance.mask, say: say)
+      mask: show.appearance.mask ? KeyMask(salt: .random(in: .min ... .max)) : nil, say: say)
     let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
     let work = Task {
       await session.run(InputLines.standardInput(), workload: show.workload, steps: show.steps, logLevel: level)

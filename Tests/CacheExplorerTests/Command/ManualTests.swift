@@ -19,7 +19,7 @@ struct ManualTests {
       #expect(text.contains("cache-explorer \(command) "), "\(command)")
     }
     for option in [
-      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--once", "--strict",
+      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--clipboard", "--once", "--strict",
     ] {
       #expect(text.contains(option), "\(option)")
     }
@@ -38,8 +38,7 @@ struct ManualTests {
     let examples = [
       "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
       "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "log info", "stats",
-      "status",
-      "help", "quit",
+      "status", "undo", "config", "help", "quit",
     ]
     var seen: Set<String> = []
     for line in examples {

@@ -56,7 +56,7 @@ struct OperatorViewTests {
     let lines =
       try OperatorScene.busy(Size(width: 160, height: 60)).lines
       + OperatorScene.busy(Size(width: 200, height: 60)).lines
-    #expect(lines.contains { $0.contains("v1/img:1 ") && $0.contains("≈ stale 14s") })
+    #expect(lines.contains { $0.contains("v1/img:1 ") && $0.contains("≈ stale 10s") })
     #expect(lines.contains { $0.contains("≈ stale 1 ") })
     #expect(lines.contains { $0.contains("≈ stale") && $0.contains("✕ expired") })
   }
