@@ -103,7 +103,11 @@ extension Picture {
       add(.did("dropped \(Format.count(dropped))"), duration)
       if dropped > 0, dropped >= entries.count(level: level) { departAll(from: level, .warning, event) }
     case .removed(let removal, _):
-      if let key { departed(key, level, removal, event) } else { causes.noteNameless(removal, at: time, event: number, level: level) }
+      if let key {
+        departed(key, level, removal, event)
+      } else {
+        causes.noteNameless(removal, at: time, event: number, level: level)
+      }
     default: break
     }
   }

@@ -1,9 +1,6 @@
 import Synchronization
 
 /// A value behind a lock, and one task that waits until there is something in it.
-///
-/// Who waits is resumed where it waits. An `AsyncStream` would go by way of the shared pool, and wake two threads for every
-/// element.
 final class Awaited<Value: Sendable>: Sendable {
   private struct State {
     var value: Value
@@ -13,7 +10,7 @@ final class Awaited<Value: Sendable>: Sendable {
   private let state: Mutex<State>
   private let isThere: @Sendable (Value) -> Bool
 
-  /// - Parameter isThere: Whether the value is worth being woken for.
+  /// `isThere`: Whether the value is worth being woken for.
   init(_ value: Value, isThere: @escaping @Sendable (Value) -> Bool) {
     state = Mutex(State(value: value))
     self.isThere = isThere

@@ -58,19 +58,14 @@ final class Explorer {
     model.wall = live.clock.timeSinceEpoch
     draw()
     defer { MainLoop.setAlarm(after: nil) {} }
-    tick()
+    mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
     if let workload { carryOut(.perform(.run(workload))) }
     while exitStatus == nil {
-      for message in await mailbox.take() where exitStatus == nil {
-        for effect in update(&model, message) { carryOut(effect) }
-      }
-      guard exitStatus == nil else { break }
-      draw()
-      tellTime()
+      show(await mailbox.take())
     }
     for task in sources + commands.values + [surveyor].compactMap(\.self) { task.cancel() }
     screen.close()
@@ -82,6 +77,16 @@ final class Explorer {
   func announce(_ text: String, level: LogLevel = .notice) {
     let line = LogLine(time: live.clock.timeSinceEpoch, level: level, source: "explorer", text: text)
     mailbox.post(.log([line], lost: 0))
+  }
+
+  /// Takes in what happened, and draws once for all of it.
+  private func show(_ messages: [Message]) {
+    for message in messages where exitStatus == nil {
+      for effect in update(&model, message) { carryOut(effect) }
+    }
+    guard exitStatus == nil else { return }
+    draw()
+    tellTime()
   }
 
   private func draw() {
@@ -198,7 +203,7 @@ final class Explorer {
       let lines = LogLine.lines(
         for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: eventCount + batch.lost + 1)
       eventCount += batch.lost + batch.events.count
-      tick()
+      mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
       try? await ContinuousClock().sleep(for: Self.frame)
@@ -217,12 +222,14 @@ final class Explorer {
     isAlarmSet = true
     let intoSecond = live.clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000
     MainLoop.setAlarm(after: .nanoseconds(1_000_000_000 - intoSecond)) { [weak self] in
-      self?.isAlarmSet = false
-      self?.tick()
+      guard let self, exitStatus == nil else { return }
+      isAlarmSet = false
+      // Not by way of the mailbox: who waits there is woken through the shared pool, by a second thread.
+      show([tick])
     }
   }
 
-  private func tick() { mailbox.post(.tick(live.clock.now, wall: live.clock.timeSinceEpoch)) }
+  private var tick: Message { .tick(live.clock.now, wall: live.clock.timeSinceEpoch) }
 
   /// Lists what the levels hold: what was there before the program, and what events cannot tell.
   private func surveySoon() {
@@ -289,7 +296,8 @@ extension Explorer {
         throw CommandFailure(message: "the value is not text; v shows its bytes")
       }
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-        line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(separator: "\t")
+        line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(
+          separator: "\t")
       }
       return lines.joined(separator: "\n")
     }

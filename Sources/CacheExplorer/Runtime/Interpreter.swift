@@ -62,7 +62,8 @@ final class Interpreter: Sendable {
       return record
     }
     guard let record else {
-      return failure("undo", CommandFailure(message: "nothing can be undone exactly; only a set, del or expire of one key can"))
+      return failure(
+        "undo", CommandFailure(message: "nothing can be undone exactly; only a set, del or expire of one key can"))
     }
     return await executor.timed("undo") { result in
       let names = try await record.undo()

@@ -19,7 +19,8 @@ enum MainLoop {
     isRunning = true
     ctg_serve_main_queue(queue, 0)
     while true {
-      ctg_serve_main_queue(queue, alarm.map { max(0, ContinuousClock().now.duration(to: $0.due).wholeNanoseconds) } ?? -1)
+      ctg_serve_main_queue(
+        queue, alarm.map { max(0, ContinuousClock().now.duration(to: $0.due).wholeNanoseconds) } ?? -1)
       if let (due, ring) = alarm, due <= ContinuousClock().now {
         alarm = nil
         ring()

@@ -79,7 +79,8 @@ final class Curses {
     enter = (Self.capability("smkx") ?? []) + paste.on
     leave = paste.off + (Self.capability("rmkx") ?? [])
     reset =
-      Array("\u{1b}[?2026l".utf8) + MouseSequences.off + leave + (Self.capability("sgr0") ?? []) + (Self.capability("op") ?? [])
+      Array("\u{1b}[?2026l".utf8) + MouseSequences.off + leave + (Self.capability("sgr0") ?? [])
+      + (Self.capability("op") ?? [])
       + (Self.capability("cnorm") ?? []) + (Self.capability("rmcup") ?? Array("\r\n".utf8))
     // curses has begun for a screen of the size that the description names, with a scrolling region to match. It begins
     // again, for the real size, with the first canvas.
@@ -111,11 +112,13 @@ final class Curses {
   func use(_ palette: Palette) {
     self.palette = palette
     drawn = nil
-    substitutes = unchanged + palette.colorsByNumber.compactMap { number, color in
-      guard let asked = unsafe cn_foreground(Int32(number)) else { return nil }
-      let bytes = Array(unsafe String(cString: asked).utf8)
-      return (bytes, Array("\u{1b}[38;2;\(color.red);\(color.green);\(color.blue)m".utf8))
-    }
+    substitutes =
+      unchanged
+      + palette.colorsByNumber.compactMap { number, color in
+        guard let asked = unsafe cn_foreground(Int32(number)) else { return nil }
+        let bytes = Array(unsafe String(cString: asked).utf8)
+        return (bytes, Array("\u{1b}[38;2;\(color.red);\(color.green);\(color.blue)m".utf8))
+      }
   }
 
   /// Puts true colours in place of the numbers that stand for them.

@@ -16,7 +16,8 @@ enum MouseSequences {
     guard sequence.starts(with: [0x1b, UInt8(ascii: "["), UInt8(ascii: "<")]), sequence.last == UInt8(ascii: "M") else {
       return nil
     }
-    let fields = sequence[3..<(sequence.count - 1)].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+    let fields = sequence[3..<(sequence.count - 1)].split(
+      separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
     let numbers = fields.compactMap { Int(String(decoding: $0, as: UTF8.self)) }
     guard fields.count == 3, numbers.count == 3, numbers.allSatisfy({ (0...9_999).contains($0) }), numbers[1] > 0,
       numbers[2] > 0

@@ -31,7 +31,6 @@ enum Theme: String, CaseIterable, Sendable {
     return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
   }
 
-
   /// Of a middle lightness, readable on black and on white.
   case standard
   /// For a dark background, and for a light one.

@@ -99,7 +99,8 @@ final class Terminal: Screen {
     colors =
       options.colors
       ?? .chosen(
-        colors: curses.colors, environment: options.environment.filter { !options.ignoresNoColor || $0.key != "NO_COLOR" },
+        colors: curses.colors,
+        environment: options.environment.filter { !options.ignoresNoColor || $0.key != "NO_COLOR" },
         isDirect: curses.isDirect)
     curses.use(Palette(depth: colors, theme: options.theme))
     warning = Self.warning(asked: term, curses: curses, isASCII: options.isASCII)

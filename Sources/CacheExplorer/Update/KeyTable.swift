@@ -46,7 +46,8 @@ enum KeyTable {
       "filter the keys (!text inverts); in the log and in this help: search",
       .look, label: "Filter"),
     bind(
-      [.enter], "Enter", .inspect, "look closely: at the request, the second, or what a line leads to", .look, label: "Inspect", bar: "↵"),
+      [.enter], "Enter", .inspect, "look closely: at the request, the second, or what a line leads to", .look,
+      label: "Inspect", bar: "↵"),
     bind([.character("n")], "n", .nextMatch, "next match in the log", .look),
     bind([.character("N")], "N", .previousMatch, "previous match in the log", .look),
     bind([.character("e")], "e", .nextTrouble, "next warning, error or mark in the log", .look),
@@ -102,7 +103,9 @@ enum KeyTable {
     bind([.character("c")], "c", .clear, "clear every level", .change, label: "Clear"),
     bind([.character("w")], "w", .warn, "send a memory warning", .change, label: "Warning"),
     bind([.character("u")], "u", .undo, "undo the last set, del or expire, if it can be undone exactly", .change),
-    bind([.character("z"), .character("+"), .character("_")], "z + _", .zoom, "give the focused panel the whole screen", .look, label: "Zoom", bar: "z"),
+    bind(
+      [.character("z"), .character("+"), .character("_")], "z + _", .zoom, "give the focused panel the whole screen",
+      .look, label: "Zoom", bar: "z"),
     bind(
       [.character("%")], "%", .mouse,
       "take the mouse (click, double click, wheel), or give it back", .program),

@@ -8,7 +8,9 @@ extension Model {
   }
 
   mutating func moveHistory(by distance: Int) {
-    guard let place = historyPlace?.history else { return }
+    guard let place = historyPlace?.history else {
+      return refuse("there is no room for the history here; enlarge the window")
+    }
     command.answer = nil
     history.move(by: distance, at: shown.now, columns: place.width)
   }
@@ -33,7 +35,7 @@ extension Model {
     if let line { log.go(to: line, in: shown.log, rows: rows) }
     if shown.calls.listed({ moment.matches($0) }).isEmpty {
       guard line != nil else {
-        return refuse("nothing is known of \(clock(ofSecond: moment.second)), neither requests nor lines of the log")
+        return refuse("nothing is known of \(time(ofSecond: moment.second)), neither requests nor lines of the log")
       }
       return show(.log)
     }
@@ -43,17 +45,23 @@ extension Model {
     show(.requests)
   }
 
-  /// The time of day of a second.
-  func clock(ofSecond number: Int64) -> String {
-    let instant = CacheInstant(nanoseconds: number.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
-    return Format.clock(seconds: timeOfDay(instant) / 1_000)
+  /// When a second was: `12:04:31`, or `12:04:31.4–32.4`, since the cache's seconds need not begin with those of the day.
+  func time(ofSecond number: Int64) -> String {
+    let begin = beginning(ofSecond: number)
+    guard (begin % 1_000 + 1_000) % 1_000 >= 50 else { return Format.clock(seconds: begin / 1_000) }
+    let texts = [begin, begin + 1_000].map { String(Format.clock(milliseconds: $0).dropLast(2)) }
+    return "\(texts[0])–\(texts[1].suffix(4))"
+  }
+
+  /// In milliseconds of the day.
+  private func beginning(ofSecond number: Int64) -> Int64 {
+    timeOfDay(CacheInstant(nanoseconds: number.multipliedReportingOverflow(by: 1_000_000_000).partialValue))
   }
 
   /// The first line of the log in a second.
   private func firstLine(of second: Int64) -> Int? {
     let ring = shown.log
-    let begin = CacheInstant(nanoseconds: second.multipliedReportingOverflow(by: 1_000_000_000).partialValue)
-    let time = timeOfDay(begin)
+    let time = beginning(ofSecond: second)
     return ring.numbers.first { number in
       guard let line = ring[number] else { return false }
       return (0..<1_000).contains(timeOfDay(sinceEpoch: line.time) &- time)

@@ -158,7 +158,9 @@ enum CommandRow {
       canvas.write(" … " + DisplayText(text), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
     } else if let answer = state.answer {
       let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
-      canvas.write([sign, Span(DisplayText(model.shown(answer.text, keys: answer.secrets)))], x: rect.x, y: rect.y, limit: rect.width)
+      canvas.write(
+        [sign, Span(DisplayText(model.shown(answer.text, keys: answer.secrets)))], x: rect.x, y: rect.y,
+        limit: rect.width)
     }
   }
 }

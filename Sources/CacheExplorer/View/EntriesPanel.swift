@@ -86,7 +86,8 @@ enum EntriesPanel {
   }
 
   private static func drawRow(
-    _ row: EntryTable.Row, _ model: Model, _ columns: Columns, _ holders: [Int], _ now: CacheInstant, callers: Int?, isChosen: Bool,
+    _ row: EntryTable.Row, _ model: Model, _ columns: Columns, _ holders: [Int], _ now: CacheInstant, callers: Int?,
+    isChosen: Bool,
     in rect: Rect, y: Int, on canvas: inout Canvas
   ) {
     let x = rect.x + 1

@@ -31,7 +31,8 @@ enum Header {
 
   private static func state(_ model: Model) -> [Span] {
     guard let frozen = model.frozen else {
-      return [Span("● LIVE", .hit)] + (model.speed == 1 ? [] : [Span(" ×\(CommandExecutor.number(model.speed))", .warning)])
+      return [Span("● LIVE", .hit)]
+        + (model.speed == 1 ? [] : [Span(" ×\(CommandExecutor.number(model.speed))", .warning)])
     }
     // Events and not seconds: what stands still need not be drawn again.
     let behind = model.live.eventCount - frozen.eventCount

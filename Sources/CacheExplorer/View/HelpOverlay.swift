@@ -28,11 +28,16 @@ enum HelpOverlay {
 
   /// A title has no key; what has no words is empty.
   private static func lines(_ model: Model, width: Int) -> [(keys: String, does: String)] {
-    guard model.mode == .explaining else {
-      guard !model.helpSearch.isEmpty else { return help }
-      return help.filter { !$0.keys.isEmpty && (model.helpSearch.matches($0.does) || model.helpSearch.matches($0.keys)) }
-    }
     let room = max(10, width - 20)
+    guard model.mode == .explaining else {
+      let found = help.filter { line in
+        model.helpSearch.isEmpty
+          || !line.keys.isEmpty && (model.helpSearch.matches(line.does) || model.helpSearch.matches(line.keys))
+      }
+      return found.flatMap { line in
+        line.does.wrappedWords(to: room).enumerated().map { ($0 == 0 ? line.keys : " ", $1) }
+      }
+    }
     var lines: [(String, String)] = []
     for figure in FigureTable.figures(model).figures {
       lines.append(("", figure.name + (figure.value.isEmpty ? "" : "   \(figure.value)")))
@@ -61,7 +66,9 @@ enum HelpOverlay {
       if !model.helpSearch.isEmpty { title += " · /" + DisplayText(model.helpSearch.text).clipped(to: 20) }
     }
     canvas.box(window, title: title, right: more, isFocused: true)
-    if lines.isEmpty { canvas.write("no key does that; Esc shows all", x: window.x + 2, y: window.y + 1, style: .faint) }
+    if lines.isEmpty {
+      canvas.write("no key does that; Esc shows all", x: window.x + 2, y: window.y + 1, style: .faint)
+    }
     for (row, line) in lines[top..<min(lines.count, top + rows)].enumerated() {
       let y = window.y + 1 + row
       if line.keys.isEmpty {

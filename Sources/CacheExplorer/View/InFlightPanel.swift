@@ -30,7 +30,8 @@ enum InFlightPanel {
   }
 
   private static func draw(
-    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, x: Int, y: Int, limit: Int, on canvas: inout Canvas
+    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, x: Int, y: Int, limit: Int,
+    on canvas: inout Canvas
   ) {
     let elapsed = max(0, flight.since.duration(to: picture.now).clampedNanoseconds)
     canvas.write(DisplayText(model.shown(flight.key)).shortened(to: key), x: x, y: y)

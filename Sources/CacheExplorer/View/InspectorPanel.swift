@@ -25,7 +25,8 @@ enum InspectorPanel {
   /// Where it stands.
   static func place(_ model: Model, _ layout: Layout) -> Rect {
     let rect = layout.inspector
-    guard !layout.isDocked, case .request(let id)? = model.inspection?.subject, let record = model.shown.calls[id] else {
+    guard !layout.isDocked, case .request(let id)? = model.inspection?.subject, let record = model.shown.calls[id]
+    else {
       return rect
     }
     // As low as it needs to be, so that the list it belongs to stays in sight.

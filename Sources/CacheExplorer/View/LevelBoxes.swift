@@ -85,7 +85,8 @@ enum LevelBoxes {
     let x = box.x + 2
     let room = box.width - 3
     drawShare(
-      "hit ", traffic.hits, traffic, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas)
+      "hit ", traffic.hits, traffic, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas
+    )
     drawShare(
       "miss", traffic.misses, traffic, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
       on: &canvas)

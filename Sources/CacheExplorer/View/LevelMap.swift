@@ -55,7 +55,7 @@ struct LevelMap {
       parts += ["\(Format.count(Int(second.hits))) hits", "\(Format.count(Int(second.misses))) misses"]
     }
     if second.hasWarning { parts.append("memory warning") }
-    return "\(name) at \(model.clock(ofSecond: number)): \(parts.joined(separator: ", "))"
+    return "\(name) at \(model.time(ofSecond: number)): \(parts.joined(separator: ", "))"
   }
 }
 

@@ -36,7 +36,8 @@ enum ModelsPanel {
   }
 
   private static func draw(
-    _ row: ModelSheet.Row, _ model: Model, _ picture: Picture, name: Int, _ wide: Bool, isChosen: Bool, x: Int, y: Int, limit: Int,
+    _ row: ModelSheet.Row, _ model: Model, _ picture: Picture, name: Int, _ wide: Bool, isChosen: Bool, x: Int, y: Int,
+    limit: Int,
     on canvas: inout Canvas
   ) {
     let title = DisplayText(row.name.type) + " " + DisplayText(model.shown(row.name.id))
@@ -84,7 +85,9 @@ enum RelationsPanel {
       for (index, name) in names.enumerated() {
         lines.append(
           (
-            [Span(arrow, .accent), Span(DisplayText(name.type) + " ", .faint), Span(DisplayText(model.shown(name.id)))],
+            [
+              Span(arrow, .accent), Span(DisplayText(name.type) + " ", .faint), Span(DisplayText(model.shown(name.id))),
+            ],
             start + index
           ))
       }

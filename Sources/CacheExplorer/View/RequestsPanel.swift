@@ -10,7 +10,9 @@ enum RequestsPanel {
     var title: DisplayText = "Requests"
     title += list.ids.isEmpty ? " 0" : " \(list.top + 1)–\(last) of the last \(Format.count(list.ids.count))"
     if let moment = list.moment, picture.levels.indices.contains(moment.level) {
-      title += " · " + DisplayText(picture.levels[moment.level].name.uppercased()) + " at \(model.clock(ofSecond: moment.second))"
+      title +=
+        " · " + DisplayText(picture.levels[moment.level].name.uppercased())
+        + " at \(model.time(ofSecond: moment.second))"
     }
     if !list.search.isEmpty { title += " · /" + DisplayText(list.search.text).clipped(to: 20) }
     let right = summary(picture, room: rect.width - title.width - 8)
@@ -21,8 +23,9 @@ enum RequestsPanel {
     guard !list.ids.isEmpty else {
       let text: DisplayText =
         list.moment != nil
-        ? "no request was there then; Esc shows all" : list.search.isEmpty
-        ? "no request yet   :get KEY reads, :run WORKLOAD reads a lot" : "no request matches; Esc clears the filter"
+        ? "no request was there then; Esc shows all"
+        : list.search.isEmpty
+          ? "no request yet   :get KEY reads, :run WORKLOAD reads a lot" : "no request matches; Esc clears the filter"
       canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
       return
     }

@@ -19,7 +19,8 @@ struct ManualTests {
       #expect(text.contains("cache-explorer \(command) "), "\(command)")
     }
     for option in [
-      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--clipboard", "--once", "--strict",
+      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--clipboard", "--once",
+      "--strict",
     ] {
       #expect(text.contains(option), "\(option)")
     }

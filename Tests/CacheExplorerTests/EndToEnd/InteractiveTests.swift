@@ -244,7 +244,9 @@ import Testing
 
   /// Presses the left button on a cell, as a terminal with mode 1006 tells it.
   private func click(_ place: (x: Int, y: Int), times: Int = 1, on terminal: PseudoTerminal) {
-    for _ in 0..<times { terminal.send("\u{1b}[<0;\(place.x + 1);\(place.y + 1)M\u{1b}[<0;\(place.x + 1);\(place.y + 1)m") }
+    for _ in 0..<times {
+      terminal.send("\u{1b}[<0;\(place.x + 1);\(place.y + 1)M\u{1b}[<0;\(place.x + 1);\(place.y + 1)m")
+    }
   }
 
   @Test("the mouse is taken by %, chooses and opens, and is given back by %, by ^Z and on leaving")
@@ -269,7 +271,9 @@ import Testing
     terminal.send("\u{1b}[O\u{1b}[I")
     click((row.x, row.y - 1), on: terminal)
     click((row.x, row.y + 1), on: terminal)
-    try await terminal.wait(for: "the second click to count") { $0.screen.contains("│▸c ") || $0.screen.contains("│▸a ") }
+    try await terminal.wait(for: "the second click to count") {
+      $0.screen.contains("│▸c ") || $0.screen.contains("│▸a ")
+    }
 
     terminal.sendControl("z")
     try await terminal.waitUntilStopped()

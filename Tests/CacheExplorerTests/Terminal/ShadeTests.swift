@@ -7,7 +7,8 @@ struct ShadeTests {
   @Test(
     "a colour becomes the nearest of the 256 that nobody sets otherwise",
     arguments: [
-      (0x000000, 16), (0xffffff, 231), (0xff0000, 196), (0x5faf5f, 71), (0x57ab5a, 71), (0x808080, 244), (0x828282, 244),
+      (0x000000, 16), (0xffffff, 231), (0xff0000, 196), (0x5faf5f, 71), (0x57ab5a, 71), (0x808080, 244),
+      (0x828282, 244),
       (0x0a0a0a, 232), (0x00afd7, 38), (0x303030, 236),
     ] as [(UInt32, Int)])
   func nearest(color: UInt32, number: Int) {

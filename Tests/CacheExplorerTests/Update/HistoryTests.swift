@@ -83,6 +83,15 @@ struct HistoryTests {
     #expect(scene.lines.contains { $0.contains("key:8") })
   }
 
+  @Test("A second of the cache that begins between two of the day tells both its ends")
+  func between() {
+    var scene = scene(Size(width: 120, height: 40))
+    let wall = Scene.wall + Scene.start.duration(to: scene.now) + .milliseconds(357)
+    scene.send(.tick(scene.now, wall: wall))
+    scene.press(.left)
+    #expect(scene.lines.contains { $0.contains("MEMORY at 12:03:11.3–12.3: 1 asked") })
+  }
+
   @Test("A double click on a column is Enter on it")
   func clicks() throws {
     for size in [Size(width: 80, height: 24), Size(width: 120, height: 40)] {

@@ -71,7 +71,8 @@ struct KeepingTests {
       scene.model.list.order.count, scene.model.live.calls.count, scene.model.live.log.numbers
     )
     scene.press(.character("0"))
-    #expect(scene.model.live.traffic.allSatisfy { $0.answered == 0 && $0.latency.count == 0 && $0.lookups == $0.pending })
+    #expect(
+      scene.model.live.traffic.allSatisfy { $0.answered == 0 && $0.latency.count == 0 && $0.lookups == $0.pending })
     #expect(scene.model.live.requests.reads.ended == 0)
     #expect(scene.model.live.requests.reads.requests == scene.model.live.requests.reads.pending)
     #expect(scene.model.live.requests.reads.pending > 0)
@@ -149,6 +150,7 @@ struct KeepingTests {
     #expect(cause.kind == .nameless(.evicted, count: 1))
     #expect(
       CauseText.sentence(cause, at: .level(1), key: "a", scene.model)
-        == "DISK missed; it let an entry go without telling the key, the last 12:03:00 (evicted): this may have been one")
+        == "DISK missed; it let an entry go without telling the key, the last 12:03:00 (evicted): this may have been one"
+    )
   }
 }

@@ -39,7 +39,8 @@ struct UpdateTests {
     result.note = "asked 3 levels"
     scene.send(.finished(result, line: "get a"))
     #expect(
-      scene.model.command.answer == .init(isGood: true, text: "get a → miss (absent) in 6.2ms, asked 3 levels", secrets: ["a"]))
+      scene.model.command.answer
+        == .init(isGood: true, text: "get a → miss (absent) in 6.2ms, asked 3 levels", secrets: ["a"]))
     #expect(scene.lines[22] == " ✓ get a → miss (absent) in 6.2ms, asked 3 levels")
   }
 
