@@ -5,8 +5,12 @@ import CacheEngine
 /// Every task that it starts is ended before ``run(workload:)`` returns.
 @MainActor
 final class Explorer {
-  /// Between two pictures of a busy cache.
+  /// Between two pictures of a cache that is in use.
   private static let frame = Duration.milliseconds(50)
+  /// Between two pictures when more happens than anybody can read: each of them is a whole new log.
+  private static let busyFrame = Duration.milliseconds(150)
+  /// So many events in a frame can be read.
+  private static let readable = 10
   /// Between two looks at everything that the levels hold.
   private static let survey = Duration.seconds(1)
   /// Levels with more entries than this are not listed, but for what is used and looked for.
@@ -200,13 +204,16 @@ final class Explorer {
     while !Task.isCancelled {
       await buffer.waitForEvents()
       let batch = buffer.drain()
+      // More lines than the log keeps need not be written.
+      let told = batch.events.suffix(LogRing.capacity)
       let lines = LogLine.lines(
-        for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: eventCount + batch.lost + 1)
+        for: Array(told), now: live.clock.now, wall: live.clock.timeSinceEpoch,
+        first: eventCount + batch.lost + 1 + batch.events.count - told.count)
       eventCount += batch.lost + batch.events.count
       mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
-      try? await ContinuousClock().sleep(for: Self.frame)
+      try? await ContinuousClock().sleep(for: batch.events.count > Self.readable ? Self.busyFrame : Self.frame)
     }
   }
 
