@@ -6,7 +6,7 @@ FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchm
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineInspectorTests|CacheEngineCombineTests
 
-.PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record bench-disk install dependencies test-dependencies help
+.PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record bench-disk measure-explorer install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -61,6 +61,10 @@ bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, fil
 	@./Scripts/install-dependencies stores
 	@cd Benchmarks && $(SWIFT) run -c release DiskBenchmarks $(ARGUMENTS)
 
+measure-explorer: dependencies ## Measure the explorer on a terminal against its targets; MEASURE='--runs 5 --only idle' for less
+	@$(SWIFT) build -c release --product cache-explorer
+	@./Scripts/measure-explorer "$$($(SWIFT) build -c release --show-bin-path)/cache-explorer" $(MEASURE)
+
 install: dependencies ## Install a release build below PREFIX (default /usr/local)
 	@$(SWIFT) build -c release --product cache-explorer --static-swift-stdlib -Xlinker -s
 	@install -d "$(DESTDIR)$(PREFIX)/bin"
@@ -84,4 +88,4 @@ test-dependencies:
 	@./Scripts/install-dependencies images
 
 help: ## List these commands
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18

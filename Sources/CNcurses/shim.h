@@ -70,11 +70,10 @@ static inline void cn_put(int y, int x, uint32_t base, uint32_t m1, uint32_t m2,
   if (setcchar(&cell, text, attributes, (short)pair, NULL) == OK) mvwadd_wch(stdscr, y, x, &cell);
 }
 
-/// Places the cursor and shows it, or hides it where y is negative.
-static inline void cn_cursor(int y, int x) {
-  leaveok(stdscr, y < 0);
-  curs_set(y < 0 ? 0 : 1);
-  if (y >= 0) wmove(stdscr, y, x);
+/// Places the cursor, and shows or hides it.
+static inline void cn_cursor(int y, int x, bool is_shown) {
+  curs_set(is_shown ? 1 : 0);
+  wmove(stdscr, y, x);
 }
 
 /// Has curses emit what changed.
@@ -91,5 +90,14 @@ static inline const char *cn_capability(const char *name) {
   const char *value = tigetstr(name);
   return value == (const char *)-1 ? NULL : value;
 }
+
+/// What curses writes for a colour by its number, or NULL where the terminal has no colours.
+static inline const char *cn_foreground(int number) {
+  const char *format = cn_capability("setaf");
+  return format == NULL ? NULL : tparm((char *)format, (long)number, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
+}
+
+/// Whether the description says that the terminal takes any colour: RGB is ncurses' word for it, Tc tmux's.
+static inline bool cn_is_direct(void) { return tigetflag("RGB") > 0 || tigetflag("Tc") > 0; }
 
 #endif

@@ -224,3 +224,26 @@ int ctg_memory_file(void) {
   errno = saved;
   return copy;
 }
+
+// The main queue. These two are what run loops use on Linux; libdispatch exports them for that.
+
+#ifdef __linux__
+extern int _dispatch_get_main_queue_handle_4CF(void);
+extern void _dispatch_main_queue_callback_4CF(void *unused);
+
+int ctg_main_queue(void) { return _dispatch_get_main_queue_handle_4CF(); }
+
+void ctg_serve_main_queue(int queue, int64_t nanoseconds) {
+  struct pollfd work = {.fd = queue, .events = POLLIN};
+  struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+  if (ppoll(&work, 1, nanoseconds < 0 ? NULL : &limit, NULL) > 0) {
+    uint64_t count;
+    // It does not block: somebody has written, and nobody else reads.
+    (void)!read(queue, &count, sizeof count);
+  }
+  _dispatch_main_queue_callback_4CF(NULL);
+}
+#else
+int ctg_main_queue(void) { return -1; }
+void ctg_serve_main_queue(int queue, int64_t nanoseconds) { (void)queue, (void)nanoseconds; }
+#endif

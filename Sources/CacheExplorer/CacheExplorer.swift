@@ -6,7 +6,16 @@ import ArgumentParser
   import Foundation
 #endif
 
+/// Where the program begins.
 @main
+enum Program {
+  @MainActor
+  static func main() {
+    Task { await CacheExplorer.main() }
+    MainLoop.run()
+  }
+}
+
 struct CacheExplorer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache-explorer", abstract: "Shows what a composed cache is doing, and lets you poke it.",
@@ -21,10 +30,10 @@ struct CacheExplorer: AsyncParsableCommand {
     ],
     defaultSubcommand: DemoCommand.self)
 
-  static func main() async {
+  static func main() async -> Never {
     if CommandLine.arguments.dropFirst() == ["--paths"] {
       StandardStreams.say(ProgramPaths(environment: ProcessInfo.processInfo.environment).text)
-      return
+      StandardStreams.exit(0)
     }
     do {
       try refuseUnknownCommand()
@@ -34,6 +43,7 @@ struct CacheExplorer: AsyncParsableCommand {
       } else {
         try command.run()
       }
+      StandardStreams.exit(0)
     } catch {
       exit(with: error)
     }
@@ -290,10 +300,24 @@ struct ScreenOptions: ParsableArguments, Sendable {
   var color = ColorChoice.auto
   @Option(help: "Which colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
   @Flag(help: "Refuse commands and keys that change the cache; reads still fill its levels.") var readOnly = false
-  @Flag(help: "Show no values.") var mask = false
+  @Flag(help: "Show no values, and other names in place of keys; P shows them.") var mask = false
+  @Flag(help: "Let y and Y copy into the terminal's clipboard (OSC 52).") var clipboard = false
 
   func validate() throws {
     if plain, screen { throw ValidationError("--plain and --screen exclude each other; leave one out") }
+  }
+
+  /// Other names for keys, if they are to be hidden: none that anybody could look up.
+  var keyMask: KeyMask? { mask ? KeyMask(salt: .random(in: .min ... .max)) : nil }
+
+  /// What a model is told before its first picture.
+  func apply(to model: inout Model) {
+    model.isReadOnly = readOnly
+    model.isMasked = mask
+    // `P` hides keys that were shown at first.
+    model.mask = KeyMask(salt: .random(in: .min ... .max))
+    model.theme = theme
+    model.canCopy = clipboard
   }
 
   /// How large a picture is where there is no terminal: COLUMNS and LINES, else 120x40.

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <termios.h>
 
@@ -29,7 +30,7 @@ void ctg_unwatch(void);
 /// Stops the process group as ^Z does. Returns once continued, or at once where nobody could continue it.
 void ctg_stop(void);
 
-// On Linux the main actor runs on worker threads that have all signals blocked. A process in the background that touches
+// On Linux the main actor can run on worker threads that have all signals blocked. A process in the background that touches
 // its terminal from there is not stopped, as it must be, but takes the terminal away from the shell, or is told EIO.
 
 /// tcsetattr, which stops a process in the background until it is in the foreground.
@@ -40,6 +41,14 @@ ssize_t ctg_read(int fd, void *bytes, size_t count);
 
 /// Whether the terminal is ours to use now.
 bool ctg_in_foreground(int fd);
+
+/// A descriptor that becomes readable when the main queue has work; -1 where there is none to be had.
+///
+/// Only for the thread that the process began with, which then has to serve the queue.
+int ctg_main_queue(void);
+
+/// Waits until the main queue has work, or for so many nanoseconds (negative: for as long as it takes), and does the work.
+void ctg_serve_main_queue(int queue, int64_t nanoseconds);
 
 /// An unnamed file in memory for what curses writes, or -1 with errno.
 int ctg_memory_file(void);

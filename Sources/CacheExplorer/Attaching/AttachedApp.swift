@@ -40,7 +40,8 @@ enum AttachedApp {
       cache: RemoteCache(client: client, level: nil).normalize(),
       levels: welcome.levels.map { level($0, client) },
       operators: welcome.operators.map { LiveCache.Operator(name: $0.name, kind: $0.kind) }, statistics: statistics,
-      clock: RemoteClock(now: CacheInstant(nanoseconds: welcome.now)))
+      clock: RemoteClock(now: CacheInstant(nanoseconds: welcome.now)),
+      openedAt: CacheInstant(nanoseconds: welcome.now))
     live.refusal = { refusal(of: $0, attachment) }
     let shown = live
     let chain = welcome.chain.compactMap { part($0, welcome) }

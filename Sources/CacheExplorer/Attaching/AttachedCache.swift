@@ -21,8 +21,8 @@ struct AttachedCache: Sendable {
   func model(_ options: ScreenOptions) -> Model {
     var model = Model(title: title, levels: levels, operators: operators, chain: chain, now: live.clock.now)
     model.attachment = attachment
-    model.isReadOnly = options.readOnly || attachment.whyReadOnly != nil
-    model.isMasked = options.mask
+    options.apply(to: &model)
+    if attachment.whyReadOnly != nil { model.isReadOnly = true }
     model.config.file = source
     model.config.settings = settings
     return model

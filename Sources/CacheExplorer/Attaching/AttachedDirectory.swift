@@ -34,7 +34,7 @@ enum AttachedDirectory {
         LiveCache.Level(
           name: "disk", kind: "disk", level: observed.traced(by: observer, clock: clock).normalize(), storage: level,
           isSource: false, faults: FaultInjector(), close: {})
-      ], operators: [], statistics: statistics, clock: clock)
+      ], operators: [], statistics: statistics, clock: clock, openedAt: clock.now)
     live.refusal = refusal
     let shown = live
     var row = LevelRow(name: "disk", kind: "disk", capacity: "folder")

@@ -43,7 +43,7 @@ extension Session {
     say("its levels are \(harmless(levels)); “help” tells the commands")
     let session = PlainSession(
       interpreter: Interpreter(OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly),
-      buffer: buffer, isMasked: appearance.mask, say: say)
+      buffer: buffer, mask: appearance.keyMask, say: say)
     let follow = Task {
       await attached.follow { message in
         switch message {

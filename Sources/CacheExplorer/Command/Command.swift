@@ -29,13 +29,18 @@ enum Command: Equatable, Sendable {
   case filter(text: String)
   /// The column to list entries by.
   case sort(column: String)
-  case export(file: String)
+  /// `isView`: What the screen shows, and not what the levels hold.
+  case export(file: String, isView: Bool = false)
   /// Records the session; `file` nil ends that. The limit is in bytes.
   case record(file: String?, limit: Int?)
   /// Replays a recorded session.
   case replay(file: String, speed: Double?)
   /// Goes to another moment of a replay.
   case jump(JumpTarget)
+  /// Takes back the last set, del or expire.
+  case undo
+  /// What is configured, and where it comes from.
+  case config
   /// The least severe log level to show.
   case log(level: String)
   /// Compares a figure with a value; a script fails by it.
@@ -49,7 +54,7 @@ enum Command: Equatable, Sendable {
   /// Whether it changes what the levels hold or how they work, beside what every read may fill.
   var changesCache: Bool {
     switch self {
-    case .set, .delete, .clear, .expire, .warn, .fault: true
+    case .set, .delete, .clear, .expire, .warn, .fault, .undo: true
     case .run(let request): request.name == "mixed"
     default: false
     }
@@ -78,6 +83,8 @@ enum Command: Equatable, Sendable {
     case .record: "record"
     case .replay: "replay"
     case .jump: "jump"
+    case .undo: "undo"
+    case .config: "config"
     case .log: "log"
     case .expect: "expect"
     case .stats: "stats"

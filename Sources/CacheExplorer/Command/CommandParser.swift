@@ -39,6 +39,8 @@ extension Command {
     case "fault": return try fault(words)
     case "load": return .load(file: words.arguments[0].text)
     case "reload": return .reload
+    case "undo": return .undo
+    case "config": return .config
     case "mark": return .mark(text: words.arguments[0].text)
     case "filter": return .filter(text: words.arguments.first?.text ?? "")
     case "sort": return .sort(column: try words.choice(words.arguments[0], among: sortColumns, "column"))
@@ -49,7 +51,7 @@ extension Command {
           column: file.column, message: "“\(file.text)” does not say in which format",
           remedy: "end it with .json, .csv, .txt or .cast")
       }
-      return .export(file: file.text)
+      return .export(file: file.text, isView: words.text("--view") != nil)
     case "record":
       let file = words.arguments[0]
       return .record(

@@ -56,6 +56,7 @@ struct Verb: Sendable {
       "clear [L|--all]", "remove everything from every level, or from one", [.level], required: 0, [Option("--all")]),
     Verb(
       "expire KEY|--all", "end the lifetime of a key, or of everything, now", [.key], required: 0, [Option("--all")]),
+    Verb("undo", "take back the last set, del or expire of a key, if that can be done exactly"),
     Verb(
       "warn [low|critical]", "send a memory warning through the levels; both kinds are treated alike", [.severity],
       required: 0),
@@ -74,15 +75,16 @@ struct Verb: Sendable {
       [.level, .fault, .amount], required: 2, [Option("--seed", "S")]),
     Verb("load CONFIG", "open another configuration in place of this one", [.file]),
     Verb("reload", "read the configuration again and begin anew with it"),
+    Verb("config", "tell the values in force, and where each comes from"),
     Verb("mark TEXT", "write a line of your own into the log", [.text], takesRest: true),
     Verb(
       "filter [EXPR]", "list only the keys that contain this; !EXPR those that do not", [.text], required: 0,
       takesRest: true),
     Verb("sort COLUMN", "list the entries by hits, last, size, age, ttl or key", [.column]),
     Verb(
-      "export FILE.(json|csv|txt|cast)",
-      "write what the levels hold, and their statistics, into a file; as .cast what was recorded, for asciinema",
-      [.file]),
+      "export FILE.(json|csv|txt|cast) [--view]",
+      "write what the levels hold, and their statistics, into a file; or what the screen shows; as .cast what was recorded",
+      [.file], [Option("--view")]),
     Verb(
       "record FILE|off [--limit 256MiB]",
       "record the session into a file, which grows to the limit at most; it counts from here on", [.recording],

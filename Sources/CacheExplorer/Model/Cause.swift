@@ -21,6 +21,9 @@ struct Cause: Sendable, Equatable {
     case refused(Int)
     /// The miss was remembered, and nobody was asked; the index of the operator.
     case remembered(Int)
+    /// The level let so many entries go without telling their keys, as an encrypted store does; it may have been one of
+    /// them.
+    case nameless(RemovalCause, count: Int)
     /// The level could not answer.
     case down(String)
     /// A reason of a level's own.
@@ -59,6 +62,22 @@ struct CauseTable: Sendable {
   private var old: [Place: Cause] = [:]
   /// Some departures are no longer remembered.
   private(set) var hasForgotten = false
+
+  struct Nameless: Sendable {
+    var cause: RemovalCause
+    var count: Int
+    var last: CacheInstant
+    /// The number of the event that told the last one.
+    var event: Int
+  }
+
+  /// What left levels without a key, by the index of the level.
+  private(set) var nameless: [Int: Nameless] = [:]
+
+  mutating func noteNameless(_ cause: RemovalCause, at time: CacheInstant, event: Int, level: Int) {
+    guard cause != .replaced, cause != .cleared else { return }
+    nameless[level] = Nameless(cause: cause, count: (nameless[level]?.count ?? 0) + 1, last: time, event: event)
+  }
 
   init(capacity: Int = CauseTable.capacity) { self.capacity = max(2, capacity) }
 

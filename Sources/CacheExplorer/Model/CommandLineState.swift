@@ -5,6 +5,8 @@ struct CommandLineState: Sendable {
     var isGood: Bool
     /// Untrusted.
     var text: String
+    /// Keys and values that occur in it.
+    var secrets: [String] = []
   }
 
   /// A line that was not understood; it stays editable.

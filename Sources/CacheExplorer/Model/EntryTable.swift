@@ -134,6 +134,16 @@ struct EntryTable: Sendable {
     }
   }
 
+  /// Takes in entries that a level holds, beside what is known of it.
+  mutating func add(_ contents: [EntrySummary<String>], level: Int) {
+    for entry in contents.prefix(capacity) {
+      change(entry.key, at: entry.created) { row in
+        row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)
+        if row.size == nil { row.size = entry.cost }
+      }
+    }
+  }
+
   private mutating func change(_ key: String, at time: CacheInstant, _ body: (inout Row) -> Void) {
     if let slot = slots[key] {
       note(slot)

@@ -44,7 +44,24 @@ struct ValueSight: Sendable, Equatable {
 
 /// Where the reader is in the list of requests.
 struct RequestList: Sendable {
+  /// A second of a level's history.
+  struct Moment: Sendable, Equatable {
+    var level: Int
+    var second: Int64
+
+    /// Whether a call was at the level in that second.
+    func matches(_ call: RequestRecord) -> Bool {
+      call.steps.contains { step in
+        guard step.place == .level(level), step.outcome.isLookup else { return false }
+        let end = step.began.advanced(by: step.duration ?? .zero)
+        return SecondRing.number(of: step.began) == second || SecondRing.number(of: end) == second
+      }
+    }
+  }
+
   var search = TextSearch("")
+  /// Only what happened then is listed.
+  var moment: Moment?
   private(set) var ids: [RequestID] = []
   private(set) var cursor = 0
   private(set) var top = 0
@@ -55,7 +72,8 @@ struct RequestList: Sendable {
 
   mutating func refresh(_ log: RequestLog) {
     ids = log.listed { call in
-      search.isEmpty || search.matches(call.key ?? "") || search.matches(call.id.description)
+      if let moment, !moment.matches(call) { return false }
+      return search.isEmpty || search.matches(call.key ?? "") || search.matches(call.id.description)
         || search.matches(RequestText.outcome(call))
     }
     if let selected, let place = ids.firstIndex(of: selected) { cursor = place }

@@ -13,6 +13,8 @@ struct LevelRow: Sendable, Equatable {
   /// Expired entries stay for a while, for stale answers.
   var keepsExpired = false
   var usage: LevelUsage?
+  /// So many of its entries are not listed: it has more than are listed at once.
+  var unlisted = 0
   /// What goes wrong in it on purpose; `nil` for nothing.
   var fault: String?
 

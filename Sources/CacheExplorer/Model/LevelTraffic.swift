@@ -113,6 +113,13 @@ extension LevelTraffic {
     }
   }
 
+  /// Nothing counted but what is under way.
+  var begunAnew: LevelTraffic {
+    var new = LevelTraffic()
+    (new.lookups, new.pending) = (pending, pending)
+    return new
+  }
+
   /// The beginnings that are pending will never be answered: the events are lost.
   mutating func forgetPending() {
     unanswered += pending

@@ -35,6 +35,8 @@ struct LogLine: Sendable, Equatable {
   var source: String
   /// Untrusted.
   var text: String
+  /// The keys that occur in the text.
+  var keys: [String] = []
   var request: RequestID?
   /// The number of the event that it tells of.
   var event: Int?

@@ -55,6 +55,12 @@ struct LogView: Sendable {
     return shown.contains(cursor) ? cursor : shown.last
   }
 
+  /// Puts the cursor on a line that is shown; what is shown stays.
+  mutating func choose(_ number: Int, in log: LogRing, rows: Int) {
+    bottom = bottom ?? visible(in: log, rows: rows).last
+    cursor = number
+  }
+
   mutating func follow() { (bottom, cursor) = (nil, nil) }
 
   /// Moves the cursor; the window moves only if the cursor would leave it.

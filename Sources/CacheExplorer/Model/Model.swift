@@ -10,6 +10,8 @@ struct Model: Sendable {
     /// A filter is typed.
     case filter
     case help
+    /// What the help is searched for is typed.
+    case helpSearch
     /// The figures of the focused panel are explained.
     case explaining
     case confirming(Confirmation)
@@ -48,8 +50,22 @@ struct Model: Sendable {
   var config = ConfigSheet()
   /// Which latencies are drawn.
   var latencyPart = LatencyPart.all
-  /// Values are shown as dots.
+  /// Keys are shown by other names, values not at all.
   var isMasked = false
+  var mask = KeyMask()
+  /// The mouse is ours, and not the terminal's.
+  var isMouseOn = false
+  /// The window has just got the focus: the click that gave it was meant for nothing else.
+  var ignoresClick = false
+  var theme = Theme.standard
+  /// Text may be put into the terminal's clipboard.
+  var canCopy = false
+  /// How fast the cache's time passes.
+  var speed = 1.0
+  /// What `u` would take back; `nil` if nothing can be taken back exactly.
+  var undoable: String?
+  /// The second of a level's history that is chosen.
+  var history = HistoryCursor()
   var isZoomed = false
   var list = EntryList()
   var log = LogView()
@@ -57,6 +73,8 @@ struct Model: Sendable {
   var inFlightCursor = 0
   var models = ModelSheet()
   var helpTop = 0
+  /// Only what contains this is shown of the help.
+  var helpSearch = TextSearch("")
   var command = CommandLineState()
   /// What a demonstration says to look at.
   var caption: String?
@@ -86,6 +104,12 @@ struct Model: Sendable {
         CacheInstant(nanoseconds: wall.clampedNanoseconds)
           .advanced(by: live.now.duration(to: instant)).nanoseconds))
   }
+
+  /// A key as it may be shown.
+  func shown(_ key: String) -> String { isMasked ? mask.name(of: key) : key }
+
+  /// A text as it may be shown, in which these keys occur.
+  func shown(_ text: String, keys: [String]) -> String { isMasked ? mask.hide(keys, in: text) : text }
 
   func timeOfDay(sinceEpoch time: Duration) -> Int64 {
     time.clampedNanoseconds / 1_000_000 + utcOffsetInSeconds * 1_000

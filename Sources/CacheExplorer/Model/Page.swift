@@ -18,7 +18,7 @@ enum Page: Int, Sendable, CaseIterable {
   /// What can have the focus on it, in the order of Tab.
   var panels: [Panel] {
     switch self {
-    case .overview: [.entries, .inFlight, .latency, .log]
+    case .overview: [.entries, .inFlight, .latency, .log, .levels]
     case .entries: [.entries]
     case .requests: [.requests]
     case .latency: [.latency]
@@ -31,5 +31,5 @@ enum Page: Int, Sendable, CaseIterable {
 
 /// The parts of the screen that can have the focus.
 enum Panel: Sendable, CaseIterable, Equatable {
-  case entries, inFlight, latency, log, requests, config, models, relations
+  case entries, inFlight, latency, log, levels, requests, config, models, relations
 }

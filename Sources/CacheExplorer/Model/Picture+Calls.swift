@@ -102,7 +102,12 @@ extension Picture {
     case .memoryWarning(let dropped, _, let duration):
       add(.did("dropped \(Format.count(dropped))"), duration)
       if dropped > 0, dropped >= entries.count(level: level) { departAll(from: level, .warning, event) }
-    case .removed(let removal, _): if let key { departed(key, level, removal, event) }
+    case .removed(let removal, _):
+      if let key {
+        departed(key, level, removal, event)
+      } else {
+        causes.noteNameless(removal, at: time, event: number, level: level)
+      }
     default: break
     }
   }
@@ -154,6 +159,9 @@ extension Picture {
       return cause
     case .absent:
       if let known { return known }
+      if let nameless = causes.nameless[level] {
+        return Cause(.nameless(nameless.cause, count: nameless.count), time: nameless.last, event: nameless.event)
+      }
       if entries.row(key)?.presence[level] != nil { return Cause(.leftUnseen, time: event.time, event: eventCount) }
       return Cause(causes.hasForgotten || lost > 0 ? .forgotten : .neverStored, event: eventCount)
     case .damaged: return known ?? Cause(.damaged, time: event.time, event: eventCount)

@@ -201,7 +201,14 @@ struct Picture: Sendable {
       traffic[level].removed(cause, at: time)
       // The newer value that took its place is told of by an event of its own.
       guard cause != .replaced else { return false }
-      if let key = event.key { entries.gone(key, level: level) } else { entries.cleared(level: level) }
+      if let key = event.key {
+        entries.gone(key, level: level)
+      } else if cause == .cleared {
+        entries.cleared(level: level)
+      } else {
+        // An entry whose key the level cannot tell, as in an encrypted store: the next list shows which.
+        return true
+      }
     case .done(.remove, _): if let key = event.key { entries.gone(key, level: level) }
     case .done(.clear, _): entries.cleared(level: level)
     case .memoryWarning(let dropped, let cost, let duration):
@@ -225,6 +232,19 @@ struct Picture: Sendable {
 
   /// Takes over the numbers of events, which stand in the log.
   mutating func continueCounting(from earlier: Picture) { (eventCount, lost) = (earlier.eventCount, earlier.lost) }
+
+  /// Begins the figures anew; what is known of entries and calls stays, and so does what is under way.
+  mutating func resetFigures() {
+    traffic = traffic.map { $0.begunAnew }
+    requests.beginAnew()
+    operations = operations.map { old in
+      var new = OperatorTraffic()
+      (new.running, new.waiting, new.refreshing, new.circuit) = (old.running, old.waiting, old.refreshing, old.circuit)
+      return new
+    }
+    lost = 0
+    warning = nil
+  }
 
   /// Moves the clock.
   mutating func advance(to instant: CacheInstant) {

@@ -24,6 +24,14 @@ struct RequestRecord: Sendable {
       case cancelled
       /// What an operator did, in a word.
       case did(String)
+
+      /// Somebody asked; not stored, filled or done.
+      var isLookup: Bool {
+        switch self {
+        case .asked, .hit, .stale, .miss, .failed, .cancelled: true
+        case .set, .fill, .done, .did: false
+        }
+      }
     }
 
     var place: Place

@@ -87,6 +87,15 @@ extension RequestTraffic {
     pending[id]?.hasJoined = true
   }
 
+  /// Counts nothing but what is under way.
+  mutating func beginAnew() {
+    let (reads, writes, pending) = (reads.pending, writes.pending, pending)
+    self = RequestTraffic()
+    (self.reads.requests, self.reads.pending) = (reads, reads)
+    (self.writes.requests, self.writes.pending) = (writes, writes)
+    self.pending = pending
+  }
+
   mutating func forgetPending() {
     for call in pending.values {
       change(call.operation) {

@@ -18,6 +18,11 @@ extension Message: Recorded {
     case .caption(let text): .fields("caption", text)
     case .filter(let text): .fields("filter", text)
     case .sort(let column): .fields("sort", column)
+    case .undoable(let what): .fields("undoable", what)
+    case .speed(let speed): .fields("speed", speed)
+    case .showConfig: .fields("showConfig")
+    case .unlisted(let counts): .fields("unlisted", counts)
+    case .found(let level, let contents): .fields("found", level, contents)
     case .faults(let faults): .fields("faults", faults)
     case .usage(let usages): .fields("usage", usages)
     case .snapshot(let level, let contents): .fields("snapshot", level, contents)
@@ -28,6 +33,8 @@ extension Message: Recorded {
     case .value(let sight): .fields("value", sight)
     case .planned(let plan): .fields("planned", plan)
     case .replaced(let replacement): .fields("replaced", replacement)
+    case .attachment(let attachment): .fields("attachment", attachment)
+    case .settings(let settings): .fields("settings", settings)
     case .models(let content): .fields("models", content)
     case .recording(let status): .fields("recording", status)
     }
@@ -45,6 +52,11 @@ extension Message: Recorded {
     case "caption": self = .caption(try fields.next())
     case "filter": self = .filter(try fields.next())
     case "sort": self = .sort(try fields.next())
+    case "undoable": self = .undoable(try fields.next())
+    case "speed": self = .speed(try fields.next())
+    case "showConfig": self = .showConfig
+    case "unlisted": self = .unlisted(try fields.next())
+    case "found": self = .found(level: try fields.next(), try fields.next())
     case "faults": self = .faults(try fields.next())
     case "usage": self = .usage(try fields.next())
     case "snapshot": self = .snapshot(level: try fields.next(), try fields.next())
@@ -56,6 +68,8 @@ extension Message: Recorded {
     case "value": self = .value(try fields.next())
     case "planned": self = .planned(try fields.next())
     case "replaced": self = .replaced(try fields.next())
+    case "attachment": self = .attachment(try fields.next())
+    case "settings": self = .settings(try fields.next())
     case "models": self = .models(try fields.next())
     case "recording": self = .recording(try fields.next())
     default: throw RecordedFault("there is no message “\(word)”")
@@ -74,6 +88,8 @@ extension InputEvent: Recorded {
     case .key(let key): .fields("key", key)
     case .paste(let text): .fields("paste", text)
     case .resized(let size): .fields("resized", size)
+    case .mouse(let mouse): .fields("mouse", mouse.kind.rawValue, mouse.at.x, mouse.at.y, mouse.clicks)
+    case .focus(let isGained): .fields("focus", isGained)
     case .terminate(let signal): .fields("terminate", Int(signal))
     case .suspend: .fields("suspend")
     case .resumed: .fields("resumed")
@@ -87,6 +103,12 @@ extension InputEvent: Recorded {
     case "key": self = .key(try fields.next())
     case "paste": self = .paste(try fields.next())
     case "resized": self = .resized(try fields.next())
+    case "mouse":
+      self = .mouse(
+        Mouse(
+          kind: try .init(recordedValue: try fields.next()), at: Point(x: try fields.next(), y: try fields.next()),
+          clicks: try fields.next()))
+    case "focus": self = .focus(try fields.next())
     case "terminate": self = .terminate(signal: Int32(truncatingIfNeeded: try fields.next(Int.self)))
     case "suspend": self = .suspend
     case "resumed": self = .resumed

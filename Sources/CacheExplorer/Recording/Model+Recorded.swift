@@ -33,6 +33,15 @@ extension EntrySummary<String>: Recorded {
   }
 }
 
+extension Attachment: Recorded {
+  var recorded: JSONText { .fields(label, whyReadOnly, ended) }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    var fields = try RecordedFields(json)
+    self.init(label: try fields.next(), whyReadOnly: try fields.next(), ended: try fields.next())
+  }
+}
+
 extension LevelRow: Recorded {
   var recorded: JSONText { .fields(name, kind, capacity, isOrigin, keepsExpired, usage, fault) }
 

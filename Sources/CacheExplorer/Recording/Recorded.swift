@@ -54,6 +54,16 @@ extension UInt64: Recorded {
   init(recorded json: JSONText) throws(RecordedFault) { self = UInt64(truncatingIfNeeded: try Int(recorded: json)) }
 }
 
+extension Double: Recorded {
+  /// As text, which loses nothing: the numbers of a recording are whole.
+  var recorded: JSONText { .text("\(self)") }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    guard let number = Double(try String(recorded: json)) else { throw RecordedFault("a number is missing") }
+    self = number
+  }
+}
+
 extension Bool: Recorded {
   var recorded: JSONText { .flag(self) }
 

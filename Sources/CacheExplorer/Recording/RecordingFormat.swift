@@ -39,6 +39,14 @@ struct SessionStart: Sendable {
   var minimum: LogLevel
   var page: Page
   var isZoomed: Bool
+  var theme: Theme
+  var isMouseOn: Bool
+  var canCopy: Bool
+  var speed: Double
+  var undoable: String?
+  var attachment: Attachment?
+  /// What the names of hidden keys are made with; 0 in a masked recording, which has other names already.
+  var maskSalt: UInt64
   var levels: [LevelRow]
   var operators: [OperatorRow]
   var chain: [ChainPart]
@@ -60,6 +68,13 @@ struct SessionStart: Sendable {
     minimum = model.log.minimum
     page = model.page
     isZoomed = model.isZoomed
+    theme = model.theme
+    isMouseOn = model.isMouseOn
+    canCopy = model.canCopy
+    speed = model.speed
+    undoable = isMasked ? nil : model.undoable
+    attachment = model.attachment
+    maskSalt = isMasked ? 0 : model.mask.salt
     levels = model.live.levels
     operators = model.live.operators
     chain = model.live.chain
@@ -78,6 +93,13 @@ struct SessionStart: Sendable {
     model.page = page
     if page != .overview, let panel = page.panels.first { model.focus = panel }
     model.isZoomed = isZoomed
+    model.theme = theme
+    model.isMouseOn = isMouseOn
+    model.canCopy = canCopy
+    model.speed = speed
+    model.undoable = undoable
+    model.attachment = attachment
+    model.mask = KeyMask(salt: maskSalt)
     model.config = config
     model.command.remember(all: history)
     return model
@@ -90,6 +112,9 @@ extension SessionStart: Recorded {
       ("title", title.recorded), ("size", size.recorded), ("now", now.recorded), ("wall", wall.recorded),
       ("utcOffset", utcOffsetInSeconds.recorded), ("readOnly", isReadOnly.recorded), ("mask", isMasked.recorded),
       ("log", minimum.recordedValue), ("page", page.recordedValue), ("zoom", isZoomed.recorded),
+      ("theme", theme.recordedValue), ("mouse", isMouseOn.recorded), ("clipboard", canCopy.recorded),
+      ("speed", speed.recorded), ("undoable", undoable.recorded), ("attachment", attachment.recorded),
+      ("maskSalt", maskSalt.recorded),
       ("levels", levels.recorded), ("operators", operators.recorded), ("chain", chain.recorded),
       ("config", config.recorded), ("history", history.recorded),
     ])
@@ -110,6 +135,13 @@ extension SessionStart: Recorded {
     minimum = try .init(recordedValue: try field("log"))
     page = try .init(recordedValue: try field("page"))
     isZoomed = try field("zoom")
+    theme = try .init(recordedValue: try field("theme"))
+    isMouseOn = try field("mouse")
+    canCopy = try field("clipboard")
+    speed = try field("speed")
+    undoable = try field("undoable")
+    attachment = try field("attachment")
+    maskSalt = try field("maskSalt")
     levels = try field("levels")
     operators = try field("operators")
     chain = try field("chain")

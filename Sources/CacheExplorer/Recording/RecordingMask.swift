@@ -26,10 +26,10 @@ struct RecordingMask {
     guard case .input(let event) = message else { return true }
     switch event {
     case .paste: return false
-    case .resized, .terminate, .suspend, .resumed: return true
+    case .resized, .mouse, .focus, .terminate, .suspend, .resumed: return true
     case .key(let key):
       switch mode {
-      case .command, .filter: return false
+      case .command, .filter, .helpSearch: return false
       case .normal:
         let action = KeyTable.action(for: key, in: .normal)
         return action != .command && action != .filter
@@ -41,19 +41,21 @@ struct RecordingMask {
   /// The message without keys and values; `nil` if nothing is left of it.
   mutating func masked(_ message: Message) -> Message? {
     switch message {
-    case .input, .tick, .showLog, .caption, .sort, .faults, .usage, .help, .planned, .replaced, .recording: message
+    case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .unlisted, .help, .planned,
+      .replaced, .attachment, .settings, .recording:
+      message
     case .events(let events, let lost): .events(events.map { masked($0) }, lost: lost)
     case .log(let lines, let lost): .log(lines.map { masked($0) }, lost: lost)
-    case .snapshot(let level, let contents):
-      .snapshot(
-        level: level,
-        contents.map {
-          EntrySummary(key: name(of: $0.key), cost: $0.cost, created: $0.created, deadline: $0.deadline)
-        })
+    case .snapshot(let level, let contents): .snapshot(level: level, masked(contents))
+    case .found(let level, let contents): .found(level: level, masked(contents))
     case .finished(let result, let line): finished(result, line: line)
     case .value(let sight): masked(sight)
-    case .filter, .files, .rejected, .models: nil
+    case .filter, .undoable, .files, .rejected, .models: nil
     }
+  }
+
+  private mutating func masked(_ contents: [EntrySummary<String>]) -> [EntrySummary<String>] {
+    contents.map { EntrySummary(key: name(of: $0.key), cost: $0.cost, created: $0.created, deadline: $0.deadline) }
   }
 
   private mutating func masked(_ event: CacheEvent) -> CacheEvent {

@@ -37,6 +37,7 @@ struct ReplayState: Sendable {
       self.size = size
       return [.redraw]
     case .resumed: return [.redraw]
+    case .mouse, .focus: return []
     case .suspend: return [.suspend]
     case .terminate: return [.leave]
     case .paste(let text):
@@ -111,7 +112,7 @@ struct ReplayState: Sendable {
       case .speed(let speed): playback.set(speed: speed)
       case .help: isHelping = true
       case .quit: return [.leave]
-      case .export(let file) where ExportFormat(file: file) == .cast:
+      case .export(let file, isView: false) where ExportFormat(file: file) == .cast:
         editor = nil
         answer = CommandLineState.Answer(isGood: true, text: "writing \(file)")
         return [.export(file)]

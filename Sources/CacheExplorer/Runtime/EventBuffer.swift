@@ -12,16 +12,15 @@ final class EventBuffer: CacheObserver {
     var lost: Int
   }
 
-  private struct State {
+  private struct Ring {
     var events: [CacheEvent] = []
     /// Where the oldest event stands once the buffer has wrapped round.
     var oldest = 0
     var lost = 0
-    var waiting: CheckedContinuation<Void, Never>?
   }
 
   private let capacity: Int
-  private let state = Mutex(State())
+  private let ring = Awaited(Ring()) { !$0.events.isEmpty }
 
   init(capacity: Int = 16_384) {
     precondition(capacity > 0, "a buffer must hold something")
@@ -31,53 +30,27 @@ final class EventBuffer: CacheObserver {
   /// Waits until there is an event, or until the task is cancelled.
   ///
   /// One task may wait.
-  func waitForEvents() async {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isReady = state.withLock { state in
-          guard state.events.isEmpty, !Task.isCancelled else { return true }
-          state.waiting = continuation
-          return false
-        }
-        if isReady { continuation.resume() }
-      }
-    } onCancel: {
-      takeWaiting()?.resume()
-    }
-  }
-
-  private func takeWaiting() -> CheckedContinuation<Void, Never>? {
-    state.withLock { state in
-      defer { state.waiting = nil }
-      return state.waiting
-    }
-  }
+  func waitForEvents() async { await ring.wait() }
 
   func record(_ event: CacheEvent) {
-    let waiting = state.withLock { state in
-      if state.events.count < capacity {
-        state.events.append(event)
+    ring.put { ring in
+      if ring.events.count < capacity {
+        ring.events.append(event)
       } else {
-        state.events[state.oldest] = event
-        state.oldest = (state.oldest + 1) % capacity
-        state.lost += 1
+        ring.events[ring.oldest] = event
+        ring.oldest = (ring.oldest + 1) % capacity
+        ring.lost += 1
       }
-      defer { state.waiting = nil }
-      return state.waiting
     }
-    waiting?.resume()
   }
 
   /// Counts events that were dropped on their way here.
-  func lose(_ count: Int) { state.withLock { $0.lost += count } }
+  func lose(_ count: Int) { ring.put { $0.lost += count } }
 
   /// Takes everything out, oldest first.
   func drain() -> Batch {
-    let (events, oldest, lost) = state.withLock { state in
-      defer { (state.events, state.oldest, state.lost) = ([], 0, 0) }
-      return (state.events, state.oldest, state.lost)
-    }
-    return Batch(events: Array(events[oldest...] + events[..<oldest]), lost: lost)
+    let taken = ring.take(leaving: Ring())
+    return Batch(events: Array(taken.events[taken.oldest...] + taken.events[..<taken.oldest]), lost: taken.lost)
   }
 }
 

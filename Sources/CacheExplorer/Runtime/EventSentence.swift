@@ -2,7 +2,15 @@ import CacheEngine
 
 extension CacheEvent {
   /// What happened, as a sentence for who listens; `nil` for what only pictures need.
-  var sentence: String? {
+  ///
+  /// `mask`: Gives keys other names.
+  func sentence(_ mask: KeyMask?) -> String? {
+    var event = self
+    event.key = key.map { mask?.name(of: $0) ?? $0 }
+    return event.sentence
+  }
+
+  private var sentence: String? {
     let key = self.key.map { "“\(harmless($0))”" } ?? "everything"
     let level = harmless(self.level ?? "the cache")
     func time(_ duration: Duration) -> String { Format.latency(nanoseconds: duration.clampedNanoseconds) }

@@ -1,5 +1,4 @@
 import CacheEngine
-import Dispatch
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.
 ///
@@ -9,12 +8,18 @@ final class Explorer {
   /// Tells what happens to a cache that belongs to another program, until the task is cancelled.
   typealias Follow = @Sendable (@escaping @Sendable (Message) -> Void) async -> Void
 
-  /// Between two pictures of a busy cache.
+  /// Between two pictures of a cache that is in use.
   private static let frame = Duration.milliseconds(50)
+  /// Between two pictures when more happens than anybody can read: each of them is a whole new log.
+  private static let busyFrame = Duration.milliseconds(150)
+  /// So many events in a frame can be read.
+  private static let readable = 10
   /// Between two looks at everything that the levels hold.
   private static let survey = Duration.seconds(1)
-  /// Levels with more entries than this are not listed.
+  /// Levels with more entries than this are not listed, but for what is used and looked for.
   private static let surveyLimit = 100_000
+  /// Looking for keys in such a level ends with so many.
+  private static let mostFound = 1_000
 
   private let screen: any Screen
   private let buffer: EventBuffer
@@ -36,6 +41,7 @@ final class Explorer {
   private var recorder: Recorder?
   /// A recorded session is on the screen in place of this one, which goes on.
   private var replay: ReplayShow?
+  private var isAlarmSet = false
 
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
@@ -63,8 +69,8 @@ final class Explorer {
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     prepare()
     draw()
-    let time = tellTime()
-    defer { time.cancel() }
+    defer { MainLoop.setAlarm(after: nil) {} }
+    mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
     if let follow { sources.append(Task { [mailbox] in await follow { mailbox.post($0) } }) }
@@ -72,12 +78,7 @@ final class Explorer {
     carryOut(.refreshEntries)
     if let workload { carryOut(.perform(.run(workload))) }
     while exitStatus == nil {
-      for message in await mailbox.take() where exitStatus == nil {
-        recorder?.note(message, mode: model.mode)
-        for effect in update(&model, message) { carryOut(effect) }
-        if case .tick = message { tellRecording() }
-      }
-      if exitStatus == nil { draw() }
+      show(await mailbox.take())
     }
     for task in sources + commands.values + [surveyor].compactMap(\.self) { task.cancel() }
     screen.close()
@@ -100,6 +101,18 @@ final class Explorer {
     mailbox.post(.log([line], lost: 0))
   }
 
+  /// Takes in what happened, and draws once for all of it.
+  private func show(_ messages: [Message]) {
+    for message in messages where exitStatus == nil {
+      recorder?.note(message, mode: model.mode)
+      for effect in update(&model, message) { carryOut(effect) }
+      if case .tick = message { tellRecording() }
+    }
+    guard exitStatus == nil else { return }
+    draw()
+    tellTime()
+  }
+
   private func draw() {
     guard replay == nil else { return }
     var canvas = Canvas(model.size)
@@ -112,6 +125,11 @@ final class Explorer {
     switch effect {
     case .quit: exitStatus = 0
     case .redraw: screen.invalidate()
+    case .mouse(let isOn): screen.useMouse(isOn)
+    case .theme(let theme): screen.use(theme)
+    case .copy(let text): screen.copy(text)
+    case .copyValue(let key, let level): Task { await copyValue(key, level) }
+    case .find(let text): Task { await find(text) }
     case .suspend: screen.suspend()
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
@@ -143,9 +161,11 @@ final class Explorer {
       if let level = LogLevel.allCases.first(where: { $0.name == name }) { mailbox.post(.showLog(from: level)) }
     case .mark(let text): announce(text)
     case .filter(let text): mailbox.post(.filter(text))
+    case .config: mailbox.post(.showConfig)
+    case .export(let file, isView: true): return exportView(to: file, line: line)
     case .sort(let name): mailbox.post(.sort(name))
     case .record, .replay: return startRecording(command, line: line)
-    case .export(let file) where ExportFormat(file: file) == .cast: return startRecording(command, line: line)
+    case .export(let file, isView: false) where ExportFormat(file: file) == .cast: return startRecording(command, line: line)
     default: break
     }
     lastCommand += 1
@@ -154,6 +174,7 @@ final class Explorer {
       let result = await interpreter.run(command)
       commands[number] = nil
       told(command, result)
+      mailbox.post(.undoable(interpreter.undoable))
       mailbox.post(.finished(result, line: line))
       mailbox.post(.usage(live.usage))
     }
@@ -166,7 +187,10 @@ final class Explorer {
     case .fault:
       mailbox.post(.faults(live.faults))
       if let note = result.note { announce("fault \(note)", level: .warning) }
-    case .speed, .advance: if let note = result.note { announce(note) }
+    case .speed(let speed):
+      mailbox.post(.speed(speed))
+      if let note = result.note { announce(note) }
+    case .advance: if let note = result.note { announce(note) }
     case .load, .reload:
       let opened = interpreter.current
       guard let configuration = opened.configuration else { return }
@@ -209,42 +233,57 @@ final class Explorer {
     while !Task.isCancelled {
       await buffer.waitForEvents()
       let batch = buffer.drain()
+      // More lines than the log keeps need not be written.
+      let told = batch.events.suffix(LogRing.capacity)
       let lines = LogLine.lines(
-        for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: eventCount + batch.lost + 1)
+        for: Array(told), now: live.clock.now, wall: live.clock.timeSinceEpoch,
+        first: eventCount + batch.lost + 1 + batch.events.count - told.count)
       eventCount += batch.lost + batch.events.count
-      mailbox.post(.tick(live.clock.now, wall: live.clock.timeSinceEpoch))
+      mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
-      try? await ContinuousClock().sleep(for: Self.frame)
+      try? await ContinuousClock().sleep(for: batch.events.count > Self.readable ? Self.busyFrame : Self.frame)
     }
   }
 
-  /// Tells the time at the turn of every second, so that the clock on the screen shows it.
+  /// Tells the time at the turn of the next second, so that the clock on the screen shows it; never while the picture stands.
   ///
-  /// A timer of the main queue and not a task that sleeps: that wakes fewer threads, which is all that an idle screen does.
-  private func tellTime() -> any DispatchSourceTimer {
-    let timer = DispatchSource.makeTimerSource(queue: .main)
-    let (clock, mailbox) = (live.clock, mailbox)
-    let intoSecond = Int(clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000)
-    timer.setEventHandler { mailbox.post(.tick(clock.now, wall: clock.timeSinceEpoch)) }
-    timer.schedule(
-      deadline: .now() + .nanoseconds(1_000_000_000 - intoSecond), repeating: .seconds(1), leeway: .nanoseconds(0))
-    timer.resume()
-    mailbox.post(.tick(clock.now, wall: clock.timeSinceEpoch))
-    return timer
+  /// One alarm and no task that sleeps: to wake one thread once a second is all that an idle screen does.
+  private func tellTime() {
+    guard model.frozen == nil else {
+      isAlarmSet = false
+      return MainLoop.setAlarm(after: nil) {}
+    }
+    guard !isAlarmSet else { return }
+    isAlarmSet = true
+    let intoSecond = live.clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000
+    MainLoop.setAlarm(after: .nanoseconds(1_000_000_000 - intoSecond)) { [weak self] in
+      guard let self, exitStatus == nil else { return }
+      isAlarmSet = false
+      // Not by way of the mailbox: who waits there is woken through the shared pool, by a second thread.
+      show([tick])
+    }
   }
+
+  private var tick: Message { .tick(live.clock.now, wall: live.clock.timeSinceEpoch) }
 
   /// Lists what the levels hold: what was there before the program, and what events cannot tell.
   private func surveySoon() {
     guard surveyor == nil else { return }
     surveyor = Task {
+      var unlisted: [String: Int] = [:]
       for level in live.levels {
-        guard let storage = level.storage, storage.usage.count <= Self.surveyLimit else { continue }
+        guard let storage = level.storage else { continue }
+        guard storage.usage.count <= Self.surveyLimit else {
+          unlisted[level.name] = max(0, storage.usage.count - model.live.entries.count(level: index(of: level)))
+          continue
+        }
         // A level that cannot be listed says so by itself when it is used.
         if let contents = try? await storage.contents() {
           mailbox.post(.snapshot(level: level.name, contents))
         }
       }
+      mailbox.post(.unlisted(unlisted))
       try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
       surveyor = nil
     }
@@ -254,6 +293,71 @@ final class Explorer {
 // MARK: Values and configurations
 
 extension Explorer {
+  private func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }
+
+  /// Looks for keys in the levels that have too many to be listed.
+  private func find(_ text: String) async {
+    let search = TextSearch(text, canInvert: false)
+    for level in live.levels {
+      guard let storage = level.storage, storage.usage.count > Self.surveyLimit,
+        let contents = try? await storage.contents()
+      else { continue }
+      let found = contents.lazy.filter { search.matches($0.key) }.prefix(Self.mostFound)
+      mailbox.post(.found(level: level.name, Array(found)))
+    }
+  }
+
+  private func copyValue(_ key: String, _ name: String?) async {
+    var result = CommandResult(command: "copy", outcome: .ok, microseconds: 0)
+    do {
+      let text = try await valueAsText(key, name)
+      screen.copy(text)
+      result.note = "copied \(Format.bytes(text.utf8.count))"
+    } catch {
+      result.outcome = .error
+      result.error = String(describing: error)
+    }
+    mailbox.post(.finished(result))
+  }
+
+  /// A value that can be pasted without harm: text without control characters but line ends and tabs.
+  private func valueAsText(_ key: String, _ name: String?) async throws -> String {
+    for level in live.levels where level.storage != nil && (name == nil || level.name == name) {
+      guard let value = try await level.storage?.get(level.storedKey(key)) else { continue }
+      guard value.count <= Terminal.mostCopied else {
+        throw CommandFailure(
+          message: "the value has \(Format.bytes(value.count)); a clipboard takes \(Format.bytes(Terminal.mostCopied))")
+      }
+      guard let text = String(validating: value, as: UTF8.self) else {
+        throw CommandFailure(message: "the value is not text; v shows its bytes")
+      }
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(
+          separator: "\t")
+      }
+      return lines.joined(separator: "\n")
+    }
+    throw CommandFailure(message: "no level holds the value any more")
+  }
+
+  private func exportView(to file: String, line: String) {
+    let model = model
+    Task {
+      var result = CommandResult(command: "export", outcome: .ok, microseconds: 0)
+      do {
+        guard let format = ExportFormat(file: file), let export = ViewExport(model, as: format) else {
+          throw CommandFailure(message: "this panel has no rows to write; end the name with .txt for the picture")
+        }
+        try await Export.write(export.text, to: file)
+        result.note = "\(export.summary) written to \(file)"
+      } catch {
+        result.outcome = .error
+        result.error = String(describing: error)
+      }
+      mailbox.post(.finished(result, line: line))
+    }
+  }
+
   /// Reads a value where it lies, past counters and observers: to look changes no figure.
   private func readValue(_ key: String, _ name: String?) async {
     var sight = ValueSight(key: key, level: name)
@@ -334,7 +438,7 @@ extension Explorer {
         case .record(let file?, let limit): result.note = try beginRecording(file, limit: limit)
         case .record(nil, _): result.note = try await endRecording()
         case .replay(let file, let speed): result.note = try await beginReplay(file, speed: speed)
-        case .export(let file): result.note = try await exportRecording(to: file)
+        case .export(let file, _): result.note = try await exportRecording(to: file)
         default: break
         }
       } catch {

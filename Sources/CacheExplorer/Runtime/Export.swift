@@ -83,10 +83,18 @@ struct Export: Sendable {
     }
   }
 
+  static func write(_ text: String, to file: String) async throws {
+    try await BlockingWork.run {
+      do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
+        throw CommandFailure(message: "\(file) cannot be written; name a file in a directory that you may write to")
+      }
+    }
+  }
+
   private static func milliseconds(_ duration: Duration) -> Int { Int(duration.clampedNanoseconds / 1_000_000) }
 
   /// As RFC 4180 quotes, and never the beginning of a formula in a spreadsheet.
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     let text = ["=", "+", "-", "@", "\t", "\r"].contains(String(text.prefix(1))) ? "'" + text : text
     guard text.contains(where: { "\",\r\n".contains($0) || $0.isNewline }) else { return text }
     return "\"" + text.replacing("\"", with: "\"\"") + "\""
@@ -103,12 +111,7 @@ extension CommandExecutor {
         throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")
       }
       let export = try await Export(live)
-      let text = export.text(format)
-      try await BlockingWork.run {
-        do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
-          throw CommandFailure(message: "\(file) cannot be written; name a file in a directory that you may write to")
-        }
-      }
+      try await Export.write(export.text(format), to: file)
       result.note = "\(export.entries.count) \(export.entries.count == 1 ? "entry" : "entries") written to \(file)"
     }
   }

@@ -19,6 +19,7 @@ final class Interpreter: Sendable {
   private let isReadOnly: Bool
   private let opened: Mutex<OpenedCache>
   private let workload = Mutex<Task<Void, Never>?>(nil)
+  private let undo = Mutex<UndoRecord?>(nil)
 
   init(_ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false) {
     self.opened = Mutex(opened)
@@ -34,6 +35,9 @@ final class Interpreter: Sendable {
   private var live: LiveCache { current.live }
   private var executor: CommandExecutor { CommandExecutor(live: live) }
 
+  /// What `undo` would take back; `nil` if nothing can be taken back exactly.
+  var undoable: String? { undo.withLock { $0?.title } }
+
   /// Carries out a command.
   ///
   /// What concerns a screen (`log`, `mark`, `filter`, `sort`, `help`, `quit`) is answered, but it is the caller who has
@@ -44,7 +48,28 @@ final class Interpreter: Sendable {
         command.verb, CommandFailure(message: "this cache was opened for reading only; open it without --read-only"))
     }
     if let refusal = live.refusal(command) { return failure(command.verb, CommandFailure(message: refusal)) }
-    return await carryOut(command)
+    guard command.changesCache, command != .undo else { return await carryOut(command) }
+    // Only the last change can be taken back: one before it might not fit any more.
+    let before = await UndoRecord(before: command, in: live)
+    let result = await carryOut(command)
+    let record = result.outcome == .ok ? await before?.completed() : nil
+    undo.withLock { $0 = record }
+    return result
+  }
+
+  private func takeBack() async -> CommandResult {
+    let record = undo.withLock { record in
+      defer { record = nil }
+      return record
+    }
+    guard let record else {
+      return failure(
+        "undo", CommandFailure(message: "nothing can be undone exactly; only a set, del or expire of one key can"))
+    }
+    return await executor.timed("undo") { result in
+      let names = try await record.undo()
+      result.note = "\(record.title) is undone in \(names.joined(separator: ", "))"
+    }
   }
 
   private func carryOut(_ command: Command) async -> CommandResult {
@@ -67,8 +92,12 @@ final class Interpreter: Sendable {
     case .filter(let text):
       answer("filter", note: text.isEmpty ? "every key is listed" : "keys with \(text) are listed")
     case .sort(let column): answer("sort", note: "listed by \(column)")
-    case .export(let file): await executor.export(to: file)
+    case .export(_, isView: true):
+      failure("export", CommandFailure(message: "there is no view without a screen; leave out --view"))
+    case .export(let file, isView: false): await executor.export(to: file)
     case .record, .replay, .jump: failure(command.verb, Self.noScreen(for: command))
+    case .undo: await takeBack()
+    case .config: answer("config", note: configured)
     case .status: answer("status", note: live.status)
     case .log(let level): answer("log", note: "lines from \(level) on are shown")
     case .expect(let expectation): expect(expectation)
@@ -143,6 +172,7 @@ final class Interpreter: Sendable {
   func use(_ configuration: CacheConfiguration, file: String, for verb: String) async -> CommandResult {
     let old = current
     await stopWorkload()
+    undo.withLock { $0 = nil }
     do { try await old.live.close() } catch { return failure(verb, error) }
     do {
       let live = try await old.build(configuration, file)
@@ -176,6 +206,16 @@ final class Interpreter: Sendable {
       result.error = report.difference
     }
     return result
+  }
+
+  /// Every value in force with its place, a line each.
+  private var configured: String {
+    guard let configuration = current.configuration else { return "this cache has no configuration" }
+    return configuration.settings.map { setting in
+      let place = setting.place.map { " (\(current.file):\($0.line))" } ?? (setting.field == nil ? "" : " (default)")
+      return "\(String(repeating: "  ", count: setting.depth))\(setting.title): \(setting.value)\(place)"
+    }
+    .joined(separator: "\n")
   }
 
   private func failure(_ verb: String, _ error: any Error) -> CommandResult {

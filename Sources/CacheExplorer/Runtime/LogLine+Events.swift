@@ -17,7 +17,7 @@ extension LogLine {
       return LogLine(
         time: wall - event.time.duration(to: now), level: level, source: event.level ?? "cache",
         text: ([padded] + [event.key].compactMap(\.self) + event.kind.details + room).joined(separator: " "),
-        request: event.request, event: first + index)
+        keys: [event.key, event.madeRoomFor].compactMap(\.self), request: event.request, event: first + index)
     }
   }
 }

@@ -8,8 +8,8 @@ import Synchronization
 struct PlainSession: Sendable {
   let interpreter: Interpreter
   let buffer: EventBuffer
-  /// Values are not told.
-  let isMasked: Bool
+  /// Gives keys other names, and values are not told; `nil` tells both.
+  let mask: KeyMask?
   let say: @Sendable (String) -> Void
 
   private var live: LiveCache { interpreter.current.live }
@@ -58,7 +58,7 @@ struct PlainSession: Sendable {
   private func answer(_ command: Command, _ shown: ShownLevel) async {
     if case .log(let name) = command, let level = LogLevel(name: name) { shown.level = level }
     var result = await interpreter.run(command)
-    if isMasked { result.value = nil }
+    if mask != nil { result.value = nil }
     say(result.sentence)
   }
 
@@ -75,7 +75,7 @@ struct PlainSession: Sendable {
     if batch.lost > 0 { say("notice: \(batch.lost) events came too fast to be told") }
     let lines = batch.events.compactMap { event -> String? in
       guard let severity = event.severity, LogLevel(name: "\(severity)") ?? .error >= shown.level else { return nil }
-      return event.sentence
+      return event.sentence(mask)
     }
     if !lines.isEmpty { say(lines.joined(separator: "\n")) }
   }

@@ -96,8 +96,7 @@ enum Session {
     let buffer = EventBuffer()
     var model = Model(
       show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
-    model.isReadOnly = show.appearance.readOnly
-    model.isMasked = show.appearance.mask
+    show.appearance.apply(to: &model)
     // The first picture does not wait for the levels: a disk may have to be read.
     model.size = screen.size
     model.wall = SystemClock().timeSinceEpoch
@@ -195,7 +194,7 @@ enum Session {
     if let caption = show.caption { say(caption) }
     let session = PlainSession(
       interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
-      isMasked: show.appearance.mask, say: say)
+      mask: show.appearance.keyMask, say: say)
     let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
     let work = Task {
       await session.run(InputLines.standardInput(), workload: show.workload, steps: show.steps, logLevel: level)

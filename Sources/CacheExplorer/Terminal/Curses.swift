@@ -27,13 +27,21 @@ final class Curses {
   /// Everything a terminal needs to be usable again when curses cannot be asked.
   let reset: [UInt8]
   let colors: Int
+  /// The description says that the terminal takes any colour.
+  let isDirect: Bool
 
   private let screen: OpaquePointer
   private let file: UnsafeMutablePointer<FILE>
   private let descriptor: Int32
   private var palette = Palette(depth: .mono)
+  /// What curses writes for a colour by its number, and what the terminal gets in its place.
+  private var substitutes: [(asked: [UInt8], given: [UInt8])] = []
+  /// Its palette is the owner's: curses would set it back to the terminal's defaults on leaving, though nobody changed it.
+  private let unchanged: [(asked: [UInt8], given: [UInt8])]
   private var size = Size(width: 0, height: 0)
   private var drawn: Canvas?
+  /// Hidden, the cursor stays where drawing has ended: to send it elsewhere would be most of a small frame.
+  private var rest = Point(x: 0, y: 0)
 
   /// - Throws: ``TerminalError`` when no usable description of the terminal is there.
   init(term: String, isASCII: Bool) throws(TerminalError) {
@@ -60,6 +68,9 @@ final class Curses {
     } else {
       colors = 0
     }
+    isDirect = cn_is_direct()
+    unchanged = Self.capability("oc").map { [(asked: $0, given: [])] } ?? []
+    substitutes = unchanged
     keys = Dictionary(
       KeySequences.capabilities.compactMap { capability in
         Self.capability(capability.name).map { ($0, capability.key) }
@@ -68,7 +79,8 @@ final class Curses {
     enter = (Self.capability("smkx") ?? []) + paste.on
     leave = paste.off + (Self.capability("rmkx") ?? [])
     reset =
-      Array("\u{1b}[?2026l".utf8) + leave + (Self.capability("sgr0") ?? []) + (Self.capability("op") ?? [])
+      Array("\u{1b}[?2026l".utf8) + MouseSequences.off + leave + (Self.capability("sgr0") ?? [])
+      + (Self.capability("op") ?? [])
       + (Self.capability("cnorm") ?? []) + (Self.capability("rmcup") ?? Array("\r\n".utf8))
     // curses has begun for a screen of the size that the description names, with a scrolling region to match. It begins
     // again, for the real size, with the first canvas.
@@ -96,7 +108,40 @@ final class Curses {
     return Array(string.replacing(/\$<[0-9.]+[*\/]*>/, with: "").utf8)
   }
 
-  func use(_ palette: Palette) { self.palette = palette }
+  /// Takes other colours; every cell is drawn with them.
+  func use(_ palette: Palette) {
+    self.palette = palette
+    drawn = nil
+    substitutes =
+      unchanged
+      + palette.colorsByNumber.compactMap { number, color in
+        guard let asked = unsafe cn_foreground(Int32(number)) else { return nil }
+        let bytes = Array(unsafe String(cString: asked).utf8)
+        return (bytes, Array("\u{1b}[38;2;\(color.red);\(color.green);\(color.blue)m".utf8))
+      }
+  }
+
+  /// Puts true colours in place of the numbers that stand for them.
+  ///
+  /// curses can have them only by changing the terminal's palette, which would have to be put back after every way out.
+  private func colored(_ frame: [UInt8]) -> [UInt8] {
+    guard !substitutes.isEmpty else { return frame }
+    var result: [UInt8] = []
+    result.reserveCapacity(frame.count * 3 / 2)
+    var rest = frame[...]
+    while let escape = rest.firstIndex(of: 0x1b) {
+      result += rest[..<escape]
+      rest = rest[escape...]
+      if let (asked, given) = substitutes.first(where: { rest.starts(with: $0.asked) }) {
+        result += given
+        rest = rest.dropFirst(asked.count)
+      } else {
+        result.append(0x1b)
+        rest = rest.dropFirst()
+      }
+    }
+    return result + rest
+  }
 
   /// Draws what differs from the last canvas, and returns what to write to the terminal for it.
   func draw(_ canvas: Canvas, terminal: Size) -> [UInt8] {
@@ -105,21 +150,28 @@ final class Curses {
       resize_term(Int32(terminal.height), Int32(terminal.width))
       size = terminal
       drawn = nil
+      rest = Point(x: 0, y: 0)
     }
     let width = min(canvas.size.width, size.width)
     for y in 0..<size.height {
       if let drawn, drawn.size == canvas.size, y < canvas.size.height, canvas.row(y) == drawn.row(y) { continue }
       // A row at a time: half of a wide glyph is never drawn over. curses itself sends only the cells that differ.
       drawRow(y, of: canvas, width: y < canvas.size.height ? width : 0)
+      rest = Point(x: min(size.width - 1, lastChange(in: y, of: canvas) + 1), y: y)
     }
     drawn = canvas
     if let cursor = canvas.cursor, cursor.x >= 0, cursor.y >= 0, cursor.x < size.width, cursor.y < size.height {
-      cn_cursor(Int32(cursor.y), Int32(cursor.x))
+      cn_cursor(Int32(cursor.y), Int32(cursor.x), true)
     } else {
-      cn_cursor(-1, 0)
+      cn_cursor(Int32(rest.y), Int32(rest.x), false)
     }
     cn_update()
-    return takeBytes()
+    return colored(takeBytes())
+  }
+
+  private func lastChange(in y: Int, of canvas: Canvas) -> Int {
+    guard let drawn, drawn.size == canvas.size, y < canvas.size.height else { return 0 }
+    return (0..<canvas.size.width).last { canvas[$0, y] != drawn[$0, y] } ?? 0
   }
 
   private func drawRow(_ y: Int, of canvas: Canvas, width: Int) {
@@ -164,7 +216,7 @@ final class Curses {
   func end() -> [UInt8] {
     endwin()
     drawn = nil
-    return takeBytes()
+    return colored(takeBytes())
   }
 
   /// Frees everything.

@@ -1,4 +1,4 @@
-/// Turns the bytes that a terminal sends into keys and pastes.
+/// Turns the bytes that a terminal sends into keys, pastes and what the mouse does.
 ///
 /// A value without clock or file: a caller reads, waits for
 /// ``patience`` where something is incomplete, and then calls ``giveUp()``.
@@ -124,6 +124,8 @@ struct KeyDecoder: Sendable {
   private mutating func finish(_ sequence: [UInt8], _ events: inout [InputEvent]) {
     if sequence == Array("\u{1b}[200~".utf8) {
       state = .paste([], matched: 0)
+    } else if let report = MouseSequences.event(sequence) {
+      events.append(report)
     } else if let key = KeySequences.key(sequence) {
       events.append(.key(key))
     }

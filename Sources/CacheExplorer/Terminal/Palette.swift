@@ -1,13 +1,20 @@
 /// How many colours a terminal has, as far as that matters here.
 enum ColorDepth: String, CaseIterable, Sendable {
   case mono, eight, sixteen, many
+  /// Any colour, by its parts of red, green and blue.
+  case full
 
   /// The depth to use for a terminal that describes itself as having so many colours.
   ///
-  /// A variable `NO_COLOR` that is not empty asks for none (https://no-color.org).
-  static func chosen(colors: Int, environment: [String: String]) -> ColorDepth {
+  /// A variable `NO_COLOR` that is not empty asks for none (https://no-color.org). That a terminal takes any colour it says
+  /// by `COLORTERM`, or its description says it.
+  ///
+  /// `isDirect`: The description of the terminal says that it takes any colour.
+  static func chosen(colors: Int, environment: [String: String], isDirect: Bool = false) -> ColorDepth {
     if let noColor = environment["NO_COLOR"], !noColor.isEmpty { return .mono }
+    let isFull = isDirect || ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
     return switch colors {
+    case 256... where isFull: .full
     case 256...: .many
     case 16...: .sixteen
     case 8...: .eight
@@ -18,6 +25,12 @@ enum ColorDepth: String, CaseIterable, Sendable {
 
 /// Which colours stand for what.
 enum Theme: String, CaseIterable, Sendable {
+  /// The one that `t` chooses after this one.
+  var next: Theme {
+    let all = Self.allCases
+    return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
+  }
+
   /// Of a middle lightness, readable on black and on white.
   case standard
   /// For a dark background, and for a light one.
@@ -64,68 +77,93 @@ struct Palette: Equatable, Sendable {
   }
 
   private func colored(_ role: Style.Role) -> Appearance {
-    // 8 colours, 16 colours, 256 colours. The last are of a middle lightness, readable on black and on white.
-    let (eight, sixteen, many): (Int?, Int?, Int?) =
-      switch role {
-      case .plain, .title: (nil, nil, nil)
-      case .faint, .border: (nil, 8, 244)
-      case .key, .accent: (6, 14, 38)
-      case .hit: (2, 10, 71)
-      case .miss: (3, 11, 172)
-      case .join: (5, 13, 134)
-      case .fill: (4, 12, 68)
-      case .warning: (3, 11, 178)
-      case .error: (1, 9, 196)
-      }
-    let other = Self.other(theme, style: role)
+    let look = Self.other(theme, role) ?? Self.standard(role)
     let foreground: Int? =
       switch depth {
       case .mono: nil
-      case .eight: other.map(\.eight) ?? eight
-      case .sixteen: other.map(\.sixteen) ?? sixteen
-      case .many: other.map(\.many) ?? many
+      case .eight: look.eight
+      case .sixteen: look.sixteen
+      case .many: look.shade?.number
+      case .full: look.shade?.color == nil ? look.shade?.number : Self.number(of: role)
       }
-    var look = Appearance(foreground: foreground)
+    var appearance = Appearance(foreground: foreground)
     switch role {
-    case .title, .key, .warning: look.isBold = true
-    case .error: (look.isBold, look.isReversed) = (true, true)
-    case .miss: look.isUnderlined = depth == .eight
-    case .faint, .border: look.isDim = foreground == nil
+    case .title, .key, .warning: appearance.isBold = true
+    case .error: (appearance.isBold, appearance.isReversed) = (true, true)
+    case .miss: appearance.isUnderlined = depth == .eight
+    case .faint, .border: appearance.isDim = foreground == nil
     case .plain, .hit, .join, .fill, .accent: break
     }
-    return look
+    return appearance
+  }
+
+  /// Where any colour can be had, a role has a number of its own, and this says which colour that is.
+  var colorsByNumber: [Int: Shade.Color] {
+    guard depth == .full else { return [:] }
+    return Style.Role.allCases.reduce(into: [:]) { colors, role in
+      colors[Self.number(of: role)] = (Self.other(theme, role) ?? Self.standard(role)).shade?.color
+    }
+  }
+
+  /// Above the sixteen that every terminal's owner may have set.
+  private static func number(of role: Style.Role) -> Int { 200 + (Style.Role.allCases.firstIndex(of: role) ?? 0) }
+
+  /// The colour of a role with 8 colours, with 16, and with 256 or any.
+  private struct Look {
+    var eight: Int?
+    var sixteen: Int?
+    var shade: Shade?
+
+    init(_ eight: Int? = nil, _ sixteen: Int? = nil, _ shade: Shade? = nil) {
+      (self.eight, self.sixteen, self.shade) = (eight, sixteen, shade)
+    }
+  }
+
+  /// Of a middle lightness, readable on black and on white.
+  private static func standard(_ role: Style.Role) -> Look {
+    switch role {
+    case .plain, .title: Look()
+    case .faint, .border: Look(nil, 8, .rgb(0x828282))
+    case .key, .accent: Look(6, 14, .rgb(0x14acd2))
+    case .hit: Look(2, 10, .rgb(0x57ab5a))
+    case .miss: Look(3, 11, .rgb(0xd68a12))
+    case .join: Look(5, 13, .rgb(0xae63d4))
+    case .fill: Look(4, 12, .rgb(0x5b86d2))
+    case .warning: Look(3, 11, .rgb(0xd6b00e))
+    case .error: Look(1, 9, .rgb(0xf01818))
+    }
   }
 
   /// Where a theme differs from the standard one.
-  private static func other(_ theme: Theme, style role: Style.Role) -> (eight: Int?, sixteen: Int?, many: Int)? {
+  private static func other(_ theme: Theme, _ role: Style.Role) -> Look? {
     switch (theme, role) {
     case (.standard, _), (.mono, _), (_, .plain), (_, .title), (_, .error): nil
-    case (.dark, .faint), (.dark, .border): (nil, 8, 247)
-    case (.dark, .key), (.dark, .accent): (6, 14, 81)
-    case (.dark, .hit): (2, 10, 114)
-    case (.dark, .miss): (3, 11, 215)
-    case (.dark, .join): (5, 13, 177)
-    case (.dark, .fill): (4, 12, 111)
-    case (.dark, .warning): (3, 11, 221)
-    case (.light, .faint), (.light, .border): (nil, 8, 242)
-    case (.light, .key), (.light, .accent): (6, 6, 24)
-    case (.light, .hit): (2, 2, 28)
-    case (.light, .miss): (1, 1, 130)
-    case (.light, .join): (5, 5, 90)
-    case (.light, .fill): (4, 4, 25)
-    case (.light, .warning): (1, 1, 94)
+    case (.dark, .faint), (.dark, .border): Look(nil, 8, .rgb(0x9c9c9c))
+    case (.dark, .key), (.dark, .accent): Look(6, 14, .rgb(0x62d4fb))
+    case (.dark, .hit): Look(2, 10, .rgb(0x8cd58f))
+    case (.dark, .miss): Look(3, 11, .rgb(0xfbb366))
+    case (.dark, .join): Look(5, 13, .rgb(0xd38cfb))
+    case (.dark, .fill): Look(4, 12, .rgb(0x8ab2fc))
+    case (.dark, .warning): Look(3, 11, .rgb(0xfad75c))
+    case (.light, .faint), (.light, .border): Look(nil, 8, .rgb(0x6a6a6a))
+    case (.light, .key), (.light, .accent): Look(6, 6, .rgb(0x065c88))
+    case (.light, .hit): Look(2, 2, .rgb(0x06840a))
+    case (.light, .miss): Look(1, 1, .rgb(0xae5c06))
+    case (.light, .join): Look(5, 5, .rgb(0x86068a))
+    case (.light, .fill): Look(4, 4, .rgb(0x065cac))
+    case (.light, .warning): Look(1, 1, .rgb(0x865c06))
     // Numbers of the terminal's own palette: whoever needs contrast has set it there.
-    case (.contrast, .faint), (.contrast, .border): (nil, 7, 7)
-    case (.contrast, .key), (.contrast, .accent): (6, 14, 14)
-    case (.contrast, .hit): (2, 10, 10)
-    case (.contrast, .miss): (3, 11, 11)
-    case (.contrast, .join): (5, 13, 13)
-    case (.contrast, .fill): (6, 14, 14)
-    case (.contrast, .warning): (3, 11, 11)
-    case (.distinct, .hit): (4, 12, 75)
-    case (.distinct, .miss): (3, 11, 214)
-    case (.distinct, .fill): (6, 14, 37)
-    case (.distinct, .warning): (3, 11, 220)
+    case (.contrast, .faint), (.contrast, .border): Look(nil, 7, .own(7))
+    case (.contrast, .key), (.contrast, .accent): Look(6, 14, .own(14))
+    case (.contrast, .hit): Look(2, 10, .own(10))
+    case (.contrast, .miss): Look(3, 11, .own(11))
+    case (.contrast, .join): Look(5, 13, .own(13))
+    case (.contrast, .fill): Look(6, 14, .own(14))
+    case (.contrast, .warning): Look(3, 11, .own(11))
+    case (.distinct, .hit): Look(4, 12, .rgb(0x5cb2fc))
+    case (.distinct, .miss): Look(3, 11, .rgb(0xfaac06))
+    case (.distinct, .fill): Look(6, 14, .rgb(0x06b0b0))
+    case (.distinct, .warning): Look(3, 11, .rgb(0xfad406))
     case (.distinct, _): nil
     }
   }

@@ -8,6 +8,9 @@ final class RecordingScreen: Screen {
   private(set) var isClosed = false
   private(set) var suspensions = 0
   private(set) var invalidations = 0
+  private(set) var isMouseOn = false
+  private(set) var theme: Theme?
+  private(set) var copied: [String] = []
 
   private let continuation: AsyncStream<InputEvent>.Continuation
   private var waiters: [(isMet: @MainActor (Canvas) -> Bool, continuation: CheckedContinuation<Canvas?, Never>)] = []
@@ -36,6 +39,12 @@ final class RecordingScreen: Screen {
   func suspend() { suspensions += 1 }
 
   func invalidate() { invalidations += 1 }
+
+  func useMouse(_ isOn: Bool) { isMouseOn = isOn }
+
+  func use(_ theme: Theme) { self.theme = theme }
+
+  func copy(_ text: String) { copied.append(text) }
 
   // The person's side.
 

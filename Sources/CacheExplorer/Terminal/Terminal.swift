@@ -1,6 +1,12 @@
 import CTerminalGuard
 import Dispatch
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -56,6 +62,8 @@ final class Terminal: Screen {
   private let writer: FrameWriter
   private let continuation: AsyncStream<InputEvent>.Continuation
   private var phase = Phase.shown
+  private var isMouseOn = false
+  private var clicks = ClickCounter()
   /// The newest canvas that came while an earlier frame was still going out.
   private var waiting: Canvas?
   private var keyboard: Keyboard?
@@ -90,7 +98,10 @@ final class Terminal: Screen {
     }
     colors =
       options.colors
-      ?? .chosen(colors: curses.colors, environment: options.ignoresNoColor ? [:] : options.environment)
+      ?? .chosen(
+        colors: curses.colors,
+        environment: options.environment.filter { !options.ignoresNoColor || $0.key != "NO_COLOR" },
+        isDirect: curses.isDirect)
     curses.use(Palette(depth: colors, theme: options.theme))
     warning = Self.warning(asked: term, curses: curses, isASCII: options.isASCII)
     size = TerminalModes.size(of: options.output, environment: options.environment)
@@ -121,13 +132,34 @@ final class Terminal: Screen {
     guard !writer.isBusy else { return waiting = canvas }
     let frame = curses.draw(canvas, terminal: size)
     guard !frame.isEmpty else { return }
-    // The brackets have a terminal show the frame all at once.
-    writer.write(Self.synchronizedBegin + frame + Self.synchronizedEnd)
+    // The brackets have a terminal show the frame all at once; what is as short as they are comes at once anyway.
+    let isShort = frame.count <= Self.shortFrame
+    writer.write(isShort ? frame : Self.synchronizedBegin + frame + Self.synchronizedEnd)
   }
 
   func invalidate() {
     guard phase == .shown else { return }
     curses.redrawAll()
+  }
+
+  func useMouse(_ isOn: Bool) {
+    guard phase == .shown, isOn != isMouseOn else { return }
+    isMouseOn = isOn
+    writer.write(isOn ? MouseSequences.on : MouseSequences.off)
+  }
+
+  func use(_ theme: Theme) {
+    guard phase == .shown else { return }
+    curses.use(Palette(depth: colors, theme: theme))
+  }
+
+  /// More would not reach every terminal.
+  static let mostCopied = 48 << 10
+
+  func copy(_ text: String) {
+    guard phase == .shown, text.utf8.count <= Self.mostCopied else { return }
+    // Encoded, so that nothing in the text can be a command to the terminal.
+    writer.write(Array("\u{1b}]52;c;\(Data(text.utf8).base64EncodedString())\u{7}".utf8))
   }
 
   func close() {
@@ -156,6 +188,7 @@ final class Terminal: Screen {
 
   // MARK: The terminal itself
 
+  private static let shortFrame = 160
   private static let synchronizedBegin = Array("\u{1b}[?2026h".utf8)
   private static let synchronizedEnd = Array("\u{1b}[?2026l".utf8)
 
@@ -167,7 +200,7 @@ final class Terminal: Screen {
   private func giveBack() {
     let last = curses.end()
     guard !writer.isGone else { return }
-    writer.finish(Self.synchronizedEnd + curses.leave + last)
+    writer.finish(Self.synchronizedEnd + (isMouseOn ? MouseSequences.off : []) + curses.leave + last)
     modes.restore()
   }
 
@@ -182,10 +215,13 @@ final class Terminal: Screen {
     phase = .shown
     waiting = nil
     curses.redrawAll()
-    writer.write(curses.enter)
+    writer.write(enter)
     readSize()
     continuation.yield(.resumed)
   }
+
+  /// What the terminal is told when it becomes ours.
+  private var enter: [UInt8] { curses.enter + (isMouseOn ? MouseSequences.on : []) }
 
   private func showWaiting() {
     guard let canvas = waiting else { return }
@@ -220,7 +256,9 @@ final class Terminal: Screen {
 
   private func receive(_ event: InputEvent) {
     guard phase == .shown else { return }
-    continuation.yield(event)
+    guard case .mouse(var mouse) = event, mouse.kind == .press else { return _ = continuation.yield(event) }
+    mouse.clicks = clicks.count(at: mouse.at, ContinuousClock().now)
+    continuation.yield(.mouse(mouse))
   }
 
   private func readSize() {
@@ -273,7 +311,7 @@ final class Terminal: Screen {
         return lose()
       }
       curses.redrawAll()
-      if !writer.isBusy { writer.write(curses.enter) }
+      if !writer.isBusy { writer.write(enter) }
       readSize()
       continuation.yield(.resumed)
     default: continuation.yield(.terminate(signal: signal))

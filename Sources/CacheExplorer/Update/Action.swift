@@ -11,6 +11,9 @@ enum Action: String, Sendable, CaseIterable {
   case sort, reverseSort, zoom, freeze, live
   case lessLog, moreLog
   case delete, expire, clear, warn
+  case columnLeft, columnRight
+  case copyKey, copyValue, exportView, resetFigures, undo, slower, faster
+  case mouse, theme
   case redraw, suspend, interrupt, quit
 
   // While a recording is replayed.

@@ -49,7 +49,8 @@ extension CommandLineState {
   mutating func finished(_ result: CommandResult, line: String?) {
     if let place = running.firstIndex(of: line ?? result.command) { running.remove(at: place) }
     let shown = line.map { $0.isEmpty ? result.command : $0 } ?? result.command
-    answer = Answer(isGood: result.outcome != .error, text: Self.sentence(shown, result))
+    answer = Answer(
+      isGood: result.outcome != .error, text: Self.sentence(shown, result), secrets: Command.secrets(of: shown))
   }
 
   private static func sentence(_ line: String, _ result: CommandResult) -> String {
@@ -71,6 +72,22 @@ extension CommandLineState {
 }
 
 extension Command {
+  /// The key that it is about.
+  var key: String? {
+    switch self {
+    case .get(let key, _), .set(let key, _, _, _), .delete(let key): key
+    case .expire(let key): key
+    default: nil
+    }
+  }
+
+  /// What of a line is nobody's business: its key, and a value that stands in it.
+  static func secrets(of line: String) -> [String] {
+    guard let command = try? Command.parse(line) else { return [] }
+    if case .set(let key, .text(let value), _, _) = command { return [key, value] }
+    return [command.key].compactMap(\.self)
+  }
+
   /// The commands that keys stand for, as they are shown while they run.
   var summary: String {
     switch self {

@@ -16,6 +16,16 @@ enum Message: Sendable {
   case filter(String)
   /// The column to list by, as the command `sort` names it.
   case sort(String)
+  /// What the last command did can be taken back exactly; `nil` if it cannot.
+  case undoable(String?)
+  /// The cache's time passes so fast.
+  case speed(Double)
+  /// The Config screen was asked for by a command.
+  case showConfig
+  /// So many entries of levels are not listed, by the levels' names.
+  case unlisted([String: Int])
+  /// Entries of a level that is not listed, which were looked for.
+  case found(level: String, [EntrySummary<String>])
   /// What goes wrong in levels on purpose, by name.
   case faults([String: String])
   /// How full levels are, by name.
@@ -66,6 +76,15 @@ enum Effect: Sendable, Equatable {
   case reload
   /// Put the configuration in force that was read last; answered with `.replaced`.
   case applyReload
+  /// Look in levels that are not listed for keys that contain a text; answered with `.found`.
+  case find(String)
+  /// Put text into the clipboard.
+  case copy(String)
+  /// Read the value of a key and put it into the clipboard; answered with `.finished`.
+  case copyValue(key: String, level: String?)
+  /// Take the mouse from the terminal, or give it back.
+  case mouse(Bool)
+  case theme(Theme)
   /// Draw everything anew.
   case redraw
   case suspend

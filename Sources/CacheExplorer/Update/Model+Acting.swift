@@ -7,6 +7,7 @@ extension Model {
     case .help:
       mode = .help
       helpTop = 0
+      helpSearch = TextSearch("")
     case .explain:
       mode = .explaining
       helpTop = 0
@@ -27,6 +28,20 @@ extension Model {
     case .inspect: return inspect()
     case .showValue: return showValue()
     case .mask: isMasked.toggle()
+    case .copyKey: return copyKey()
+    case .copyValue: return copyValue()
+    case .exportView: proposeExport()
+    case .resetFigures: resetFigures()
+    case .undo: return undo()
+    case .slower: return [.perform(.speed(max(AdjustableClock.speeds.lowerBound, speed / 2)))]
+    case .faster: return [.perform(.speed(min(AdjustableClock.speeds.upperBound, speed * 2)))]
+    case .mouse: return toggleMouse()
+    case .theme:
+      theme = theme.next
+      say("the theme is \(theme.rawValue); --theme \(theme.rawValue) begins with it")
+      return [.theme(theme)]
+    case .columnLeft: moveSideways(by: -1)
+    case .columnRight: moveSideways(by: 1)
     case .latencyPart: latencyPart = latencyPart.next
     case .reload: return [.reload]
     case .stepBack: step(forwards: false)
@@ -46,7 +61,7 @@ extension Model {
     case .reverseSort:
       list.isReversed.toggle()
       list.refresh(shown, isForced: true)
-    case .zoom: isZoomed.toggle()
+    case .zoom: focus == .levels ? refuse("the levels have no larger picture; Tab focuses a panel") : isZoomed.toggle()
     case .freeze: freeze(frozen == nil)
     case .live:
       freeze(false)
@@ -145,6 +160,9 @@ extension Model {
     } else if !searched.isEmpty {
       filter.replace(with: "")
       applyFilter()
+    } else if focus == .requests, requestList.moment != nil {
+      requestList.moment = nil
+      refreshRequests()
     } else if config.plan != nil {
       config.plan = nil
     } else {
@@ -153,16 +171,22 @@ extension Model {
     }
   }
 
-  private mutating func focus(by step: Int) {
-    let all = page.panels
+  mutating func focus(by step: Int) {
+    // A zoomed panel hides the levels.
+    let all = page.panels.filter { !isZoomed || $0 != .levels }
     let place = (all.firstIndex(of: focus) ?? 0) + step
     focus = all[(place + all.count) % all.count]
   }
 
   private mutating func move(by distance: Int) {
     if inspection != nil { return moveInspection(by: distance) }
-    let rows = Layout(self).rows(focus)
-    switch focus {
+    move(focus, by: distance)
+  }
+
+  mutating func move(_ panel: Panel, by distance: Int) {
+    let rows = Layout(self).rows(panel)
+    switch panel {
+    case .levels: chooseLevel(history.level + min(max(distance, -1_000), 1_000))
     case .entries: list.move(by: distance, in: shown)
     case .inFlight: moveInFlight(to: inFlightCursor.addingReportingOverflow(distance).partialValue)
     case .latency: break
@@ -174,7 +198,7 @@ extension Model {
     }
   }
 
-  private mutating func moveInFlight(to place: Int) {
+  mutating func moveInFlight(to place: Int) {
     let rows = max(1, Layout(self).rows(.inFlight))
     let count = shown.inFlightCount
     inFlightCursor = min(max(0, place), max(0, count - 1))
@@ -186,6 +210,7 @@ extension Model {
     case .entries: list.move(to: 0, in: shown)
     case .inFlight: moveInFlight(to: 0)
     case .latency: break
+    case .levels: moveHistory(by: -Int(SecondRing.length))
     case .log: log.scrollToStart(in: shown.log, rows: Layout(self).rows(.log))
     case .requests: requestList.move(to: 0)
     case .config: config.top = 0
@@ -199,6 +224,7 @@ extension Model {
     case .entries: list.move(to: list.order.count - 1, in: shown)
     case .inFlight: moveInFlight(to: .max)
     case .latency: break
+    case .levels: moveHistory(by: Int(SecondRing.length))
     case .log: log.follow()
     case .requests: requestList.move(to: .max)
     case .config: config.top = ConfigPanel.lastTop(self)
@@ -221,9 +247,11 @@ extension Model {
       let places = zip(shown.levels, row.presence).filter { $1 != nil }.map(\.0.name).joined(separator: ", ")
       let command = action == .delete ? Command.delete(key: row.key) : Command.expire(key: row.key)
       let verb = action == .delete ? "delete" : "expire"
-      mode = .confirming(Confirmation(command: command, question: "\(verb) \(row.key) in \(places)?"))
+      mode = .confirming(Confirmation(command: command, question: "\(verb) \(shown(row.key)) in \(places)?"))
     }
   }
+
+  mutating func say(_ text: String) { command.answer = CommandLineState.Answer(isGood: true, text: text) }
 
   mutating func refuse(_ text: String) {
     command.answer = CommandLineState.Answer(isGood: false, text: text)

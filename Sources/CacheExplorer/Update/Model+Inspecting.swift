@@ -13,6 +13,7 @@ extension Model {
     switch focus {
     case .relations: models.follow()
     case .models: focus = .relations
+    case .levels: drill()
     case .config, .latency:
       if focus == .latency, let worst = worstRequest { open(worst) } else { mode = .explaining }
     default:
@@ -34,7 +35,7 @@ extension Model {
       shown.inFlight.indices.contains(inFlightCursor) ? shown.inFlight[inFlightCursor].leader : nil
     case .log: logLine.flatMap { shown.log[$0]?.request }
     case .latency: worstRequest
-    case .config, .models, .relations: nil
+    case .config, .models, .relations, .levels: nil
     }
   }
 
@@ -98,13 +99,13 @@ extension Model {
       refuse("no key is chosen here")
       return []
     }
-    let place = shown.entries.row(key)?.presence.firstIndex { $0 != nil }
-    let level = place.map { shown.levels[$0].name }
+    let level = levelHolding(key)
     inspection = Inspection(.value(ValueSight(key: key, level: level)))
     return [.readValue(key: key, level: level)]
   }
 
-  private var chosenKey: String? {
+  var chosenKey: String? {
+    if case .value(let sight)? = inspection?.subject { return sight.key }
     if case .request(let id)? = inspection?.subject { return shown.calls[id]?.key }
     if focus == .entries { return list.current(in: shown)?.key }
     return chosenRequest.flatMap { shown.calls[$0]?.key }

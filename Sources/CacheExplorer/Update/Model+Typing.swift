@@ -8,7 +8,8 @@ extension Model {
     }
     if mode == .filter {
       typeFilter(action)
-      return []
+      let isForEntries = action == .accept && focus == .entries && !filter.text.isEmpty
+      return isForEntries && live.levels.contains { $0.unlisted > 0 } ? [.find(filter.text)] : []
     }
     return typeCommand(action)
   }

@@ -43,6 +43,23 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.list.isReversed = false
     model.list.refresh(model.shown, isForced: true)
     effects = []
+  case .undoable(let what):
+    model.undoable = what
+    effects = []
+  case .speed(let speed):
+    model.speed = speed
+    effects = []
+  case .showConfig:
+    model.show(.config)
+    effects = []
+  case .unlisted(let counts):
+    for index in model.live.levels.indices {
+      model.live.levels[index].unlisted = counts[model.live.levels[index].name] ?? 0
+    }
+    effects = []
+  case .found(let level, let contents):
+    model.found(contents, in: level)
+    effects = []
   case .faults(let faults):
     for index in model.live.levels.indices { model.live.levels[index].fault = faults[model.live.levels[index].name] }
     effects = []
@@ -122,14 +139,20 @@ extension Model {
 
   fileprivate mutating func handle(_ event: InputEvent) -> [Effect] {
     switch event {
-    case .key(let key): return handle(key)
+    case .key(let key):
+      ignoresClick = false
+      return handle(key)
+    case .mouse(let mouse): return point(mouse)
+    case .focus(let isFocused):
+      ignoresClick = isFocused
+      return []
     case .paste(let text):
       switch mode {
       case .command: command.edit { $0.insert(text) }
       case .filter:
         filter.insert(text)
         applyFilter()
-      case .normal, .help, .explaining, .confirming: break
+      case .normal, .help, .helpSearch, .explaining, .confirming: break
       }
       return []
     case .resized(let size):
@@ -143,6 +166,9 @@ extension Model {
 
   private mutating func handle(_ key: InputEvent.Key) -> [Effect] {
     switch mode {
+    case .helpSearch:
+      searchHelp(key)
+      return []
     case .command, .filter:
       if let action = KeyTable.action(for: key, in: .typing) { return type(action) }
       guard case .character(let character) = key else { return [] }
@@ -173,6 +199,20 @@ extension Model {
     }
   }
 
+  /// What is typed is searched for at once; Enter keeps it, and Esc shows everything again.
+  private mutating func searchHelp(_ key: InputEvent.Key) {
+    helpTop = 0
+    switch KeyTable.action(for: key, in: .typing) {
+    case .accept?: mode = .help
+    case .cancel?:
+      filter.replace(with: "")
+      mode = .help
+    case let action?: filter.apply(action)
+    case nil: if case .character(let character) = key { filter.insert(String(character)) }
+    }
+    helpSearch = TextSearch(filter.text, canInvert: false)
+  }
+
   private mutating func helpAction(_ action: Action) -> [Effect] {
     switch action {
     case .up: helpTop = max(0, helpTop - 1)
@@ -181,6 +221,10 @@ extension Model {
     case .pageDown: helpTop = min(HelpOverlay.lastTop(self), helpTop + HelpOverlay.rows(self))
     case .first: helpTop = 0
     case .last: helpTop = HelpOverlay.lastTop(self)
+    case .filter where mode == .help:
+      mode = .helpSearch
+      filter.replace(with: helpSearch.text)
+    case .back where mode == .help && !helpSearch.isEmpty: helpSearch = TextSearch("")
     case .help, .explain, .back, .quit, .interrupt, .overview: mode = .normal
     case .redraw, .suspend: return act(action)
     default: break

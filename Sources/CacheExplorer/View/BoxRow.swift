@@ -116,6 +116,35 @@ struct BoxRow {
     }
   }
 
+  /// Where each level's box stands.
+  func places(_ picture: Picture, in rect: Rect, box: Int) -> [(level: Int, box: Rect)] {
+    var found: [(level: Int, box: Rect)] = []
+    var x = rect.x
+    for (item, width) in zip(items, widths(picture, in: rect.width)) {
+      switch item {
+      case .level(let index, _): found.append((index, Rect(x: x, y: rect.y, width: width, height: box)))
+      case .lanes(_, let then, let otherwise, _):
+        let lanes = Rect(x: x, y: rect.y, width: width, height: rect.height)
+        for (lane, place) in Self.lanes([then, otherwise], in: lanes, box: box) {
+          found += lane.places(picture, in: place, box: box)
+        }
+      case .gate, .arrow, .joint, .end: break
+      }
+      x += width
+    }
+    return found
+  }
+
+  /// Where the boxes of each lane stand, below its label.
+  private static func lanes(_ lanes: [BoxRow], in rect: Rect, box: Int) -> [(lane: BoxRow, place: Rect)] {
+    var y = rect.y
+    return lanes.map { lane in
+      let height = lane.height(box: box)
+      defer { y += 1 + height }
+      return (lane, Rect(x: rect.x + fork, y: y + 1, width: rect.width - fork, height: height))
+    }
+  }
+
   // MARK: Drawing
 
   func draw(_ picture: Picture, in rect: Rect, box: Int, on canvas: inout Canvas) {
@@ -174,18 +203,15 @@ struct BoxRow {
       let glyph: DisplayText = y == rect.y ? "╭" : y == second ? "╰" : y == rect.y + 1 && isEntered ? "┤" : "│"
       canvas.write(glyph, x: rect.x, y: y, style: .miss)
     }
-    var y = rect.y
-    for (place, lane) in lanes.enumerated() {
-      let height = lane.height(box: box)
+    for (place, (lane, inner)) in Self.lanes(lanes, in: rect, box: box).enumerated() {
+      let y = inner.y - 1
       let label = DisplayText(place == 0 ? operation.setting : "else").clipped(to: rect.width - fork - 12)
       let name = operation.isNamed && place == 0 ? DisplayText(operation.name) + ": " : ""
       let asked = lane.first.flatMap { picture.traffic[$0].seconds.rate(at: picture.now) { $0.asked } }
       canvas.write(
         [Span("─▶ ", .miss), Span("◇ " + name + label, .key), Span("  \(Format.perSecond(asked))", .faint)],
         x: rect.x + 1, y: y, limit: rect.width - 1)
-      let inner = Rect(x: rect.x + fork, y: y + 1, width: rect.width - fork, height: height)
       lane.draw(picture, in: inner, box: box, on: &canvas)
-      y += 1 + height
     }
   }
 

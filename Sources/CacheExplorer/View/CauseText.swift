@@ -23,12 +23,18 @@ enum CauseText {
       return "\(name) missed because its copy expired \(end)\(life)"
     case .expired(nil, _): return "\(name) missed because its copy was expired \(moment), before its time"
     case .evicted(let by?) where by == key: return "\(name) missed because the value is larger than the level"
-    case .evicted(let by?): return "\(name) missed because its copy was evicted \(moment) to make room for \(by)"
+    case .evicted(let by?):
+      return "\(name) missed because its copy was evicted \(moment) to make room for \(model.shown(by))"
     case .evicted(nil): return "\(name) missed because its copy was evicted \(moment) to make room"
     case .warning: return "\(name) missed because a memory warning dropped its copy \(moment)"
     case .cleared: return "\(name) missed because it was cleared \(moment)\(by)"
     case .removed: return "\(name) missed because its copy was removed \(moment)\(by)"
     case .damaged: return "\(name) missed because its copy was damaged"
+    case .nameless(let removal, let count):
+      let what = count == 1 ? "an entry" : "\(Format.count(count)) entries"
+      return
+        "\(name) missed; it let \(what) go without telling the key, the last \(moment) "
+        + "(\(removal.rawValue)): this may have been one"
     case .refused(let index):
       let setting = picture.operators.indices.contains(index) ? picture.operators[index].setting : ""
       return "\(name) refused the key" + (setting.isEmpty ? "" : ": it is only for keys with \(setting)")

@@ -9,7 +9,8 @@ enum CommandRow {
       let prompt =
         model.command.search.map { " search older commands ‘" + DisplayText($0).clipped(to: 20) + "’ :" } ?? " :"
       var x = drawEditor(model.command.editor, prompt: prompt, styles: parts.map(\.style), in: rect, on: &canvas)
-      if let ghost = model.command.ghost(in: model.shown) {
+      // What is suggested is a key that was in use.
+      if !model.isMasked, let ghost = model.command.ghost(in: model.shown) {
         x = canvas.write(DisplayText(ghost), x: x, y: rect.y, style: .faint, limit: max(0, rect.right - x - 1))
       }
       if layout.answer == nil, let column = model.command.fault?.column {
@@ -34,12 +35,23 @@ enum CommandRow {
         break
       }
       if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+    case .helpSearch:
+      let x = drawEditor(model.filter, prompt: " search the help /", in: rect, on: &canvas)
+      let hint: DisplayText = "Enter keeps · Esc shows all"
+      if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
     case .confirming(let confirmation):
       drawQuestion(confirmation, in: rect, on: &canvas)
     case .normal, .help, .explaining:
+      // Where both share a row an answer goes first; the next arrow brings the sentence back.
+      if layout.answer != nil || model.command.answer == nil, let sentence = LevelMap.sentence(model) {
+        let keys: DisplayText = "↵ its requests · ←→ second · ↑↓ level"
+        let x = canvas.write(DisplayText(sentence), x: rect.x + 1, y: rect.y, style: .accent, limit: rect.width - 2)
+        if x + 2 + keys.width < rect.right { canvas.write(keys, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+        break
+      }
       let hasNews = model.command.answer != nil || !model.command.running.isEmpty
       if layout.answer == nil, hasNews {
-        drawAnswer(model.command, isTyping: false, in: rect, on: &canvas)
+        drawAnswer(model, isTyping: false, in: rect, on: &canvas)
       } else if let caption = model.caption {
         canvas.write(
           [Span(" ▸ ", .key), Span(DisplayText(caption), .accent)], x: rect.x, y: rect.y, limit: rect.width)
@@ -48,7 +60,7 @@ enum CommandRow {
         canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
       }
     }
-    if let row = layout.answer { drawAnswer(model.command, isTyping: model.mode == .command, in: row, on: &canvas) }
+    if let row = layout.answer { drawAnswer(model, isTyping: model.mode == .command, in: row, on: &canvas) }
   }
 
   /// Draws the line, scrolled so that the cursor is seen; returns the place after it.
@@ -129,8 +141,9 @@ enum CommandRow {
   }
 
   private static func drawAnswer(
-    _ state: CommandLineState, isTyping: Bool, in rect: Rect, on canvas: inout Canvas
+    _ model: Model, isTyping: Bool, in rect: Rect, on canvas: inout Canvas
   ) {
+    let state = model.command
     if isTyping, let fault = state.fault, let column = fault.column {
       // Under the fault, which is above, if there is room; else only in words.
       let x = rect.x + 2 + DisplayText(String(state.editor.characters.prefix(max(0, column)))).width
@@ -141,10 +154,13 @@ enum CommandRow {
       }
     }
     if let running = state.running.last {
-      canvas.write(" … " + DisplayText(running), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
+      let text = model.isMasked ? model.shown(running, keys: Command.secrets(of: running)) : running
+      canvas.write(" … " + DisplayText(text), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
     } else if let answer = state.answer {
       let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
-      canvas.write([sign, Span(DisplayText(answer.text))], x: rect.x, y: rect.y, limit: rect.width)
+      canvas.write(
+        [sign, Span(DisplayText(model.shown(answer.text, keys: answer.secrets)))], x: rect.x, y: rect.y,
+        limit: rect.width)
     }
   }
 }

@@ -39,6 +39,9 @@ enum EntriesPanel {
       title += " \(list.top + 1)–\(last) of \(Format.count(list.order.count))"
     }
     if !list.filter.text.isEmpty { title += " · /" + DisplayText(list.filter.text).clipped(to: 20) }
+    for level in picture.levels where level.unlisted > 0 {
+      title += " · +\(Format.count(level.unlisted)) of " + DisplayText(level.name.uppercased()) + " not listed"
+    }
     let sort: DisplayText = "sort \(list.sort.rawValue)\(list.isReversed ? "▲" : "▼")"
     let hasStale = picture.levels.contains(where: \.keepsExpired)
     let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired" + (hasStale ? " ≈ stale" : "")
@@ -65,7 +68,7 @@ enum EntriesPanel {
       guard picture.entries.rows.indices.contains(slot) else { continue }
       let row = picture.entries.rows[slot]
       drawRow(
-        row, columns, holders, picture.now, callers: callers[row.key], isChosen: place == list.cursor, in: rect,
+        row, model, columns, holders, picture.now, callers: callers[row.key], isChosen: place == list.cursor, in: rect,
         y: rect.y + 2 + place - list.top, on: &canvas)
     }
   }
@@ -83,12 +86,13 @@ enum EntriesPanel {
   }
 
   private static func drawRow(
-    _ row: EntryTable.Row, _ columns: Columns, _ holders: [Int], _ now: CacheInstant, callers: Int?, isChosen: Bool,
+    _ row: EntryTable.Row, _ model: Model, _ columns: Columns, _ holders: [Int], _ now: CacheInstant, callers: Int?,
+    isChosen: Bool,
     in rect: Rect, y: Int, on canvas: inout Canvas
   ) {
     let x = rect.x + 1
     canvas.write(isChosen ? "▸" : " ", x: x, y: y, style: .accent)
-    let key = DisplayText(row.key).shortened(to: columns.key)
+    let key = DisplayText(model.shown(row.key)).shortened(to: columns.key)
     canvas.write(key, x: x + 1, y: y, style: isChosen ? Style.key : Style.plain)
     var place = x + 1 + columns.key + 1
     for level in holders {
@@ -142,19 +146,24 @@ enum EntriesPanel {
     }
     let left = now.duration(to: deadline)
     guard left > .zero else {
-      let passed = Format.span(seconds: wholeSeconds(deadline.duration(to: now)))
+      let passed = Format.age(seconds: wholeSeconds(deadline.duration(to: now)))
       let text: DisplayText = presence.isStale ? "≈ stale \(passed)" : "expired \(passed)"
       return _ = canvas.write(text, x: x, y: y, style: presence.isStale ? .warning : .error, limit: width + 6)
     }
-    if let share = shareLeft(presence, now) {
-      // In half cells: a bar that moves by eighths keeps a screen at rest busy.
-      let halves = (max(1, (share * Double(width * 8)).rounded()) / 4).rounded(.up)
+    // Rounded up: as long as any time is left, it does not say 0s.
+    let seconds = (left.clampedNanoseconds - 1) / 1_000_000_000 + 1
+    if let share = shareLeft(presence, now), let created = presence.created {
+      // What the number says, and in half cells: a bar that moves by itself keeps a screen at rest busy.
+      let whole = Double(created.duration(to: deadline).clampedNanoseconds) / 1e9
+      let shown = min(1, Double(Format.steppedTimeLeft(seconds: seconds)) / max(1, whole))
+      let halves = max(1, (shown * Double(width * 2)).rounded(.up))
       canvas.bar(
         x: x, y: y, width: width, fraction: halves / Double(width * 2), style: share < 0.1 ? .warning : .hit)
     }
-    // Rounded up: as long as any time is left, it does not say 0s.
-    let seconds = (left.clampedNanoseconds - 1) / 1_000_000_000 + 1
-    canvas.write(DisplayText(Format.timeLeft(seconds: seconds)).rightAligned(to: 5), x: x + width, y: y)
+    // What ends soon stands out; the rest looks like the age beside it, so that a change of both is one change of colour.
+    canvas.write(
+      DisplayText(Format.timeLeft(seconds: seconds)).rightAligned(to: 5), x: x + width, y: y,
+      style: seconds <= 20 ? .plain : .faint)
   }
 
   private static func wholeSeconds(_ duration: Duration) -> Int64 { duration.clampedNanoseconds / 1_000_000_000 }

@@ -20,6 +20,7 @@ enum FigureTable {
     case .entries:
       let overview = model.page == .overview ? levels(model) : []
       return (model.page == .overview ? "Levels and Entries" : "Entries", overview + entries(model))
+    case .levels: return ("Levels", levels(model))
     case .inFlight: return ("In flight", inFlight(model))
     case .latency: return ("Latency", latency(model))
     case .log: return ("Log", log(model))

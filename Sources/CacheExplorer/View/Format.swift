@@ -29,16 +29,27 @@ enum Format {
     return value / 86_400 < 1_000 ? "\(value / 86_400)d" : "\(value / 31_557_600)y"
   }
 
-  /// How long ago something was: from ten seconds on in steps of five, so that a screen at rest hardly changes.
+  /// How long ago something was, in steps that grow with it, so that a screen at rest hardly changes: `<5s`, `5s`, `10s`,
+  /// `20s`, and minutes from the first one on.
   static func age(seconds: Int64) -> String {
     let value = max(0, seconds)
-    return span(seconds: value < 10 || value >= 100 ? value : value / 5 * 5)
+    guard value < 60 else { return span(seconds: max(100, value)) }
+    return value < 5 ? "<5s" : value < 10 ? "5s" : "\(value / 10 * 10)s"
   }
 
-  /// How long something lives yet: the last twenty seconds one by one, before that rounded up to steps of five.
+  /// How long something lives yet, rounded up in steps that shrink as its end comes near.
   static func timeLeft(seconds: Int64) -> String {
+    let value = steppedTimeLeft(seconds: seconds)
+    return value <= 120 ? "\(value)s" : span(seconds: value)
+  }
+
+  /// The seconds that ``timeLeft(seconds:)`` shows: the last ten one by one, before that steps of five and of ten, whole
+  /// minutes above two, whole hours above a hundred minutes.
+  static func steppedTimeLeft(seconds: Int64) -> Int64 {
     let value = max(0, seconds)
-    return span(seconds: value <= 20 || value >= 100 ? value : (value + 4) / 5 * 5)
+    let step: Int64 = value <= 10 ? 1 : value <= 20 ? 5 : value <= 120 ? 10 : value < 100 * 60 ? 60 : 3_600
+    let (whole, rest) = value.quotientAndRemainder(dividingBy: step)
+    return rest == 0 || value > .max - step ? value : (whole + 1) * step
   }
 
   /// Time with one decimal: `12.3 s`, `4 min 05 s`.

@@ -26,13 +26,18 @@ enum Header {
       used += gap.width + span.text.width
     }
     canvas.write(spans, x: rect.x, y: rect.y, limit: rect.width)
-    if used <= room { canvas.write(clock, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+    // Plain: it changes every second, and a colour is most of what that costs.
+    if used <= room { canvas.write(clock, endingAt: rect.right - 1, y: rect.y) }
   }
 
   private static func state(_ model: Model) -> [Span] {
-    guard let frozen = model.frozen else { return [model.attachment?.sign ?? Span("● LIVE", .hit)] }
-    let behind = frozen.now.duration(to: model.live.now).clampedNanoseconds
-    var spans = [Span("‖ PAUSED · \(Format.behind(nanoseconds: behind)) behind", .warning)]
+    guard let frozen = model.frozen else {
+      return [model.attachment?.sign ?? Span("● LIVE", .hit)]
+        + (model.speed == 1 ? [] : [Span(" ×\(CommandExecutor.number(model.speed))", .warning)])
+    }
+    // Events and not seconds: what stands still need not be drawn again.
+    let behind = model.live.eventCount - frozen.eventCount
+    var spans = [Span("‖ PAUSED · \(Format.count(behind)) \(behind == 1 ? "event" : "events") behind", .warning)]
     if let travel = model.travel, travel.position > 0 {
       spans.append(Span(" · event \(travel.position) of \(travel.count)\(travel.isCut ? "+" : "")", .warning))
     }

@@ -28,8 +28,16 @@ enum HelpOverlay {
 
   /// A title has no key; what has no words is empty.
   private static func lines(_ model: Model, width: Int) -> [(keys: String, does: String)] {
-    guard model.mode == .explaining else { return help }
     let room = max(10, width - 20)
+    guard model.mode == .explaining else {
+      let found = help.filter { line in
+        model.helpSearch.isEmpty
+          || !line.keys.isEmpty && (model.helpSearch.matches(line.does) || model.helpSearch.matches(line.keys))
+      }
+      return found.flatMap { line in
+        line.does.wrappedWords(to: room).enumerated().map { ($0 == 0 ? line.keys : " ", $1) }
+      }
+    }
     var lines: [(String, String)] = []
     for figure in FigureTable.figures(model).figures {
       lines.append(("", figure.name + (figure.value.isEmpty ? "" : "   \(figure.value)")))
@@ -50,9 +58,17 @@ enum HelpOverlay {
     let rows = max(0, window.height - 2)
     let top = min(max(0, model.helpTop), max(0, lines.count - rows))
     let more: DisplayText = top + rows < lines.count ? "↓ more · Esc closes" : "Esc closes"
-    let title =
-      model.mode == .explaining ? "Figures · \(FigureTable.figures(model).title)" : "Help · \(model.page.title)"
-    canvas.box(window, title: DisplayText(title), right: more, isFocused: true)
+    var title: DisplayText
+    if model.mode == .explaining {
+      title = DisplayText("Figures · \(FigureTable.figures(model).title)")
+    } else {
+      title = DisplayText("Help · \(model.page.title)")
+      if !model.helpSearch.isEmpty { title += " · /" + DisplayText(model.helpSearch.text).clipped(to: 20) }
+    }
+    canvas.box(window, title: title, right: more, isFocused: true)
+    if lines.isEmpty {
+      canvas.write("no key does that; Esc shows all", x: window.x + 2, y: window.y + 1, style: .faint)
+    }
     for (row, line) in lines[top..<min(lines.count, top + rows)].enumerated() {
       let y = window.y + 1 + row
       if line.keys.isEmpty {

@@ -25,15 +25,16 @@ enum InFlightPanel {
       if frame.isFocused, top + line == model.inFlightCursor {
         canvas.write("▸", x: rect.x + 1, y: rect.y + 2 + line, style: .accent)
       }
-      draw(flight, picture, key: key, x: x, y: rect.y + 2 + line, limit: rect.right - 1, on: &canvas)
+      draw(flight, model, picture, key: key, x: x, y: rect.y + 2 + line, limit: rect.right - 1, on: &canvas)
     }
   }
 
   private static func draw(
-    _ flight: FlightTable.Flight, _ picture: Picture, key: Int, x: Int, y: Int, limit: Int, on canvas: inout Canvas
+    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, x: Int, y: Int, limit: Int,
+    on canvas: inout Canvas
   ) {
     let elapsed = max(0, flight.since.duration(to: picture.now).clampedNanoseconds)
-    canvas.write(DisplayText(flight.key).shortened(to: key), x: x, y: y)
+    canvas.write(DisplayText(model.shown(flight.key)).shortened(to: key), x: x, y: y)
     let level = flight.level.flatMap { picture.levels.indices.contains($0) ? picture.levels[$0] : nil }
     let holder = flight.heldBy.flatMap { picture.operators.indices.contains($0) ? picture.operators[$0].name : nil }
     let place = holder ?? level.map { $0.isOrigin ? $0.name : $0.name.uppercased() } ?? "—"

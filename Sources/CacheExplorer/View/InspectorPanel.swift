@@ -3,15 +3,10 @@ import CacheEngine
 /// What is inspected: a request or a value, beside the panels or over them.
 enum InspectorPanel {
   static func draw(_ model: Model, _ picture: Picture, _ layout: Layout, on canvas: inout Canvas) {
-    var rect = layout.inspector
+    let rect = place(model, layout)
     guard let open = model.inspection else {
       if layout.isDocked { drawPreview(model, picture, in: rect, on: &canvas) }
       return
-    }
-    if !layout.isDocked, case .request(let id) = open.subject, let record = picture.calls[id] {
-      // As low as it needs to be, so that the list it belongs to stays in sight.
-      let height = min(rect.height, max(6, RequestText(record, model, width: rect.width).lines.count + 2))
-      rect = Rect(x: rect.x, y: rect.bottom - height, width: rect.width, height: height)
     }
     canvas.fill(rect)
     switch open.subject {
@@ -25,6 +20,24 @@ enum InspectorPanel {
       draw(record, model, open.choice, isOpen: true, in: rect, on: &canvas)
     case .value(let sight): ValuePanel.draw(sight, model, in: rect, on: &canvas)
     }
+  }
+
+  /// Where it stands.
+  static func place(_ model: Model, _ layout: Layout) -> Rect {
+    let rect = layout.inspector
+    guard !layout.isDocked, case .request(let id)? = model.inspection?.subject, let record = model.shown.calls[id]
+    else {
+      return rect
+    }
+    // As low as it needs to be, so that the list it belongs to stays in sight.
+    let height = min(rect.height, max(6, RequestText(record, model, width: rect.width).lines.count + 2))
+    return Rect(x: rect.x, y: rect.bottom - height, width: rect.width, height: height)
+  }
+
+  /// The first line that is shown: the chosen one stays in sight.
+  static func top(of text: RequestText, choice: Int, rows: Int) -> Int {
+    let chosen = text.lines.indices.filter { text.lines[$0].target != nil }.dropFirst(choice).first ?? 0
+    return min(max(0, chosen - rows + 1), max(0, text.lines.count - rows))
   }
 
   /// The request of the focused row, for as long as nothing is opened.
@@ -46,7 +59,7 @@ enum InspectorPanel {
     let text = RequestText(record, model, width: rect.width)
     let hasTargets = !text.targets.isEmpty
     let right: DisplayText = isOpen ? (hasTargets ? "↑↓ ↵ go there · Esc closes" : "Esc closes") : "↵ inspects"
-    canvas.box(rect, title: RequestText.title(record), right: right, isFocused: isOpen)
+    canvas.box(rect, title: RequestText.title(record, model), right: right, isFocused: isOpen)
     let rows = max(0, rect.height - 2)
     var chosen: Int?
     var target = 0
@@ -54,8 +67,7 @@ enum InspectorPanel {
       if target == choice { chosen = index }
       target += 1
     }
-    // The chosen line stays in sight.
-    let top = min(max(0, (chosen ?? 0) - rows + 1), max(0, text.lines.count - rows))
+    let top = top(of: text, choice: choice, rows: rows)
     for (row, line) in text.lines.dropFirst(top).prefix(rows).enumerated() {
       let y = rect.y + 1 + row
       if isOpen, line.target != nil, chosen == top + row { canvas.write("▸", x: rect.x + 1, y: y, style: .accent) }

@@ -6,6 +6,20 @@ enum KeyBar {
   ]
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
+    for (binding, x) in items(model, in: rect) {
+      let end = canvas.write(key(binding), x: x, y: rect.y, style: .key)
+      canvas.write(word(binding), x: end, y: rect.y)
+    }
+  }
+
+  /// What the keys that are shown at a column do.
+  static func action(at column: Int, _ model: Model, in rect: Rect) -> Action? {
+    items(model, in: rect).first { binding, x in
+      (x..<x + key(binding).width + word(binding).width).contains(column)
+    }?.binding.action
+  }
+
+  private static func items(_ model: Model, in rect: Rect) -> [(binding: KeyTable.Binding, x: Int)] {
     var bindings = KeyTable.bindings.filter {
       $0.label != nil && $0.scope.realm == .normal && (!model.isReadOnly || $0.scope != .change)
     }
@@ -13,9 +27,9 @@ enum KeyBar {
     func width() -> Int { bindings.reduce(1) { $0 + key($1).width + word($1).width + gap } - gap }
     for action in dropped where width() > rect.width { bindings.removeAll { $0.action == action } }
     var x = rect.x + 1
-    for binding in bindings {
-      x = canvas.write(key(binding), x: x, y: rect.y, style: .key)
-      x = canvas.write(word(binding), x: x, y: rect.y) + gap
+    return bindings.map { binding in
+      defer { x += key(binding).width + word(binding).width + gap }
+      return (binding, x)
     }
   }
 

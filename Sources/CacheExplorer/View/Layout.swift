@@ -122,7 +122,9 @@ struct Layout: Equatable, Sendable {
 
   /// One panel has everything, but for the models, whose relations stand beside them.
   private mutating func arrangePage(_ rest: Rect, _ model: Model) {
-    guard model.page == .models, !model.isZoomed else { return panels = [model.focus: rest] }
+    guard model.page == .models, !model.isZoomed else {
+      return panels = [model.focus == .levels ? .entries : model.focus: rest]
+    }
     if rest.width >= 90 {
       let left = rest.width * 11 / 20
       panels[.models] = Rect(x: 0, y: rest.y, width: left, height: rest.height)
@@ -152,6 +154,8 @@ struct Layout: Equatable, Sendable {
   private mutating func arrangeNarrow(_ rest: Rect, focus: Panel) {
     guard rest.height >= 4 else { return }
     hasTabs = true
+    // The levels have a place of their own above.
+    let focus = focus == .levels ? Panel.entries : focus
     let tab = focus == .entries ? Panel.log : focus
     guard rest.height >= 10 else {
       // Room for one: whichever has the focus, which Tab changes.
@@ -168,7 +172,7 @@ struct Layout: Equatable, Sendable {
     guard let rect = panels[panel] else { return 0 }
     switch panel {
     case .entries, .inFlight, .requests, .models: return max(0, rect.height - 3)
-    case .latency, .log, .config, .relations: return max(0, rect.height - 2)
+    case .latency, .log, .config, .relations, .levels: return max(0, rect.height - 2)
     }
   }
 }

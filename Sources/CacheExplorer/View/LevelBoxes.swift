@@ -4,8 +4,29 @@ import CacheEngine
 enum LevelBoxes {
   static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
     let row = BoxRow(picture)
-    let box = row.height(box: Layout.boxHeight) <= rect.height ? Layout.boxHeight : Layout.smallBoxHeight
-    row.draw(picture, in: rect, box: box, on: &canvas)
+    row.draw(picture, in: rect, box: boxHeight(row, in: rect), on: &canvas)
+  }
+
+  /// Where each level's box stands.
+  static func places(_ picture: Picture, in rect: Rect) -> [(level: Int, box: Rect)] {
+    let row = BoxRow(picture)
+    return row.places(picture, in: rect, box: boxHeight(row, in: rect))
+  }
+
+  private static func boxHeight(_ row: BoxRow, in rect: Rect) -> Int {
+    row.height(box: Layout.boxHeight) <= rect.height ? Layout.boxHeight : Layout.smallBoxHeight
+  }
+
+  /// Where the history of a level stands in its box, a column for each second.
+  static func history(_ picture: Picture, _ index: Int, in box: Rect) -> Rect? {
+    guard picture.levels[index].isOrigin else {
+      // Behind the label and the share, before the rate.
+      let columns = min(box.width - 23, 60)
+      return columns > 3 ? Rect(x: box.x + 15, y: box.y + 1, width: columns, height: 2) : nil
+    }
+    let rate = Format.perSecond(picture.traffic[index].seconds.rate(at: picture.now) { $0.asked })
+    let columns = min(box.width - 3 - DisplayText(rate).width - 2, 60)
+    return columns > 3 ? Rect(x: box.right - 2 - columns, y: box.y + 1, width: columns, height: 1) : nil
   }
 
   /// `pool`: The operator that does no more than to pool the level, which its edge then tells.
@@ -23,9 +44,9 @@ enum LevelBoxes {
     }
     drawNotes(level, traffic, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) }, in: box, on: &canvas)
     if level.isOrigin {
-      drawOrigin(traffic, picture.now, in: box, on: &canvas)
+      drawOrigin(traffic, picture.now, history(picture, index, in: box), in: box, on: &canvas)
     } else {
-      drawStorage(level, traffic, picture.now, in: box, on: &canvas)
+      drawStorage(level, traffic, picture.now, history(picture, index, in: box), in: box, on: &canvas)
     }
     if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
       warning.time.duration(to: picture.now) < WarningReport.flash
@@ -58,13 +79,17 @@ enum LevelBoxes {
   }
 
   private static func drawStorage(
-    _ level: LevelRow, _ traffic: LevelTraffic, _ now: CacheInstant, in box: Rect, on canvas: inout Canvas
+    _ level: LevelRow, _ traffic: LevelTraffic, _ now: CacheInstant, _ history: Rect?, in box: Rect,
+    on canvas: inout Canvas
   ) {
     let x = box.x + 2
     let room = box.width - 3
-    drawShare("hit ", traffic.hits, traffic, now, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas)
     drawShare(
-      "miss", traffic.misses, traffic, now, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room, on: &canvas)
+      "hit ", traffic.hits, traffic, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas
+    )
+    drawShare(
+      "miss", traffic.misses, traffic, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
+      on: &canvas)
     guard box.height >= Layout.boxHeight else {
       var items = latencies(traffic).prefix(2).map(\.self)
       if let usage = level.usage { items = ["used \(usage.percent)", "\(Format.count(usage.count)) keys"] + items }
@@ -82,20 +107,19 @@ enum LevelBoxes {
   }
 
   private static func drawShare(
-    _ label: DisplayText, _ count: Int, _ traffic: LevelTraffic, _ now: CacheInstant,
+    _ label: DisplayText, _ count: Int, _ traffic: LevelTraffic, _ now: CacheInstant, _ history: Rect?,
     _ field: (SecondRing.Second) -> UInt32, style: Style, x: Int, y: Int, room: Int, on canvas: inout Canvas
   ) {
     let percent = Format.percent(count, of: traffic.answered)
     let share = DisplayText(percent == Format.none ? percent : percent + "%").rightAligned(to: 6)
     let rate = DisplayText(Format.perSecond(traffic.seconds.rate(at: now, field)))
     canvas.write([Span(label + " "), Span(share, style.bold)], x: x, y: y)
-    let columns = min(room - 11 - 2 - 7, 60)
-    if columns > 3 {
-      let seconds = traffic.seconds.last(columns, at: now)
+    if let history {
+      let seconds = traffic.seconds.last(history.width, at: now)
       let line = Canvas.sparkline(seconds.map { Double(field($0)) }, most: most(seconds))
-      canvas.write(line, x: x + 13, y: y, style: style)
+      canvas.write(line, x: history.x, y: y, style: style)
       for (column, second) in seconds.enumerated() where second.hasWarning {
-        canvas.write("▲", x: x + 13 + column, y: y, style: .warning)
+        canvas.write("▲", x: history.x + column, y: y, style: .warning)
       }
     }
     canvas.write(rate, endingAt: x + room - 1, y: y)
@@ -122,24 +146,27 @@ enum LevelBoxes {
     guard let fraction = usage.fraction else {
       return _ = canvas.write("\(Format.bytes(usage.cost)), no limit", x: x + 5, y: y)
     }
-    let percent = DisplayText("\(usage.percent)").rightAligned(to: 4)
+    let percent = DisplayText(usage.percent).rightAligned(to: 4)
     let amount = DisplayText(usage.amount)
     let hasAmount = room >= 5 + 10 + 5 + 2 + amount.width
     let width = room - 5 - 6 - (hasAmount ? amount.width + 2 : 0)
-    canvas.bar(x: x + 5, y: y, width: width, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
+    // A space stands between them even where all four cells are digits.
+    let bar = usage.percent.count > 3 ? width - 1 : width
+    canvas.bar(x: x + 5, y: y, width: bar, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
     canvas.write(percent, x: x + 5 + width, y: y)
     if hasAmount { canvas.write(amount, endingAt: x + room - 1, y: y, style: .faint) }
   }
 
-  private static func drawOrigin(_ traffic: LevelTraffic, _ now: CacheInstant, in box: Rect, on canvas: inout Canvas) {
+  private static func drawOrigin(
+    _ traffic: LevelTraffic, _ now: CacheInstant, _ history: Rect?, in box: Rect, on canvas: inout Canvas
+  ) {
     let x = box.x + 2
     let rate = DisplayText(Format.perSecond(traffic.seconds.rate(at: now) { $0.asked }))
     canvas.write(rate, x: x, y: box.y + 1, style: Style.plain.bold)
-    let columns = min(box.width - 3 - rate.width - 2, 60)
-    if columns > 3 {
-      let seconds = traffic.seconds.last(columns, at: now)
+    if let history {
+      let seconds = traffic.seconds.last(history.width, at: now)
       canvas.write(
-        Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: box.right - 2 - columns, y: box.y + 1, style: .miss)
+        Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: history.x, y: history.y, style: .miss)
     }
     let room = box.width - 3
     let words = latencies(traffic)

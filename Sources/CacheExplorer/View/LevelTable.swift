@@ -39,17 +39,47 @@ enum LevelTable {
     1 + ChainTree.rows(chain, isCompact: isCompact).count
   }
 
-  static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
-    let full = ChainTree.rows(picture.chain, isCompact: false)
-    let rows = full.count < rect.height ? full : ChainTree.rows(picture.chain, isCompact: true)
-    let name = nameWidth(rows, picture, in: rect.width)
-    var columns = Column.allCases
-    func needed() -> Int { 3 + name + columns.reduce(0) { $0 + $1.width + 1 } }
-    for column in Column.dropped where needed() > rect.width { columns.removeAll { $0 == column } }
+  /// What the table consists of where it has so much room.
+  private struct Arrangement {
+    var rows: [ChainTree.Row]
+    /// How many of the rows have room.
+    var shown: Int
+    /// The width of a level's name.
+    var name: Int
+    var columns: [Column]
 
+    init(_ picture: Picture, in rect: Rect) {
+      let full = ChainTree.rows(picture.chain, isCompact: false)
+      rows = full.count < rect.height ? full : ChainTree.rows(picture.chain, isCompact: true)
+      name = nameWidth(rows, picture, in: rect.width)
+      columns = Column.allCases
+      for column in Column.dropped where 3 + name + columns.reduce(0, { $0 + $1.width + 1 }) > rect.width {
+        columns.removeAll { $0 == column }
+      }
+      let room = rect.height - 1
+      shown = rows.count > room ? max(0, room - 1) : rows.count
+    }
+  }
+
+  /// Where each level's row and its history stand.
+  static func places(_ picture: Picture, in rect: Rect) -> [LevelMap.Place] {
+    let table = Arrangement(picture, in: rect)
+    let before = table.columns.firstIndex(of: .history).map { table.columns[..<$0].reduce(0) { $0 + $1.width + 1 } }
+    return table.rows.prefix(table.shown).enumerated().compactMap { line, row in
+      guard case .level(let index) = row.content else { return nil }
+      let y = rect.y + 1 + line
+      let history = before.map {
+        Rect(x: rect.x + 3 + table.name + $0 + 1, y: y, width: Column.history.width, height: 1)
+      }
+      return LevelMap.Place(
+        level: index, frame: Rect(x: rect.x, y: y, width: rect.width, height: 1), history: history)
+    }
+  }
+
+  static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
+    let table = Arrangement(picture, in: rect)
+    let (rows, shown, name, columns) = (table.rows, table.shown, table.name, table.columns)
     drawTitles(columns, name, in: rect, on: &canvas)
-    let room = rect.height - 1
-    let shown = rows.count > room ? max(0, room - 1) : rows.count
     for (line, row) in rows.prefix(shown).enumerated() {
       let y = rect.y + 1 + line
       let x = rect.x + 3

@@ -22,9 +22,7 @@ enum LogPanel {
     canvas.box(rect, title: title, right: right, isFocused: frame.isFocused)
     let rows = rect.height - 2
     guard rows > 0 else { return }
-    let numbers = model.log.visible(in: picture.log, rows: rows) { line in
-      model.log.isWrapped ? lines(of: line, in: rect).count : 1
-    }
+    let numbers = visible(model, picture, in: rect)
     if numbers.isEmpty {
       let text: DisplayText = picture.log.numbers.isEmpty ? "no lines yet" : "no lines at this level; } shows more"
       canvas.write(text, x: rect.x + 2, y: rect.y + 1, style: .faint, limit: rect.width - 3)
@@ -37,7 +35,7 @@ enum LogPanel {
       let isChosen = frame.isFocused && number == chosen && !model.log.isFollowing
       let sign: DisplayText = isChosen ? "▸" : model.log.marks.contains(number) ? "»" : ""
       canvas.write(sign, x: rect.x + 1, y: y, style: isChosen ? .accent : .key)
-      let parts = model.log.isWrapped ? lines(of: line, in: rect) : [DisplayText(line.text)]
+      let parts = model.log.isWrapped ? lines(of: line, model, in: rect) : [text(of: line, model)]
       draw(line, parts.first ?? "", model, in: rect, y: y, on: &canvas)
       y += 1
       for part in parts.dropFirst() where y < rect.bottom - 1 {
@@ -47,12 +45,34 @@ enum LogPanel {
     }
   }
 
+  private static func visible(_ model: Model, _ picture: Picture, in rect: Rect) -> [Int] {
+    model.log.visible(in: picture.log, rows: rect.height - 2) { line in
+      model.log.isWrapped ? lines(of: line, model, in: rect).count : 1
+    }
+  }
+
+  /// The number of the line that is drawn in a row, counted from the first one.
+  static func line(at row: Int, _ model: Model, _ picture: Picture, in rect: Rect) -> Int? {
+    guard (0..<max(0, rect.height - 2)).contains(row) else { return nil }
+    var y = 0
+    for number in visible(model, picture, in: rect) {
+      guard let line = picture.log[number] else { continue }
+      y += model.log.isWrapped ? lines(of: line, model, in: rect).count : 1
+      if row < y { return number }
+    }
+    return nil
+  }
+
+  private static func text(of line: LogLine, _ model: Model) -> DisplayText {
+    DisplayText(model.shown(line.text, keys: line.keys))
+  }
+
   /// What stands before the text: time, level, source.
   private static func lead(_ rect: Rect) -> Int { (rect.width >= 100 ? 13 : 7) + 6 + 9 }
 
-  private static func lines(of line: LogLine, in rect: Rect) -> [DisplayText] {
+  private static func lines(of line: LogLine, _ model: Model, in rect: Rect) -> [DisplayText] {
     let request = line.request.map { $0.description.count + 2 } ?? 0
-    return DisplayText(line.text).wrapped(to: max(10, rect.width - 4 - lead(rect) - request))
+    return text(of: line, model).wrapped(to: max(10, rect.width - 4 - lead(rect) - request))
   }
 
   private static func draw(

@@ -30,16 +30,17 @@ enum ModelsPanel {
     let top = min(max(0, sheet.cursor - rows / 2), max(0, sheet.order.count - rows))
     for (line, place) in sheet.order.dropFirst(top).prefix(rows).enumerated() {
       draw(
-        content.rows[place], picture, name: name, wide, isChosen: top + line == sheet.cursor, x: rect.x + 1,
+        content.rows[place], model, picture, name: name, wide, isChosen: top + line == sheet.cursor, x: rect.x + 1,
         y: rect.y + 2 + line, limit: rect.width - 2, on: &canvas)
     }
   }
 
   private static func draw(
-    _ row: ModelSheet.Row, _ picture: Picture, name: Int, _ wide: Bool, isChosen: Bool, x: Int, y: Int, limit: Int,
+    _ row: ModelSheet.Row, _ model: Model, _ picture: Picture, name: Int, _ wide: Bool, isChosen: Bool, x: Int, y: Int,
+    limit: Int,
     on canvas: inout Canvas
   ) {
-    let title = DisplayText(row.name.type) + " " + DisplayText(row.name.id)
+    let title = DisplayText(row.name.type) + " " + DisplayText(model.shown(row.name.id))
     var text: DisplayText = DisplayText("\(row.relations.count)").rightAligned(to: 5)
     text += DisplayText("\(row.dependents.count)").rightAligned(to: 6)
     text += DisplayText(row.observers == 0 ? "·" : "\(row.observers)").rightAligned(to: 5)
@@ -84,7 +85,9 @@ enum RelationsPanel {
       for (index, name) in names.enumerated() {
         lines.append(
           (
-            [Span(arrow, .accent), Span(DisplayText(name.type) + " ", .faint), Span(DisplayText(name.id))],
+            [
+              Span(arrow, .accent), Span(DisplayText(name.type) + " ", .faint), Span(DisplayText(model.shown(name.id))),
+            ],
             start + index
           ))
       }

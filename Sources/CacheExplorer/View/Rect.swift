@@ -12,6 +12,8 @@ struct Rect: Equatable, Sendable {
     self.height = max(0, Self.clamp(height))
   }
 
+  func contains(_ place: Point) -> Bool { (x..<right).contains(place.x) && (y..<bottom).contains(place.y) }
+
   var right: Int { x + width }
   var bottom: Int { y + height }
   /// What a border around the part leaves inside.

@@ -27,8 +27,9 @@ struct RequestText {
     addCauses()
   }
 
-  static func title(_ record: RequestRecord) -> DisplayText {
-    DisplayText("Request \(record.id)  \(record.operation.rawValue) ") + DisplayText(record.key ?? "everything")
+  static func title(_ record: RequestRecord, _ model: Model) -> DisplayText {
+    DisplayText("Request \(record.id)  \(record.operation.rawValue) ")
+      + DisplayText(record.key.map { model.shown($0) } ?? "everything")
   }
 
   /// How it ended, in a few words.

@@ -9,6 +9,11 @@ enum RequestsPanel {
     let last = min(list.ids.count, list.top + rows)
     var title: DisplayText = "Requests"
     title += list.ids.isEmpty ? " 0" : " \(list.top + 1)–\(last) of the last \(Format.count(list.ids.count))"
+    if let moment = list.moment, picture.levels.indices.contains(moment.level) {
+      title +=
+        " · " + DisplayText(picture.levels[moment.level].name.uppercased())
+        + " at \(model.time(ofSecond: moment.second))"
+    }
     if !list.search.isEmpty { title += " · /" + DisplayText(list.search.text).clipped(to: 20) }
     let right = summary(picture, room: rect.width - title.width - 8)
     canvas.box(rect, title: title, right: right, isFocused: frame.isFocused)
@@ -17,8 +22,10 @@ enum RequestsPanel {
     drawTitles(columns, in: rect, on: &canvas)
     guard !list.ids.isEmpty else {
       let text: DisplayText =
-        list.search.isEmpty
-        ? "no request yet   :get KEY reads, :run WORKLOAD reads a lot" : "no request matches; Esc clears the filter"
+        list.moment != nil
+        ? "no request was there then; Esc shows all"
+        : list.search.isEmpty
+          ? "no request yet   :get KEY reads, :run WORKLOAD reads a lot" : "no request matches; Esc clears the filter"
       canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
       return
     }
@@ -84,7 +91,7 @@ enum RequestsPanel {
       x = canvas.write(DisplayText(time).padded(to: 13), x: x, y: y, style: .faint)
     }
     if columns.hasOperation { x = canvas.write(DisplayText(record.operation.rawValue).padded(to: 7), x: x, y: y) }
-    let key = DisplayText(record.key ?? "—").shortened(to: columns.key).padded(to: columns.key)
+    let key = DisplayText(record.key.map { model.shown($0) } ?? "—").shortened(to: columns.key).padded(to: columns.key)
     x = canvas.write(key + " ", x: x, y: y, style: isChosen ? .key : .plain)
     var outcome = DisplayText(RequestText.outcome(record))
     if record.callers > 1 { outcome += " ×\(record.callers)" }

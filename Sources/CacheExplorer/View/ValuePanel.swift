@@ -12,7 +12,7 @@ enum ValuePanel {
     let content = lines(sight, model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
     let top = min(max(0, model.inspection?.top ?? 0), max(0, content.lines.count - rows))
-    let title: DisplayText = "Value of " + DisplayText(sight.key)
+    let title: DisplayText = "Value of " + DisplayText(model.shown(sight.key))
     let more =
       content.lines.count > rows
       ? "\(top + 1)–\(min(content.lines.count, top + rows)) of \(content.lines.count) · " : ""

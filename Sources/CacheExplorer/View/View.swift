@@ -38,13 +38,15 @@ func view(_ model: Model, on canvas: inout Canvas) {
     case .config: ConfigPanel.draw(model, in: frame, on: &canvas)
     case .models: ModelsPanel.draw(model, picture, in: frame, on: &canvas)
     case .relations: RelationsPanel.draw(model, picture, in: frame, on: &canvas)
+    case .levels: break
     }
   }
+  if model.focus == .levels, model.inspection == nil { LevelMap.drawCursor(model, picture, on: &canvas) }
   InspectorPanel.draw(model, picture, layout, on: &canvas)
   if let rect = layout.banner { Banner.draw(model, picture, in: rect, on: &canvas) }
   CommandRow.draw(model, layout, on: &canvas)
   if let rect = layout.keyBar { KeyBar.draw(model, in: rect, on: &canvas) }
-  if model.mode == .help || model.mode == .explaining { HelpOverlay.draw(model, in: layout.middle, on: &canvas) }
+  if [.help, .helpSearch, .explaining].contains(model.mode) { HelpOverlay.draw(model, in: layout.middle, on: &canvas) }
 }
 
 /// Where a panel is, and how its frame looks.
@@ -59,6 +61,18 @@ struct PanelFrame {
     guard hasTabs else { return text }
     func tab(_ other: Panel, _ name: DisplayText) -> DisplayText { other == panel ? "[" + text + "]" : name }
     return tab(.log, "Log") + " " + tab(.inFlight, "In flight") + " " + tab(.latency, "Latency")
+  }
+
+  /// The panels that a click on the title's cells chooses, from its left.
+  static func tab(at column: Int, shown: Panel, in flights: Int) -> Panel? {
+    var start = 2
+    for (panel, name) in [(Panel.log, "Log"), (.inFlight, "In flight"), (.latency, "Latency")] {
+      let count = panel == .inFlight && panel == shown ? " \(flights)".count : 0
+      let width = name.count + count + (panel == shown ? 2 : 0)
+      if (start..<start + width).contains(column) { return panel }
+      start += width + 1
+    }
+    return nil
   }
 }
 

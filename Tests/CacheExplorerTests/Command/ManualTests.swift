@@ -19,8 +19,8 @@ struct ManualTests {
       #expect(text.contains("cache-explorer \(command) "), "\(command)")
     }
     for option in [
-      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--once", "--strict", "--record",
-      "--replay", "--export",
+      "--plain", "--screen", "--ascii", "--color", "--theme", "--read-only", "--mask", "--clipboard", "--once",
+      "--strict", "--record", "--replay", "--export",
     ] {
       #expect(text.contains(option), "\(option)")
     }
@@ -38,10 +38,9 @@ struct ManualTests {
   func verbs() throws {
     let examples = [
       "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
-      "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "record a", "replay a",
-      "jump 1s", "log info",
-      "expect hit>=1%", "stats", "status",
-      "help", "quit",
+      "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "record a", "replay a", "jump 1s",
+      "log info", "expect hit>=1%", "stats",
+      "status", "undo", "config", "help", "quit",
     ]
     var seen: Set<String> = []
     for line in examples {

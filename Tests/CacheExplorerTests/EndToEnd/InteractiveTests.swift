@@ -60,6 +60,7 @@ import Testing
     #expect(screen.isCursorVisible, sourceLocation: location)
     #expect(!screen.isPasteBracketed, sourceLocation: location)
     #expect(!screen.isSynchronizing, sourceLocation: location)
+    #expect(screen.mouseModes.isEmpty, sourceLocation: location)
     #expect(terminal.sight.unknown == [], sourceLocation: location)
   }
 
@@ -232,12 +233,125 @@ import Testing
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     expectGivenBack(terminal)
-    // Colours are reset by a sequence of the kind that the key pretends to be; it comes from the terminal's description.
-    let output = String(decoding: terminal.output, as: UTF8.self).replacing("\u{1b}]104\u{7}", with: "").unicodeScalars
+    let output = String(decoding: terminal.output, as: UTF8.self).unicodeScalars
     #expect(!output.contains("\u{202e}"))
     #expect(!output.contains("\u{7}"))
     #expect(!terminal.output.contains(Array("\u{1b}]0;x".utf8)))
     #expect(!terminal.output.contains(Array("v\u{1b}[2J".utf8)))
+  }
+
+  // MARK: The mouse
+
+  /// Presses the left button on a cell, as a terminal with mode 1006 tells it.
+  private func click(_ place: (x: Int, y: Int), times: Int = 1, on terminal: PseudoTerminal) {
+    for _ in 0..<times {
+      terminal.send("\u{1b}[<0;\(place.x + 1);\(place.y + 1)M\u{1b}[<0;\(place.x + 1);\(place.y + 1)m")
+    }
+  }
+
+  @Test("the mouse is taken by %, chooses and opens, and is given back by %, by ^Z and on leaving")
+  func mouse() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    #expect(terminal.sight.screen.mouseModes.isEmpty)
+    for key in ["a", "b", "c"] { try await answer(to: "set \(key) hello", containing: "done", on: terminal) }
+    terminal.send("%")
+    try await terminal.wait(for: "the mouse") { $0.screen.mouseModes == [1000, 1004, 1006] }
+    terminal.send("s")
+    terminal.send("s")
+    let row = try #require(terminal.sight.screen.position(of: "b  "))
+    click(row, on: terminal)
+    try await terminal.wait(for: "the row to be chosen") { $0.screen.contains("│▸b ") }
+    click(row, times: 2, on: terminal)
+    try await terminal.wait(forText: "set b")
+    try await terminal.wait(forText: "Esc closes")
+    terminal.send(.escape)
+
+    // The click that brings the window to the front chooses nothing.
+    terminal.send("\u{1b}[O\u{1b}[I")
+    click((row.x, row.y - 1), on: terminal)
+    click((row.x, row.y + 1), on: terminal)
+    try await terminal.wait(for: "the second click to count") {
+      $0.screen.contains("│▸c ") || $0.screen.contains("│▸a ")
+    }
+
+    terminal.sendControl("z")
+    try await terminal.waitUntilStopped()
+    expectGivenBack(terminal)
+    terminal.foreground()
+    try await terminal.wait(for: "the screen and the mouse again") {
+      !$0.isStopped && $0.screen.isAlternate && $0.screen.mouseModes == [1000, 1004, 1006]
+    }
+    terminal.send("%")
+    try await terminal.wait(for: "the mouse to be the terminal's") { $0.screen.mouseModes.isEmpty }
+    terminal.send("%")
+    try await terminal.wait(for: "the mouse") { !$0.screen.mouseModes.isEmpty }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  // MARK: What keys change
+
+  @Test("t changes the colours at once, and nothing but the colours")
+  func themes() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try await open(in: folder)
+    let place = try #require(terminal.sight.screen.position(of: "● LIVE"))
+    let before = terminal.sight.screen[place.x, place.y].look.foreground
+    terminal.send("t")
+    try await terminal.wait(forText: "the theme is dark")
+    try await terminal.wait(for: "other colours") {
+      $0.screen[place.x, place.y].look.foreground != before && $0.screen.contains("● LIVE")
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
+  @Test("a del is undone by u, in memory and on disk; a picture is exported by X; y copies where that is allowed")
+  func keeps() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "view.txt").path()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["open", try configuration(in: folder), "--clipboard"], width: 120, height: 40,
+      environment: Self.environment)
+    try await terminal.wait(for: "the first picture") { Self.showsBoxes($0.screen) }
+    try await answer(to: "set user:1 hello", containing: "done", on: terminal)
+    try await answer(to: "del user:1", containing: "removed from", on: terminal)
+    terminal.send("u")
+    try await terminal.wait(forText: "del user:1 is undone in memory, disk")
+    try await answer(to: "get user:1 --level disk", containing: "5 B from DISK", on: terminal)
+    terminal.send("y")
+    try await terminal.wait(forText: "✓ copied user:1")
+    #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1b}]52;c;dXNlcjox\u{7}"))
+    terminal.send("Y")
+    try await terminal.wait(forText: "copied 5 B")
+    #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1b}]52;c;aGVsbG8=\u{7}"))
+    terminal.send("X")
+    try await terminal.wait(forText: ":export overview-")
+    terminal.sendControl("u")
+    terminal.send("export \(file) --view\r")
+    try await terminal.wait(forText: "the picture written to")
+    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("1 MEMORY"))
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("colours are named by their parts where the terminal says that it takes them, and its own palette is untouched")
+  func trueColors() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["open", try configuration(in: folder)], width: 120, height: 40,
+      environment: Self.environment.merging(["COLORTERM": "truecolor"]) { $1 })
+    try await terminal.wait(for: "the first picture") { Self.showsBoxes($0.screen) }
+    let place = try #require(terminal.sight.screen.position(of: "● LIVE"))
+    #expect(terminal.sight.screen[place.x, place.y].look.foreground == 1 << 24 | 0x57ab5a)
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+    #expect(!String(decoding: terminal.output, as: UTF8.self).contains("\u{1b}]104"))
+    #expect(!String(decoding: terminal.output, as: UTF8.self).contains("\u{1b}]4;"))
   }
 
   // MARK: Signals

@@ -46,6 +46,7 @@ import Testing
     #expect(screen.isCursorVisible, sourceLocation: location)
     #expect(!screen.isPasteBracketed, sourceLocation: location)
     #expect(!screen.isSynchronizing, sourceLocation: location)
+    #expect(screen.mouseModes.isEmpty, sourceLocation: location)
   }
 
   @Test("QUIT gives the terminal back as every other signal does")
@@ -68,6 +69,8 @@ import Testing
       in: folder, more: signal == SIGABRT ? ["--run", "zipf --rate 2000"] : [],
       environment: ["SWIFT_BACKTRACE": "enable=no"])
     try await waitForPicture(terminal)
+    terminal.send("%")
+    try await terminal.wait(for: "the mouse") { !$0.screen.mouseModes.isEmpty }
     terminal.signal(signal)
     #expect(try await terminal.ending() == .signalled(signal))
     expectGivenBack(terminal)

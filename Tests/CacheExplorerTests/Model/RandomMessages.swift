@@ -92,7 +92,7 @@ struct RandomMessages {
   }
 
   mutating func message() -> Message {
-    switch Int.random(in: 0...19, using: &generator) {
+    switch Int.random(in: 0...20, using: &generator) {
     case 0...6: return .input(.key(key()))
     case 7: return .input(.paste(text()))
     case 8:
@@ -117,6 +117,14 @@ struct RandomMessages {
     case 15:
       return .finished(
         CommandResult(command: text(), outcome: .hit, level: text(), microseconds: number(), note: text()))
+    case 17:
+      let kinds: [InputEvent.Mouse.Kind] = [.press, .press, .wheelUp, .wheelDown]
+      let place = Point(x: .random(in: 0...140, using: &generator), y: .random(in: 0...50, using: &generator))
+      return .input(
+        .mouse(
+          InputEvent.Mouse(
+            kind: kinds.randomElement(using: &generator) ?? .press, at: place,
+            clicks: .random(in: 1...2, using: &generator))))
     case 16: return .rejected(line: text(), reason: text(), column: number())
     default:
       let lost = Int.random(in: 0...30, using: &generator) == 0 ? number() : 0

@@ -12,6 +12,28 @@ struct PaletteTests {
     #expect(ColorDepth.chosen(colors: colors, environment: [:]) == expected)
   }
 
+  @Test("any colour can be had where the terminal or its description says so, and has colours enough for it")
+  func fullDepth() {
+    for word in ["truecolor", "24bit"] {
+      #expect(ColorDepth.chosen(colors: 256, environment: ["COLORTERM": word]) == .full)
+      #expect(ColorDepth.chosen(colors: 8, environment: ["COLORTERM": word]) == .eight)
+      #expect(ColorDepth.chosen(colors: 256, environment: ["COLORTERM": word, "NO_COLOR": "1"]) == .mono)
+    }
+    #expect(ColorDepth.chosen(colors: 256, environment: ["COLORTERM": "yes"]) == .many)
+    #expect(ColorDepth.chosen(colors: 1 << 24, environment: [:], isDirect: true) == .full)
+  }
+
+  @Test("with any colour each role has a number of its own and a colour for it", arguments: Theme.allCases)
+  func colorsByNumber(theme: Theme) {
+    let palette = Palette(depth: .full, theme: theme)
+    let colors = palette.colorsByNumber
+    for role in Style.Role.allCases {
+      guard let number = palette.appearance(of: Style(role: role)).foreground, number > 15 else { continue }
+      #expect(colors[number] != nil, "\(role)")
+    }
+    #expect(Palette(depth: .many, theme: theme).colorsByNumber.isEmpty)
+  }
+
   @Test("NO_COLOR asks for none, unless it is empty")
   func noColor() {
     #expect(ColorDepth.chosen(colors: 256, environment: ["NO_COLOR": "1"]) == .mono)
@@ -60,7 +82,7 @@ struct PaletteTests {
 
   @Test("every theme has colours of its depth, and hit and miss apart", arguments: Theme.allCases)
   func themes(theme: Theme) {
-    for (depth, count) in [(ColorDepth.mono, 0), (.eight, 8), (.sixteen, 16), (.many, 256)] {
+    for (depth, count) in [(ColorDepth.mono, 0), (.eight, 8), (.sixteen, 16), (.many, 256), (.full, 256)] {
       let palette = Palette(depth: depth, theme: theme)
       for role in Style.Role.allCases {
         let foreground = palette.appearance(of: Style(role: role)).foreground

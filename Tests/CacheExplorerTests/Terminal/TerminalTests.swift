@@ -116,10 +116,15 @@ struct TerminalTests {
     terminal.show(picture)
     #expect(terminal.writes == writesBefore + 2)
     let frame = rig.read(terminal)
-    #expect(frame.starts(with: Array("\u{1b}[?2026h".utf8)))
-    #expect(frame.suffix(8) == Array("\u{1b}[?2026l".utf8)[...])
-    #expect(frame.count < 40)
+    // So short that it comes at once anyway: brackets would be most of it.
+    #expect(frame.count < 16)
     #expect(rig.emulator.screen.rows[7].contains("xxxxxq"))
+    for y in 0..<40 { picture[3, y].glyph = "w" }
+    terminal.show(picture)
+    #expect(terminal.writes == writesBefore + 3)
+    let long = rig.read(terminal)
+    #expect(long.starts(with: Array("\u{1b}[?2026h".utf8)))
+    #expect(long.suffix(8) == Array("\u{1b}[?2026l".utf8)[...])
   }
 
   @Test("on a tall terminal the scrolling region is the whole height")
@@ -201,6 +206,76 @@ struct TerminalTests {
     #expect(rig.emulator.screen[0, 0].look.foreground == 196)
     #expect(rig.emulator.screen[0, 0].look.isReversed && rig.emulator.screen[0, 0].look.isBold)
     #expect(rig.emulator.screen[1, 0].look.foreground == 71)
+  }
+
+  @Test("another theme draws every cell anew, with its colours")
+  func themes() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    var picture = canvas(["h"])
+    picture[0, 0].style.role = .hit
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    terminal.use(.dark)
+    terminal.show(picture)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen[0, 0].look.foreground == 114)
+    #expect(rig.emulator.screen.rows[0] == "h")
+  }
+
+  @Test("a terminal that takes any colour is told its parts", arguments: ["truecolor", "24bit"])
+  func trueColors(variable: String) throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options(["COLORTERM": variable]))
+    #expect(terminal.colors == .full)
+    var picture = canvas(["hm."])
+    picture[0, 0].style.role = .hit
+    picture[1, 0].style.role = .miss
+    terminal.show(picture)
+    terminal.close()
+    let bytes = rig.read(terminal)
+    #expect(bytes.contains(Array("\u{1b}[38;2;87;171;90m".utf8)))
+    #expect(bytes.contains(Array("\u{1b}[38;2;214;138;18m".utf8)))
+    #expect(!bytes.contains(Array("38;5;".utf8)))
+    // The terminal's palette was not changed, and is not put back.
+    #expect(!bytes.contains(Array("\u{1b}]".utf8)))
+  }
+
+  @Test("the mouse is taken and given back, at the latest on leaving; what it does comes as events")
+  func mouse() async throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    var events = terminal.input.makeAsyncIterator()
+    terminal.useMouse(true)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.mouseModes == [1000, 1004, 1006])
+    rig.type("\u{1b}[<0;3;2M\u{1b}[<0;3;2m\u{1b}[<64;1;1M\u{1b}[I")
+    func mouse(_ kind: InputEvent.Mouse.Kind, _ x: Int, _ y: Int) -> InputEvent {
+      .mouse(InputEvent.Mouse(kind: kind, at: Point(x: x, y: y)))
+    }
+    for event in [mouse(.press, 2, 1), mouse(.wheelUp, 0, 0), .focus(true)] {
+      #expect(await events.next(isolation: #isolation) == event)
+    }
+    terminal.useMouse(false)
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.mouseModes.isEmpty)
+    terminal.useMouse(true)
+    terminal.close()
+    _ = rig.read(terminal)
+    #expect(rig.emulator.screen.mouseModes.isEmpty)
+  }
+
+  @Test("what is copied goes to the clipboard in an encoding in which it can do nothing else; too much does not go")
+  func copies() throws {
+    let rig = Rig()
+    let terminal = try Terminal(rig.options())
+    defer { terminal.close() }
+    _ = rig.read(terminal)
+    terminal.copy("user:1\u{7}\u{1b}[2J")
+    #expect(rig.read(terminal) == Array("\u{1b}]52;c;dXNlcjoxBxtbMko=\u{7}".utf8))
+    terminal.copy(String(repeating: "x", count: Terminal.mostCopied + 1))
+    #expect(rig.read(terminal).isEmpty)
   }
 
   @Test("NO_COLOR leaves the attributes and takes the colours")

@@ -32,12 +32,31 @@ struct KeyTableTests {
     }
   }
 
+  @Test("/ in the help searches it: what contains the text is shown, Esc shows everything again, and then closes")
+  func helpIsSearched() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.type("?/memory warn")
+    #expect(scene.lines.contains { $0.contains("w") && $0.contains("send a memory warning") })
+    #expect(!scene.lines.contains { $0.contains("one row up") })
+    scene.press(.enter)
+    #expect(scene.model.mode == .help)
+    #expect(scene.lines.contains { $0.contains("/memory warn") })
+    scene.press(.escape)
+    #expect(scene.lines.contains { $0.contains("one row up") })
+    scene.press(.escape)
+    #expect(scene.model.mode == .normal)
+    scene.type("?/zebra")
+    #expect(scene.lines.contains { $0.contains("no key does that") })
+    scene.press(.control("c"), .escape)
+    #expect(scene.model.mode == .normal)
+  }
+
   @Test("The help shows every key")
   func helpIsComplete() {
     var scene = Scene(size: Size(width: 120, height: 40))
     scene.press(.character("?"))
     var text = ""
-    for _ in 0..<6 {
+    for _ in 0..<8 {
       text += scene.lines.joined(separator: "\n")
       scene.press(.pageDown)
     }

@@ -56,12 +56,28 @@ struct FormatTests {
     #expect(Format.clock(milliseconds: -1) == "23:59:59.999")
   }
 
-  @Test("Ages and times left move in steps of five where a second more or less tells nothing")
+  @Test("Ages and times left move in steps where a second more or less tells nothing")
   func calm() {
     #expect(
-      [0, 9, 10, 14, 59, 99, 100].map { Format.age(seconds: $0) } == ["0s", "9s", "10s", "10s", "55s", "95s", "1m"])
+      [0, 4, 9, 10, 19, 59, 60, 99, 119, 120, 7_200].map { Format.age(seconds: $0) }
+        == ["<5s", "<5s", "5s", "10s", "10s", "50s", "1m", "1m", "1m", "2m", "2h"])
     #expect(
-      [0, 1, 20, 21, 25, 26, 99, 600].map { Format.timeLeft(seconds: $0) }
-        == ["0s", "1s", "20s", "25s", "25s", "30s", "1m", "10m"])
+      [0, 1, 10, 11, 15, 16, 20, 21, 26, 61, 119, 120, 121, 180, 600, 601, 6_000, .max].map {
+        Format.timeLeft(seconds: $0)
+      }
+        == [
+          "0s", "1s", "10s", "15s", "15s", "20s", "20s", "30s", "30s", "70s", "120s", "120s", "3m", "3m", "10m", "11m",
+          "2h",
+          Format.span(seconds: .max),
+        ])
+  }
+
+  @Test("What is left is never shown as less than it is, nor as much more")
+  func honest() {
+    for seconds: Int64 in 0...10_000 {
+      let shown = Format.steppedTimeLeft(seconds: seconds)
+      #expect(shown >= seconds)
+      #expect(shown - seconds < max(1, seconds) || shown - seconds < 10)
+    }
   }
 }

@@ -56,7 +56,7 @@ struct OperatorViewTests {
     let lines =
       try OperatorScene.busy(Size(width: 160, height: 60)).lines
       + OperatorScene.busy(Size(width: 200, height: 60)).lines
-    #expect(lines.contains { $0.contains("v1/img:1 ") && $0.contains("≈ stale 14s") })
+    #expect(lines.contains { $0.contains("v1/img:1 ") && $0.contains("≈ stale 10s") })
     #expect(lines.contains { $0.contains("≈ stale 1 ") })
     #expect(lines.contains { $0.contains("≈ stale") && $0.contains("✕ expired") })
   }
@@ -141,10 +141,10 @@ private let narrowShown = #"""
    served by —    fallback 1
   ┌ Entries 1–4 of 12 ──────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ≈ stale ┐
   │ KEY                     1 2 4      SIZE   AGE  TTL LEFT           HITS  LAST │
-  │▸v1/img:1                · ≈ ·     900 B   15s  ≈ stale 14s           1  10s  │
-  │ v1/img:0                · ✕ ·     900 B   15s  expired 11s           0  15s  │
-  │ v1/img:2                · ✕ ·     900 B   15s  expired 10s           0  15s  │
-  │ v1/img:3                · ✕ ·     900 B   15s  expired 10s           0  15s  │
+  │▸v1/img:1                · ≈ ·     900 B   10s  ≈ stale 10s           1  10s  │
+  │ v1/img:0                · ✕ ·     900 B   10s  expired 10s           0  10s  │
+  │ v1/img:2                · ✕ ·     900 B   10s  expired 10s           0  10s  │
+  │ v1/img:3                · ✕ ·     900 B   10s  expired 10s           0  10s  │
   └──────────────────────────────────────────────────────────────────────────────┘
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
    ?Help :Command /Filter ↵Inspect 1-7 Screen Tab Focus Space Pause wWarning qQuit

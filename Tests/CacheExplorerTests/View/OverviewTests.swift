@@ -81,15 +81,15 @@ private let wide = #"""
    served by MEMORY 76.6% ██████████████████████████████████████████████████▌ DISK 15.3% ██████████▏ origin 8.1% █████▍
   ┌ Entries 1–9 of 9 ───────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ In flight 1 ─────────── 3 callers joined ┐
   │ KEY                   M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ KEY             AT      WAIT ELAPSED     │
-  │▸user:42               ● ◐   4.1 KiB   20s  ██████████  60s      19  2s   ││ img:logo        origin  ×4   ████ 412ms! │
-  │ user:9113             ● ●   4.1 KiB   20s  █████████░  55s      18  4s   ││                                          │
-  │ feed:home?page=1      ● ●   4.1 KiB   20s  █████████░  55s      17  4s   ││                                          │
-  │ i18n/日本語           ● ●   4.1 KiB   20s  █████████▌  55s      16  4s   │└──────────────────────────────────────────┘
-  │ key\e[2J\u{202e}      ● ●   4.1 KiB   20s  █████████▌  60s      16  4s   │┌ Latency ──────────── since start · log x ┐
-  │ search:"swift"        ● ●   4.1 KiB   20s  ████████▌░  55s      16  4s   ││       100n 10µ   1m   100m      p50   p99│
-  │ img:hero@2x           ● ●   1.9 MiB   20s  ██████████   9m       0  20s  ││MEMORY       █                  18µs  18µs│
+  │▸user:42               ● ◐   4.1 KiB   20s  ██████████  60s      19  <5s  ││ img:logo        origin  ×4   ████ 412ms! │
+  │ user:9113             ● ●   4.1 KiB   20s  ██████████  60s      18  <5s  ││                                          │
+  │ feed:home?page=1      ● ●   4.1 KiB   20s  ██████████  60s      17  <5s  ││                                          │
+  │ i18n/日本語           ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │└──────────────────────────────────────────┘
+  │ key\e[2J\u{202e}      ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │┌ Latency ──────────── since start · log x ┐
+  │ search:"swift"        ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  ││       100n 10µ   1m   100m      p50   p99│
+  │ img:hero@2x           ● ●   1.9 MiB   20s  ██████████  10m       0  20s  ││MEMORY       █                  18µs  18µs│
   │ cfg/flags             ● ●     9 KiB   20s  no expiry             0  20s  ││DISK              █            1.1ms 1.1ms│
-  │ session:7f3a9e…12aa91 ✕ ✕     212 B   20s  expired 1s            0  20s  ││origin                 █        82ms  82ms│
+  │ session:7f3a9e…12aa91 ✕ ✕     212 B   20s  expired <5s           0  20s  ││origin                 █        82ms  82ms│
   │                                                                          ││                                          │
   │                                                                          ││                                          │
   │                                                                          ││                                          │
@@ -121,12 +121,12 @@ private let smallOverview = #"""
    served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
   ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
   │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-  │▸user:42                   ● ◐   4.1 KiB   20s  ██████████  60s      19  2s   │
-  │ user:9113                 ● ●   4.1 KiB   20s  █████████░  55s      18  4s   │
-  │ feed:home?page=1          ● ●   4.1 KiB   20s  █████████░  55s      17  4s   │
-  │ i18n/日本語               ● ●   4.1 KiB   20s  █████████▌  55s      16  4s   │
-  │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  █████████▌  60s      16  4s   │
-  │ search:"swift"            ● ●   4.1 KiB   20s  ████████▌░  55s      16  4s   │
+  │▸user:42                   ● ◐   4.1 KiB   20s  ██████████  60s      19  <5s  │
+  │ user:9113                 ● ●   4.1 KiB   20s  ██████████  60s      18  <5s  │
+  │ feed:home?page=1          ● ●   4.1 KiB   20s  ██████████  60s      17  <5s  │
+  │ i18n/日本語               ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ search:"swift"            ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
   └──────────────────────────────────────────────────────────────────────────────┘
   ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
   │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
@@ -183,8 +183,11 @@ private let help = #"""
    CacheExplorer demo.yaml  ● LIVE  3/s  hit 91.9%  fly 1        12:03:23  ?:help
   ┌ Help · Overview ──────────────────────────────────────── ↓ more · Esc closes ┐
   │ Move                                                                         │
-  │   Tab → l        focus the next panel                                        │
-  │   S-Tab ← h      focus the previous panel                                    │
+  │   Tab            focus the next panel                                        │
+  │   S-Tab          focus the previous panel                                    │
+  │   → l            focus the next panel; in a level's history: a second on     │
+  │   ← h            focus the previous panel; in a level's history: a second    │
+  │                  back                                                        │
   │   ↑ k            one row up                                                  │
   │   ↓ j            one row down                                                │
   │   PgUp           one page up                                                 │
@@ -192,14 +195,11 @@ private let help = #"""
   │   g Home         first row                                                   │
   │   G End          last row; the log follows again                             │
   │ Look                                                                         │
-  │   /              filter the keys (!text inverts); in the log: search         │
-  │   Enter          look closely: at the request, or at what a line leads to    │
+  │   /              filter the keys (!text inverts); in the log and in this     │
+  │                  help: search                                                │
+  │   Enter          look closely: at the request, the second, or what a line    │
+  │                  leads to                                                    │
   │   n              next match in the log                                       │
-  │   N              previous match in the log                                   │
-  │   e              next warning, error or mark in the log                      │
-  │   E              previous warning, error or mark in the log                  │
-  │   m              mark this line of the log, or take the mark away            │
-  │   W              wrap long lines of the log                                  │
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
@@ -215,12 +215,12 @@ private let command = #"""
    served by M 76.6 ████████████████████████████████▏ D 15.3 ██████▍ o 8.1 ███▍
   ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
   │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-  │▸user:42                   ● ◐   4.1 KiB   20s  ██████████  60s      19  2s   │
-  │ user:9113                 ● ●   4.1 KiB   20s  █████████░  55s      18  4s   │
-  │ feed:home?page=1          ● ●   4.1 KiB   20s  █████████░  55s      17  4s   │
-  │ i18n/日本語               ● ●   4.1 KiB   20s  █████████▌  55s      16  4s   │
-  │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  █████████▌  60s      16  4s   │
-  │ search:"swift"            ● ●   4.1 KiB   20s  ████████▌░  55s      16  4s   │
+  │▸user:42                   ● ◐   4.1 KiB   20s  ██████████  60s      19  <5s  │
+  │ user:9113                 ● ●   4.1 KiB   20s  ██████████  60s      18  <5s  │
+  │ feed:home?page=1          ● ●   4.1 KiB   20s  ██████████  60s      17  <5s  │
+  │ i18n/日本語               ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ search:"swift"            ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
   └──────────────────────────────────────────────────────────────────────────────┘
   ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
   │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
@@ -234,7 +234,7 @@ private let command = #"""
   """#
 
 private let zoom = #"""
-   CacheExplorer demo.yaml  ‖ PAUSED · 12.3 s behind  3/s        12:03:23  ?:help
+   CacheExplorer demo.yaml  ‖ PAUSED · 0 events behind  3/s      12:03:23  ?:help
   ┌ Latency · all ─────────── a: all · since start · log x, log counts · ↵ worst ┐
   │ MEMORY      n 113  p50 18µs  p90 18µs  p99 18µs  p99.9 20µs  max 20µs        │
   │                    █                                                         │

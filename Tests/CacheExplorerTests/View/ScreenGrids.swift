@@ -147,12 +147,12 @@ enum ScreenGrids {
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────────────────────────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                                                               M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-    │▸user:42                                                           ● ●   4.1 KiB   35s  ████████▌░  25s       1  5s   │
-    │ feed:home                                                         ● ●   4.1 KiB   35s  █████████░  30s       1  4s   │
-    │ user:9113                                                         ✕ ●   4.1 KiB   35s  expired 6s            0  35s  │
-    │ i18n/日本語                                                       ✕ ●   4.1 KiB   35s  expired 6s            0  35s  │
-    │ key\e[2J                                                          ✕ ●   4.1 KiB   35s  expired 6s            0  35s  │
-    │ thumb:903                                                         ● ●   4.1 KiB    2s  █████████░  30s       0  2s   │
+    │▸user:42                                                           ● ●   4.1 KiB   30s  ██████████  30s       1  5s   │
+    │ feed:home                                                         ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  │
+    │ user:9113                                                         ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ i18n/日本語                                                       ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ key\e[2J                                                          ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ thumb:903                                                         ● ●   4.1 KiB   <5s  ██████████  30s       0  <5s  │
     │                                                                                                                      │
     │                                                                                                                      │
     │                                                                                                                      │
@@ -189,12 +189,12 @@ enum ScreenGrids {
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                                                                                                  12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────────────────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ Request #6  get user:42 ───────────────────────────────────────────────── ↵ inspects ┐
     │ KEY                                                       M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ hit DISK                                                                             │
-    │▸user:42                                                   ● ●   4.1 KiB   35s  ████████▌░  25s       1  5s   ││ 4.1 KiB · total 570µs · TTL 9m · 12:03:31.416                                        │
-    │ feed:home                                                 ● ●   4.1 KiB   35s  █████████░  30s       1  4s   ││                       0                         285µs                         570µs  │
-    │ user:9113                                                 ✕ ●   4.1 KiB   35s  expired 6s            0  35s  ││ MEMORY      ○ expired █▉ 20µs                                                        │
-    │ i18n/日本語                                               ✕ ●   4.1 KiB   35s  expired 6s            0  35s  ││ DISK        ● hit      ██████████████████████████████████████████▊ 460µs             │
-    │ key\e[2J                                                  ✕ ●   4.1 KiB   35s  expired 6s            0  35s  ││ MEMORY      fill                                                  ████████▍ 90µs     │
-    │ thumb:903                                                 ● ●   4.1 KiB    2s  █████████░  30s       0  2s   ││ why: MEMORY missed because its copy expired 12:03:30 (ttl 30s); see event 63         │
+    │▸user:42                                                   ● ●   4.1 KiB   30s  ██████████  30s       1  5s   ││ 4.1 KiB · total 570µs · TTL 9m · 12:03:31.416                                        │
+    │ feed:home                                                 ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  ││                       0                         285µs                         570µs  │
+    │ user:9113                                                 ✕ ●   4.1 KiB   30s  expired 5s            0  30s  ││ MEMORY      ○ expired █▉ 20µs                                                        │
+    │ i18n/日本語                                               ✕ ●   4.1 KiB   30s  expired 5s            0  30s  ││ DISK        ● hit      ██████████████████████████████████████████▊ 460µs             │
+    │ key\e[2J                                                  ✕ ●   4.1 KiB   30s  expired 5s            0  30s  ││ MEMORY      fill                                                  ████████▍ 90µs     │
+    │ thumb:903                                                 ● ●   4.1 KiB   <5s  ██████████  30s       0  <5s  ││ why: MEMORY missed because its copy expired 12:03:30 (ttl 30s); see event 63         │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
@@ -251,11 +251,11 @@ enum ScreenGrids {
      demo.yaml  ● LIVE     12:03:36  ?:help
     ┌ Entries 1–5 of 6 ──────── sort HITS▼ ┐
     │ KEY            MD  TTL LEFT     LAST │
-    │▸user:42        ●●  ████▌  25s   5s   │
-    │ feed:home      ●●  ████▌  30s   4s   │
-    │ user:9113      ✕●  expired 6s   35s  │
-    │ i18n/日本語    ✕●  expired 6s   35s  │
-    │ key\e[2J       ✕●  expired 6s   35s  │
+    │▸user:42        ●●  █████  30s   5s   │
+    │ feed:home      ●●  █████  30s   <5s  │
+    │ user:9113      ✕●  expired 5s   30s  │
+    │ i18n/日本語    ✕●  expired 5s   30s  │
+    │ key\e[2J       ✕●  expired 5s   30s  │
     └──────────────────────────────────────┘
      : types a command   get KEY · set KEY …
     """#,
@@ -263,12 +263,12 @@ enum ScreenGrids {
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-    │▸user:42                   ● ●   4.1 KiB   35s  ████████▌░  25s       1  5s   │
-    │ feed:home                 ● ●   4.1 KiB   35s  █████████░  30s       1  4s   │
-    │ user:9113                 ✕ ●   4.1 KiB   35s  expired 6s            0  35s  │
-    │ i18n/日本語               ✕ ●   4.1 KiB   35s  expired 6s            0  35s  │
-    │ key\e[2J                  ✕ ●   4.1 KiB   35s  expired 6s            0  35s  │
-    │ thumb:903                 ● ●   4.1 KiB    2s  █████████░  30s       0  2s   │
+    │▸user:42                   ● ●   4.1 KiB   30s  ██████████  30s       1  5s   │
+    │ feed:home                 ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  │
+    │ user:9113                 ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ i18n/日本語               ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ key\e[2J                  ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ thumb:903                 ● ●   4.1 KiB   <5s  ██████████  30s       0  <5s  │
     │                                                                              │
     │                                                                              │
     │                                                                              │

@@ -24,6 +24,8 @@ package struct EmulatedScreen: Equatable, Sendable {
   package internal(set) var isCursorVisible = true
   package internal(set) var isAlternate = false
   package internal(set) var isPasteBracketed = false
+  /// The modes by which a program is told of the mouse and the focus.
+  package internal(set) var mouseModes: Set<Int> = []
   /// Between the beginning and the end of a synchronized frame: the screen is half drawn.
   package internal(set) var isSynchronizing = false
 

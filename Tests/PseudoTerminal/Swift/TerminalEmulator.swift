@@ -231,7 +231,9 @@ package struct TerminalEmulator: Sendable {
       if screen.isSynchronizing, !isOn { frames += 1 }
       screen.isSynchronizing = isOn
     case 47, 1047, 1049: alternate(isOn)
-    case 1, 12, 1000, 1002, 1003, 1004, 1006: break  // keys and mouse: what the program reads, not what it shows
+    case 1000, 1004, 1006:
+      if isOn { screen.mouseModes.insert(mode) } else { screen.mouseModes.remove(mode) }
+    case 1, 12, 1002, 1003: break  // keys and mouse: what the program reads, not what it shows
     default: unknown.append("mode ?\(mode)")
     }
   }
@@ -246,6 +248,7 @@ package struct TerminalEmulator: Sendable {
     next.isAlternate = isOn
     next.isCursorVisible = screen.isCursorVisible
     next.isPasteBracketed = screen.isPasteBracketed
+    next.mouseModes = screen.mouseModes
     next.isSynchronizing = screen.isSynchronizing
     screen = next
     isWrapPending = false
@@ -269,6 +272,11 @@ package struct TerminalEmulator: Sendable {
       case 49: look.background = nil
       case 90...97: look.foreground = code - 82
       case 100...107: look.background = code - 92
+      case 38 where rest.first == 2:
+        // Above the numbers, so that a colour by its parts is told from one by its number.
+        let parts = rest.dropFirst().prefix(3)
+        look.foreground = parts.reduce(1) { $0 << 8 | ($1 & 0xff) }
+        rest = rest.dropFirst(4)
       case 38 where rest.first == 5, 48 where rest.first == 5:
         let color = rest.dropFirst().first
         if code == 38 { look.foreground = color } else { look.background = color }

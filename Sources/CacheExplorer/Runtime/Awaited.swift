@@ -1,0 +1,63 @@
+import Synchronization
+
+/// A value behind a lock, and one task that waits until there is something in it.
+final class Awaited<Value: Sendable>: Sendable {
+  private struct State {
+    var value: Value
+    var waiting: CheckedContinuation<Void, Never>?
+  }
+
+  private let state: Mutex<State>
+  private let isThere: @Sendable (Value) -> Bool
+
+  /// `isThere`: Whether the value is worth being woken for.
+  init(_ value: Value, isThere: @escaping @Sendable (Value) -> Bool) {
+    state = Mutex(State(value: value))
+    self.isThere = isThere
+  }
+
+  /// Puts something in, and wakes who waits.
+  func put(_ change: (inout Value) -> Void) {
+    let waiting = state.withLock { state in
+      change(&state.value)
+      defer { state.waiting = nil }
+      return state.waiting
+    }
+    waiting?.resume()
+  }
+
+  /// Takes the value out and leaves another.
+  func take(leaving rest: Value) -> Value {
+    state.withLock { state in
+      defer { state.value = rest }
+      return state.value
+    }
+  }
+
+  /// Waits until something is there, or until the task is cancelled.
+  ///
+  /// One task may wait.
+  func wait(isolation: isolated (any Actor)? = #isolation) async {
+    await withTaskCancellationHandler {
+      // Keeps this closure where the caller is: it would go to the shared pool otherwise, and wake a thread there.
+      _ = isolation
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          guard !isThere(state.value), !Task.isCancelled else { return true }
+          state.waiting = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    } onCancel: {
+      takeWaiting()?.resume()
+    }
+  }
+
+  private func takeWaiting() -> CheckedContinuation<Void, Never>? {
+    state.withLock { state in
+      defer { state.waiting = nil }
+      return state.waiting
+    }
+  }
+}

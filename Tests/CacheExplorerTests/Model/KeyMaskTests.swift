@@ -1,0 +1,59 @@
+import CacheEngine
+import Testing
+
+@testable import CacheExplorer
+
+struct KeyMaskTests {
+  @Test("a key has one name, another key another one, and both are others with another salt")
+  func names() {
+    let (mask, other) = (KeyMask(salt: 7), KeyMask(salt: 8))
+    #expect(mask.name(of: "user:1") == mask.name(of: "user:1"))
+    #expect(mask.name(of: "user:1") != mask.name(of: "user:2"))
+    #expect(mask.name(of: "user:1") != other.name(of: "user:1"))
+    let names = Set((0..<1_000).map { mask.name(of: "user:\($0)") })
+    #expect(names.count == 1_000)
+    for name in names { #expect(name.hasPrefix("key-") && name.utf8.count == 10) }
+  }
+
+  @Test("in a text every key is hidden, also one that begins with another")
+  func texts() {
+    let mask = KeyMask(salt: 7)
+    let text = mask.hide(["user:1", "user:12"], in: "evict user:12 for user:1 (user:1)")
+    #expect(!text.contains("user"))
+    #expect(text == "evict \(mask.name(of: "user:12")) for \(mask.name(of: "user:1")) (\(mask.name(of: "user:1")))")
+    #expect(mask.hide([""], in: "as it was") == "as it was")
+  }
+
+  @Test("Hidden, no key is on any screen, nor in what is inspected, asked, answered or exported")
+  func nowhere() throws {
+    var scene = try ScreensScene.make(Size(width: 200, height: 60))
+    scene.press(.character("P"))
+    let secrets = ["user:", "feed:", "日本語", "img:", "thumb:", "search:"]
+    func expectHidden(_ text: String, _ location: SourceLocation = #_sourceLocation) {
+      for secret in secrets { #expect(!text.contains(secret), "\(secret) in\n\(text)", sourceLocation: location) }
+    }
+    for page in Page.allCases where page != .config {
+      scene.type("\(page.rawValue)")
+      expectHidden(scene.lines.joined(separator: "\n"))
+      for _ in 0..<8 {
+        scene.press(.enter)
+        expectHidden(scene.lines.joined(separator: "\n"))
+        scene.press(.escape, .down)
+      }
+    }
+    scene.type("2d")
+    expectHidden(scene.lines.joined(separator: "\n"))
+    #expect(scene.lines.contains { $0.contains("delete key-") })
+    scene.type("n:")
+    scene.send(.finished(CommandResult(command: "set", outcome: .ok, microseconds: 3), line: "set user:42 secretvalue"))
+    expectHidden(scene.lines.joined(separator: "\n"))
+    #expect(!scene.lines.contains { $0.contains("secretvalue") })
+    scene.press(.escape)
+    for (key, formats) in [("2", ExportFormat.allCases), ("3", ExportFormat.allCases), ("6", ExportFormat.allCases)] {
+      scene.type(key)
+      for format in formats { expectHidden(try #require(ViewExport(scene.model, as: format)).text) }
+    }
+    scene.type("1P")
+    #expect(scene.lines.contains { $0.contains("user:42") })
+  }
+}

@@ -1,0 +1,87 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+/// `undo`: everything as it was, or nothing at all.
+struct UndoTests {
+  private func interpreter() async throws -> Interpreter {
+    let configuration = try ConfigurationReader.read(
+      """
+      levels:
+        - memory: { capacity: 1 MiB, expiry: 1h }
+        - memory: { name: second, capacity: 8 MiB }
+      """, file: "c.yaml", folder: "/")
+    return Interpreter(live: try await CacheBuilder.build(configuration, file: "c.yaml"), mode: .interactive)
+  }
+
+  private struct Copy: Equatable {
+    var value: Data?
+    var deadline: CacheInstant?
+    var created: CacheInstant?
+  }
+
+  private func copies(of key: String, in interpreter: Interpreter) async throws -> [Copy] {
+    var copies: [Copy] = []
+    for level in interpreter.current.live.levels {
+      let entry = try await level.storage?.lookupIncludingExpired(key).entry
+      copies.append(Copy(value: entry?.value, deadline: entry?.deadline, created: entry?.created))
+    }
+    return copies
+  }
+
+  @Test(
+    "A set, a del and an expire are taken back: value, deadline and age in every level",
+    arguments: ["set a other --ttl 5s", "set a other --level second", "del a", "expire a"])
+  func takesBack(line: String) async throws {
+    let interpreter = try await interpreter()
+    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: .seconds(60), level: nil))
+    let before = try await copies(of: "a", in: interpreter)
+    let command = try #require(try Command.parse(line))
+    #expect(await interpreter.run(command).outcome == .ok)
+    #expect(try await copies(of: "a", in: interpreter) != before)
+    #expect(interpreter.undoable?.hasSuffix(" a") == true)
+    let result = await interpreter.run(.undo)
+    #expect(result.outcome == .ok, "\(result.error ?? "")")
+    #expect(try await copies(of: "a", in: interpreter) == before)
+    #expect(interpreter.undoable == nil)
+  }
+
+  @Test("The first store of a key is taken back by removing it")
+  func takesBackFirst() async throws {
+    let interpreter = try await interpreter()
+    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    let result = await interpreter.run(.undo)
+    #expect(result.note == "set a is undone in memory, second")
+    #expect(try await copies(of: "a", in: interpreter).allSatisfy { $0.value == nil })
+  }
+
+  @Test("If the key has changed since, nothing is touched")
+  func refuses() async throws {
+    let interpreter = try await interpreter()
+    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    try await interpreter.current.live.levels[1].level.store(
+      Data("two".utf8), forKey: "a", terms: StoreTerms(expiry: .never))
+    let before = try await copies(of: "a", in: interpreter)
+    let result = await interpreter.run(.undo)
+    #expect(result.outcome == .error)
+    #expect(result.error == "the key has changed in second since; set a stays")
+    #expect(try await copies(of: "a", in: interpreter) == before)
+  }
+
+  @Test("What concerns more than a key, what changed nothing, and what came before another change cannot be undone")
+  func offersNot() async throws {
+    let interpreter = try await interpreter()
+    _ = await interpreter.run(.delete(key: "nobody"))
+    #expect(interpreter.undoable == nil)
+    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    #expect(interpreter.undoable == "set a")
+    // Reading changes nothing that matters here.
+    _ = await interpreter.run(.stats)
+    #expect(interpreter.undoable == "set a")
+    _ = await interpreter.run(.clear(level: nil))
+    #expect(interpreter.undoable == nil)
+    #expect(await interpreter.run(.undo).outcome == .error)
+  }
+}
