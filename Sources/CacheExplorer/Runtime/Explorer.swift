@@ -147,13 +147,19 @@ final class Explorer {
     lastCommand += 1
     let number = lastCommand
     commands[number] = Task {
-      let result = await interpreter.run(command)
+      let result = await Self.carryOut(command, by: interpreter)
       commands[number] = nil
       told(command, result)
       mailbox.post(.undoable(interpreter.undoable))
       mailbox.post(.finished(result, line: line))
       mailbox.post(.usage(live.usage))
     }
+  }
+
+  /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.
+  @concurrent
+  private nonisolated static func carryOut(_ command: Command, by interpreter: Interpreter) async -> CommandResult {
+    await interpreter.run(command)
   }
 
   /// What a command changed that no event tells.
