@@ -8,7 +8,7 @@ final class Explorer {
   /// Between two pictures of a cache that is in use.
   private static let frame = Duration.milliseconds(50)
   /// Between two pictures when more happens than anybody can read: each of them is a whole new log.
-  private static let busyFrame = Duration.milliseconds(150)
+  private static let busyFrame = Duration.milliseconds(200)
   /// So many events in a frame can be read.
   private static let readable = 10
   /// Between two looks at everything that the levels hold.
