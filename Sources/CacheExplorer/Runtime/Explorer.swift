@@ -11,7 +11,7 @@ final class Explorer {
   /// Between two pictures of a cache that is in use.
   private static let frame = Duration.milliseconds(50)
   /// Between two pictures when more happens than anybody can read: each of them is a whole new log.
-  private static let busyFrame = Duration.milliseconds(150)
+  private static let busyFrame = Duration.milliseconds(200)
   /// So many events in a frame can be read.
   private static let readable = 10
   /// Between two looks at everything that the levels hold.
@@ -171,13 +171,19 @@ final class Explorer {
     lastCommand += 1
     let number = lastCommand
     commands[number] = Task {
-      let result = await interpreter.run(command)
+      let result = await Self.carryOut(command, by: interpreter)
       commands[number] = nil
       told(command, result)
       mailbox.post(.undoable(interpreter.undoable))
       mailbox.post(.finished(result, line: line))
       mailbox.post(.usage(live.usage))
     }
+  }
+
+  /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.
+  @concurrent
+  private nonisolated static func carryOut(_ command: Command, by interpreter: Interpreter) async -> CommandResult {
+    await interpreter.run(command)
   }
 
   /// What a command changed that no event tells.
