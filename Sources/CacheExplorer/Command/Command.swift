@@ -35,6 +35,8 @@ enum Command: Equatable, Sendable {
   case stats
   /// As `stats`, in sentences for a person.
   case status
+  /// What other capacities and policies would bring; `level` nil for all levels.
+  case whatIf(level: String?, isReset: Bool)
   case help(verb: String?)
   case quit
 
@@ -70,6 +72,7 @@ enum Command: Equatable, Sendable {
     case .log: "log"
     case .stats: "stats"
     case .status: "status"
+    case .whatIf: "whatif"
     case .help: "help"
     case .quit: "quit"
     }
@@ -127,4 +130,6 @@ struct CommandResult: Sendable {
   var error: String?
   /// One sentence for a person, for what the other fields do not say (`back-filled memory`, help texts, counts).
   var note: String?
+  /// What there is to tell of each level, for programs.
+  var details: JSONText?
 }

@@ -54,6 +54,7 @@ struct Model: Sendable {
   var inFlightTop = 0
   var inFlightCursor = 0
   var models = ModelSheet()
+  var whatIf = WhatIfSheet()
   var helpTop = 0
   var command = CommandLineState()
   /// What a demonstration says to look at.

@@ -94,6 +94,7 @@ final class Explorer {
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
+    case .refreshWhatIf: Task { mailbox.post(.whatIf(await Self.reports(live.whatIf))) }
     case .readValue(let key, let level): Task { await readValue(key, level) }
     case .reload: Task { await reload() }
     case .applyReload: Task { await applyReload() }
@@ -122,12 +123,15 @@ final class Explorer {
     case .mark(let text): announce(text)
     case .filter(let text): mailbox.post(.filter(text))
     case .sort(let name): mailbox.post(.sort(name))
+    case .whatIf: mailbox.post(.showWhatIf)
     default: break
     }
     lastCommand += 1
     let number = lastCommand
     commands[number] = Task {
-      let result = await interpreter.run(command)
+      var result = await interpreter.run(command)
+      // The screen shows the rest.
+      if case .whatIf = command { result.note = result.note.map { String($0.prefix { $0 != "\n" }) } }
       commands[number] = nil
       told(command, result)
       mailbox.post(.finished(result, line: line))
@@ -225,6 +229,10 @@ final class Explorer {
 // MARK: Values and configurations
 
 extension Explorer {
+  /// What was noted is worked through where nobody draws.
+  @concurrent
+  private static func reports(_ whatIf: HitRatioObserver) async -> [HitRatioReport] { whatIf.reports }
+
   /// Reads a value where it lies, past counters and observers: to look changes no figure.
   private func readValue(_ key: String, _ name: String?) async {
     var sight = ValueSight(key: key, level: name)

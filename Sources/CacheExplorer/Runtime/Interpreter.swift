@@ -68,6 +68,7 @@ final class Interpreter: Sendable {
     case .sort(let column): answer("sort", note: "listed by \(column)")
     case .export(let file): await executor.export(to: file)
     case .status: answer("status", note: live.status)
+    case .whatIf(let level, let isReset): await executor.whatIf(level, isReset: isReset)
     case .log(let level): answer("log", note: "lines from \(level) on are shown")
     case .stats: answer("stats", note: live.summary)
     case .help(let verb): answer("help", note: Verb.help(verb))

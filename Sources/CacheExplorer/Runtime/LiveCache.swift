@@ -44,6 +44,8 @@ struct LiveCache: Sendable {
   let operators: [Operator]
   let statistics: CacheStatistics
   let clock: any CacheClock
+  /// Tells what other capacities and policies would have brought.
+  var whatIf = HitRatioObserver(levels: [])
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

@@ -50,6 +50,27 @@ enum Session {
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
   }
 
+  /// Prints what every policy would answer at every capacity of a level, and writes it into files.
+  ///
+  /// - Throws: ``ProgramFailure`` if the trace cannot be read, or a file not be written.
+  static func curves(
+    of trace: String, on configuration: CacheConfiguration, level: String?, svg: String?, json: String?,
+    format: ScriptRunner.Format
+  ) async throws {
+    let work = Task { try await CurveReader.report(of: trace, on: configuration, level: level) }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.result
+    if let status = interruption.status { throw ExitCode(status) }
+    let report = try result.get()
+    StandardStreams.say(format == .json ? report.json : report.text)
+    for (path, text) in [(svg, report.svg), (json, report.json + "\n")] {
+      guard let path else { continue }
+      do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
+        throw ProgramFailure(.usage, "\(path): error: it cannot be written; name a file in a folder that can be")
+      }
+    }
+  }
+
   /// What is opened, and how.
   struct Show: Sendable {
     var configuration: CacheConfiguration

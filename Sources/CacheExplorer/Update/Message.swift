@@ -36,6 +36,10 @@ enum Message: Sendable {
   case planned(ConfigSheet.Plan)
   /// Another configuration is in force.
   case replaced(Replacement)
+  /// What other capacities and policies would have brought.
+  case whatIf([HitRatioReport])
+  /// The What if screen was asked for by a command.
+  case showWhatIf
   /// What models there are.
   case models(ModelSheet.Content)
 }
@@ -54,6 +58,8 @@ enum Effect: Sendable, Equatable {
   case refreshUsage
   /// Ask the levels what they hold; answered with a `.snapshot` for each.
   case refreshEntries
+  /// Ask what other capacities and policies would have brought; answered with `.whatIf`.
+  case refreshWhatIf
   /// Read the value of a key, past the counters; answered with `.value`.
   case readValue(key: String, level: String?)
   /// Read the configuration again; answered with `.planned`.

@@ -13,6 +13,7 @@ extension Model {
     switch focus {
     case .relations: models.follow()
     case .models: focus = .relations
+    case .whatIf: mode = .explaining
     case .config, .latency:
       if focus == .latency, let worst = worstRequest { open(worst) } else { mode = .explaining }
     default:
@@ -34,7 +35,7 @@ extension Model {
       shown.inFlight.indices.contains(inFlightCursor) ? shown.inFlight[inFlightCursor].leader : nil
     case .log: logLine.flatMap { shown.log[$0]?.request }
     case .latency: worstRequest
-    case .config, .models, .relations: nil
+    case .config, .models, .relations, .whatIf: nil
     }
   }
 

@@ -168,7 +168,7 @@ struct Layout: Equatable, Sendable {
     guard let rect = panels[panel] else { return 0 }
     switch panel {
     case .entries, .inFlight, .requests, .models: return max(0, rect.height - 3)
-    case .latency, .log, .config, .relations: return max(0, rect.height - 2)
+    case .latency, .log, .config, .relations, .whatIf: return max(0, rect.height - 2)
     }
   }
 }

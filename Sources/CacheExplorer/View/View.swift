@@ -38,6 +38,7 @@ func view(_ model: Model, on canvas: inout Canvas) {
     case .config: ConfigPanel.draw(model, in: frame, on: &canvas)
     case .models: ModelsPanel.draw(model, picture, in: frame, on: &canvas)
     case .relations: RelationsPanel.draw(model, picture, in: frame, on: &canvas)
+    case .whatIf: WhatIfPanel.draw(model, in: frame, on: &canvas)
     }
   }
   InspectorPanel.draw(model, picture, layout, on: &canvas)

@@ -38,7 +38,7 @@ struct ManualTests {
     let examples = [
       "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
       "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "log info", "stats",
-      "status",
+      "status", "whatif",
       "help", "quit",
     ]
     var seen: Set<String> = []

@@ -1,0 +1,4 @@
+/// The What if screen, whole.
+enum WhatIfGrids {
+  static let all: [String: String] = [:]
+}
