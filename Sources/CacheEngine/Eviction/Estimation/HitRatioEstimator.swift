@@ -136,18 +136,26 @@ public struct HitRatioEstimator: Sendable {
   public var estimates: [HitRatioEstimate] {
     guard requests > 0, samples >= 4 * Self.groups else { return [] }
     // If all groups there are were sampled, there would be more of them: the sample has 64.
-    let scale = 1 / Double(Self.groups)
-    let traffic = (values: sampled, mean: Double(requests) * scale)
-    let known = (values: ghosts.misses[0], mean: Double(misses) * scale)
+    let mean = 1 / Double(Self.groups)
+    let traffic = (values: sampled, mean: Double(requests) * mean)
     // Who looks at every key leaves nothing to chance.
     let chance = (1 - rate).squareRoot()
+    // The cache as it is, from the sample alone: what chance does not explain of the difference to what is known is that
+    // a small cache does not behave like a large one. Another policy has another such difference, so only as much is
+    // corrected for it as chance explains; the rest is part of the margin.
+    let own = ControlledMean(ghosts.misses[0], first: traffic, second: traffic)
+    let difference = Double(misses) * mean - own.value
+    let explained = min(1, pow2(own.error * chance) / max(pow2(difference), .leastNonzeroMagnitude))
     return ghosts.questions.enumerated().map { index, question in
+      let part = question.eviction == eviction ? 1 : explained
+      let known = (values: ghosts.misses[0], mean: own.value + part * difference)
       let estimate = ControlledMean(ghosts.misses[index], first: traffic, second: known)
-      let share = { (misses: Double) in misses / scale / Double(requests) }
+      let share = { (misses: Double) in misses / mean / Double(requests) }
+      let error = (pow2(2 * estimate.error * chance) + pow2((1 - explained) * difference)).squareRoot()
       return HitRatioEstimate(
         eviction: question.eviction, capacity: question.fullCapacity,
         value: index == 0 ? 1 - Double(misses) / Double(requests) : min(1, max(0, 1 - share(estimate.value))),
-        margin: index == 0 ? 0 : 2 * share(estimate.error) * chance)
+        margin: index == 0 ? 0 : share(error))
     }
   }
 
@@ -177,6 +185,8 @@ public struct HitRatioEstimator: Sendable {
     var key = key
     return key.withUTF8 { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) }
   }
+
+  private func pow2(_ value: Double) -> Double { value * value }
 
   func isSampled(_ hash: UInt64) -> Bool { Self.isSampled(hash, threshold) }
 

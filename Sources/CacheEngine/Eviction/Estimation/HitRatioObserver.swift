@@ -1,14 +1,6 @@
 import Dispatch
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Tells from the live traffic of levels what they would have answered with other capacities and other policies.
 ///
 /// It watches observed levels by their names, and runs a ``HitRatioEstimator`` for each:
@@ -95,7 +87,8 @@ public final class HitRatioObserver: CacheObserver {
     let parts = max(1, levels.count)
     let requestTime = requestTime
     watches = levels.map {
-      WatchedLevel($0, share: share / Double(parts), memory: memory / parts, requestTime: requestTime)
+      WatchedLevel(
+        $0, share: share < 1 ? share / Double(parts) : share, memory: memory / parts, requestTime: requestTime)
     }
   }
 
@@ -145,7 +138,7 @@ private final class WatchedLevel: Sendable {
   private static let batch = 256
   private static let most = 16_384
   /// Fewer samples say nothing about what one costs.
-  private static let fewest = 2_048
+  private static let fewest = 512
 
   private struct Note {
     enum Kind { case asked, stored, removed, cleared }
@@ -162,6 +155,7 @@ private final class WatchedLevel: Sendable {
     var requests = 0
     var misses = 0
     var spent: Int64 = 0
+    var pace = WorkPace()
     /// What was spent, and how long the requests had taken, when the sample was last halved.
     var mark: (spent: Int64, requestTime: Int64, samples: Int) = (0, 0, 0)
   }
@@ -174,6 +168,8 @@ private final class WatchedLevel: Sendable {
   private let lookupTime = Atomic<Int64>(0)
   /// The share of the keys that is looked at, as the limit of 24 bits of their hashes.
   private let threshold: Atomic<Int>
+  /// Not the clock of the events, which may stand still or leap.
+  private let clock = SystemClock()
   private let notes = Mutex<[Note]>([])
   private let state: Mutex<State>
 
@@ -251,7 +247,7 @@ private final class WatchedLevel: Sendable {
         defer { notes = [] }
         return notes
       }
-      let began = Self.processorTime
+      let began = clock.now
       let (requests, misses) = (requests.load(ordering: .relaxed), misses.load(ordering: .relaxed))
       state.estimator.count(requests: requests - state.requests, misses: misses - state.misses)
       (state.requests, state.misses) = (requests, misses)
@@ -268,7 +264,8 @@ private final class WatchedLevel: Sendable {
         case .asked, .stored: break
         }
       }
-      state.spent += Self.processorTime - began
+      let took = began.duration(to: clock.now).clampedNanoseconds
+      state.spent += state.pace.spent(on: batch.count, took: took)
       hold(&state)
       threshold.store(state.estimator.threshold, ordering: .relaxed)
     }
@@ -284,7 +281,12 @@ private final class WatchedLevel: Sendable {
     let requestTime = timeOfRequests
     guard share < 1, state.estimator.samples - state.mark.samples >= Self.fewest else { return }
     let spent = Double(state.spent - state.mark.spent)
-    if spent > share * Double(requestTime - state.mark.requestTime) { state.estimator.halve() }
+    var excess = spent / max(1, share * Double(requestTime - state.mark.requestTime))
+    // At once, however many halves that are: what is spent meanwhile cannot be given back. One round tells little of more.
+    for _ in 0..<4 where excess > 1 {
+      state.estimator.halve()
+      excess /= 2
+    }
     state.mark = (state.spent, requestTime, state.estimator.samples)
   }
 
@@ -307,12 +309,5 @@ private final class WatchedLevel: Sendable {
       state.estimator.restart()
       state.mark.samples = 0
     }
-  }
-
-  /// The time of the processor that this thread has taken.
-  private static var processorTime: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

@@ -12,7 +12,7 @@ public struct HitRatioReport: Sendable {
   public var rate: Double
   /// About how many bytes the estimation takes.
   public var bytes: Int
-  /// The time of the processor that it took.
+  /// How long the small caches took, interruptions left out.
   public var timeSpent: Duration
   /// What share of the requests' time that is, since the start; `nil` until requests took any.
   public var timeShare: Double?
