@@ -2,10 +2,7 @@ import CacheEngine
 
 /// Reads a whole trace, and replays it at every capacity of a level.
 enum CurveReader {
-  /// - Parameters:
-  ///   - path: The trace; `-` for standard input.
-  ///   - name: The level; `nil` for the first that has a capacity.
-  /// - Throws: ``ProgramFailure`` if there is no such level, or the trace cannot be read.
+  /// Replays the trace at a level, the first that has a capacity if none is named; `-` is standard input.
   static func report(of path: String, on configuration: CacheConfiguration, level name: String?) async throws
     -> CurveReport
   {

@@ -28,7 +28,9 @@ extension CurveReport {
     lines.append(
       #"<line x1="\#(here)" y1="56" x2="\#(here)" y2="\#(bottom)" stroke="dimgray" stroke-dasharray="4 4"/>"#)
     let unit = level.unit == .cost ? "bytes" : "entries"
-    lines.append(#"<text x="384" y="\#(bottom + 44)" text-anchor="middle">capacity (\#(unit)), each step twice the one before</text>"#)
+    lines.append(
+      #"<text x="384" y="\#(bottom + 44)" text-anchor="middle">capacity (\#(unit)), each step twice the one before</text>"#
+    )
     for (index, policy) in policies.enumerated() { lines += line(policy, index) }
     lines.append("</svg>")
     return lines.joined(separator: "\n") + "\n"

@@ -38,7 +38,9 @@ enum WhatIfPanel {
     var lines: [[Span]] = [[Span(name, .title), Span("  " + DisplayText(WhatIfText.basis(report)), .faint)]]
     let isKnown = !report.estimates.isEmpty
     let helps = report.cheapestImprovement != nil
-    for (index, text) in DisplayText(WhatIfText.advice(report)).wrapped(to: width - 2).enumerated() {
+    for (index, text) in DisplayText(width < 60 ? WhatIfText.shortAdvice(report) : WhatIfText.advice(report)).wrapped(
+      to: width - 2
+    ).enumerated() {
       let style: Style = helps ? .accent : isKnown ? .plain : .faint
       lines.append([Span(index == 0 ? "▸ " : "  ", helps ? .key : .faint), Span(text, style)])
     }
@@ -57,7 +59,7 @@ enum WhatIfPanel {
     private static let (rate, gain, error) = (7, 8, 10)
 
     init(_ rows: [WhatIfText.Row], width: Int) {
-      title = 10
+      title = 12
       let numbers = Self.rate + Self.gain + Self.error
       let settings = (rows.map { DisplayText($0.setting).width }.max() ?? 0) + 2
       setting = width >= title + numbers + settings ? settings : 0
@@ -66,7 +68,7 @@ enum WhatIfPanel {
     }
 
     var titles: DisplayText {
-      var text = DisplayText("WHAT IF").padded(to: title)
+      var text = DisplayText("  WHAT IF").padded(to: title)
       if setting > 0 { text += DisplayText("").padded(to: setting) }
       if bar > 0 { text += DisplayText("HIT RATE").padded(to: bar + 1) }
       text +=
@@ -78,7 +80,7 @@ enum WhatIfPanel {
     func spans(_ row: WhatIfText.Row) -> [Span] {
       let isNow = row.title == "now"
       let style: Style = row.isAdvised ? .hit.bold : isNow ? .plain.bold : row.value == nil ? .faint : .plain
-      var spans = [Span(DisplayText(row.title).padded(to: title), style)]
+      var spans = [Span(DisplayText((row.isAdvised ? "▸ " : "  ") + row.title).padded(to: title), style)]
       if setting > 0 { spans.append(Span(DisplayText(row.setting).padded(to: setting), isNow ? .plain : .faint)) }
       if bar > 0 {
         let filled = Canvas.bar(width: bar, fraction: row.value ?? 0)

@@ -81,15 +81,22 @@ enum WhatIfText {
     guard let now = report.estimates.first else {
       return "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely"
     }
-    let saving = report.cheapestSaving.map { saving in
-      "; \(capacity(saving.capacity, report.level)) would do as well"
+    guard let change = report.cheapestImprovement else {
+      let saving = report.cheapestSaving.map { "; \(capacity($0.capacity, report.level)) would do as well" }
+      return "no change helps" + (saving ?? "")
     }
-    guard let change = report.cheapestImprovement else { return "no change helps" + (saving ?? "") }
     let gain = "\(gain(100 * (change.value - now.value))) points (\(margin(100 * change.margin)))"
     return change.eviction == now.eviction
       ? "\(capacity(change.capacity, report.level)) in place of \(capacity(report.level.capacity, report.level)) would bring \(gain); no other policy helps"
       : "policy \(change.eviction.name) in place of \(now.eviction.name) would bring \(gain), and costs nothing"
-        + (saving ?? "")
+  }
+
+  /// The same where there is little room.
+  static func shortAdvice(_ report: HitRatioReport) -> String {
+    guard let now = report.estimates.first else { return "not enough is known yet" }
+    guard let change = report.cheapestImprovement else { return "no change helps" }
+    let name = change.eviction == now.eviction ? capacity(change.capacity, report.level) : change.eviction.name
+    return "\(name): \(gain(100 * (change.value - now.value))) points \(margin(100 * change.margin))"
   }
 
   /// What the numbers are known from.
