@@ -16,8 +16,8 @@ struct CacheExplorer: AsyncParsableCommand {
       `cache-explorer --paths` tells where files are kept. Exit status: \(ExitStatus.sentence)
       """, version: "0.1.0",
     subcommands: [
-      OpenCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, DemoCommand.self,
-      ManualCommand.self,
+      OpenCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
+      DemoCommand.self, ManualCommand.self,
     ],
     defaultSubcommand: DemoCommand.self)
 

@@ -74,6 +74,12 @@ final class Explorer {
     return exitStatus ?? 0
   }
 
+  /// Leaves as if the person had quit.
+  func end() {
+    exitStatus = exitStatus ?? 0
+    mailbox.post(.input(.resumed))
+  }
+
   /// Writes a line of the program's own into the log pane.
   func announce(_ text: String, level: LogLevel = .notice) {
     let line = LogLine(time: live.clock.timeSinceEpoch, level: level, source: "explorer", text: text)

@@ -94,12 +94,9 @@ enum Session {
       return try await tell(show, because: reason)
     }
     let screen: Terminal
-    var options = Terminal.Options(environment: environment)
-    options.isASCII = show.appearance.ascii
-    options.theme = show.appearance.theme
-    options.colors = show.appearance.color == .never ? .mono : nil
-    options.ignoresNoColor = show.appearance.color == .always
-    do { screen = try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
+    do { screen = try Terminal(Terminal.Options(show.appearance, environment)) } catch {
+      throw ProgramFailure(.terminal, "error: \(error)")
+    }
     let buffer = EventBuffer()
     var model = Model(
       show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
@@ -177,7 +174,7 @@ enum Session {
     if let error = result.error { throw ProgramFailure(.usage, "error: \(error)") }
   }
 
-  private static func open(
+  static func open(
     _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool = false,
     observers: [any CacheObserver] = []
   ) async throws -> OpenedCache {
@@ -202,7 +199,17 @@ enum Session {
     }
   }
 
-  private static func close(_ live: LiveCache) async throws {
+  static func close(_ live: LiveCache) async throws {
     do { try await live.close() } catch { StandardStreams.complain("warning: closing the cache: \(error)") }
+  }
+}
+
+extension Terminal.Options {
+  init(_ appearance: ScreenOptions, _ environment: [String: String]) {
+    self.init(environment: environment)
+    isASCII = appearance.ascii
+    theme = appearance.theme
+    colors = appearance.color == .never ? .mono : nil
+    ignoresNoColor = appearance.color == .always
   }
 }

@@ -12,6 +12,7 @@ enum Action: String, Sendable, CaseIterable {
   case lessLog, moreLog
   case delete, expire, clear, warn
   case redraw, suspend, interrupt, quit
+  case firstCache, secondCache, bothCaches
 
   // In a line that is typed.
   case accept, cancel, complete

@@ -97,6 +97,9 @@ enum KeyTable {
     bind([.control("l")], "^L", .redraw, "draw everything anew", .program),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .program),
     bind([.control("c")], "^C", .interrupt, "stop the running command; quit if none runs", .program),
+    bind([.function(2)], "F2", .firstCache, "of two caches beside each other: keys go to the first", .program),
+    bind([.function(3)], "F3", .secondCache, "of two caches beside each other: keys go to the second", .program),
+    bind([.function(4)], "F4", .bothCaches, "of two caches beside each other: keys go to both again", .program),
     bind([.character("q")], "q", .quit, "quit", .program, label: "Quit"),
 
     bind([.enter], "Enter", .accept, "run the command, or keep the filter", .typing),

@@ -61,6 +61,8 @@ extension Model {
     case .suspend: return [.suspend]
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
     case .quit: return [.quit]
+    case .firstCache, .secondCache, .bothCaches:
+      refuse("there is one cache here; cache-explorer compare A B shows two")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
       .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm:
       break

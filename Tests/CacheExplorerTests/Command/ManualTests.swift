@@ -15,7 +15,7 @@ struct ManualTests {
     for demo in Demo.all { #expect(text.contains(demo.caption)) }
     for kind in ConfigurationReader.kinds { #expect(text.contains(kind)) }
     for status in ExitStatus.all { #expect(text.contains(status.status) && text.contains(status.meaning)) }
-    for command in ["open", "check", "run", "replay", "demo"] {
+    for command in ["open", "check", "run", "replay", "compare", "demo"] {
       #expect(text.contains("cache-explorer \(command) "), "\(command)")
     }
     for option in [
