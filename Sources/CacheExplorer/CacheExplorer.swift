@@ -25,8 +25,8 @@ struct CacheExplorer: AsyncParsableCommand {
       `cache-explorer --paths` tells where files are kept. Exit status: \(ExitStatus.sentence)
       """, version: "0.1.0",
     subcommands: [
-      OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, DemoCommand.self,
-      ManualCommand.self,
+      OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
+      DemoCommand.self, ManualCommand.self,
     ],
     defaultSubcommand: DemoCommand.self)
 
@@ -204,14 +204,32 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
   var speed = 1.0
   @Flag(help: .strict) var strict = false
+  @Flag(
+    help: "Print what every policy would hit at capacities from 1/64 to 8 times the configured one, by full simulation."
+  )
+  var whatIf = false
+  @Option(help: "With --what-if: the level; the first that has a capacity if not given.") var level: String?
+  @Option(
+    help: "With --what-if: write the miss-ratio curves as a picture into this file.",
+    completion: .file(extensions: ["svg"]))
+  var svg: String?
+  @Option(help: "With --what-if: write the curves as JSON into this file.", completion: .file(extensions: ["json"]))
+  var json: String?
 
   func validate() throws {
+    guard whatIf || (svg == nil && json == nil && level == nil) else {
+      throw ValidationError("--level, --svg and --json belong to --what-if; add it, or leave them out")
+    }
     guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
     guard AdjustableClock.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
   }
 
   func run() async throws {
     let configuration = try Loaded.file(config)
+    guard !whatIf else {
+      return try await Session.curves(
+        of: trace, on: configuration, level: level, svg: svg, json: json, format: format)
+    }
     try await Session.replay(
       trace, clients: clients, speed: speed, on: configuration, file: config, format: format,
       isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))

@@ -48,6 +48,8 @@ enum Command: Equatable, Sendable {
   case stats
   /// As `stats`, in sentences for a person.
   case status
+  /// What other capacities and policies would bring; `level` nil for all levels.
+  case whatIf(level: String?, isReset: Bool)
   case help(verb: String?)
   case quit
 
@@ -89,6 +91,7 @@ enum Command: Equatable, Sendable {
     case .expect: "expect"
     case .stats: "stats"
     case .status: "status"
+    case .whatIf: "whatif"
     case .help: "help"
     case .quit: "quit"
     }
@@ -156,4 +159,6 @@ struct CommandResult: Sendable {
   var expectation: ExpectationReport?
   /// One sentence for a person, for what the other fields do not say (`back-filled memory`, help texts, counts).
   var note: String?
+  /// What there is to tell of each level, for programs.
+  var details: JSONText?
 }

@@ -64,6 +64,7 @@ extension Command {
       return .log(level: try words.choice(words.arguments[0], among: LogLevelName.all, "log level"))
     case "stats": return .stats
     case "status": return .status
+    case "whatif": return .whatIf(level: words.arguments.first?.text, isReset: words.text("--reset") != nil)
     case "help":
       if let about = words.arguments.first { _ = try words.choice(about, among: Verb.all.map(\.name), "verb") }
       return .help(verb: words.arguments.first?.text)

@@ -11,7 +11,7 @@ extension CommandResult {
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
       ("stale", isStale ? .flag(true) : nil),
       ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .number(microseconds)),
-      ("error", error.map(JSONText.text)), ("expectation", expectation?.json),
+      ("error", error.map(JSONText.text)), ("expectation", expectation?.json), ("levels", details),
     ]).line
   }
 

@@ -2,6 +2,8 @@
 enum JSONText: Sendable {
   case text(String)
   case number(Int)
+  /// With four decimals at most.
+  case fraction(Double)
   case flag(Bool)
   /// Anything that is no number becomes `null`.
   case decimal(Double)
@@ -19,6 +21,7 @@ enum JSONText: Sendable {
     switch self {
     case .text(let text): Self.quote(text, to: &line)
     case .number(let number): line += String(number)
+    case .fraction(let number): line += Self.decimal(number)
     case .flag(let flag): line += flag ? "true" : "false"
     case .decimal(let number): line += number.isFinite ? String(number) : "null"
     case .null: line += "null"
@@ -41,6 +44,14 @@ enum JSONText: Sendable {
       }
       line += "}"
     }
+  }
+
+  private static func decimal(_ number: Double) -> String {
+    guard number.isFinite else { return "null" }
+    let scaled = Int((min(max(number, -1e12), 1e12) * 10_000).rounded())
+    var digits = String(abs(scaled) % 10_000 + 10_000).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 10_000)" + (digits.isEmpty ? "" : ".\(digits)")
   }
 
   private static func quote(_ text: String, to line: inout String) {

@@ -100,6 +100,9 @@ struct Verb: Sendable {
       [.expectation], takesRest: true),
     Verb("stats", "tell the statistics of every level"),
     Verb("status", "tell in sentences how every level does"),
+    Verb(
+      "whatif [L] [--reset]", "tell what other capacities and policies would hit; --reset counts anew", [.level],
+      required: 0, [Option("--reset")]),
     Verb("help [VERB]", "tell what the verbs do", [.verb], required: 0),
     Verb("quit", "leave"),
   ]

@@ -296,6 +296,36 @@ struct Demo: Sendable {
         80s  : run zipf --rate 4 --keys 30
         120s That was all; the workload goes on, and every key works
         """),
+    Demo(
+      name: "whatif",
+      caption: "what would another capacity or another policy bring? told from the live traffic: press 8",
+      yaml: """
+        name: whatif
+        levels:
+          - memory: { capacity: 200 KiB, policy: lru }
+          - pooled:
+              origin: { latency: 1ms..4ms, size: 1 KiB, seed: 7 }
+        workload: { name: zipf, rate: 200, keys: 1000 }
+        """,
+      script: """
+        0s   : whatif
+        0s   Small caches without values run beside the real one, one for each question: — until they know enough
+        20s  “now” is counted, the rest is estimated: half the room loses so much, twice the room gains so much
+        38s  : whatif
+        38s  ▸ says what helps and costs least: another policy is free, so it comes before more room
+        42s  : run uniform --rate 200 --keys 400
+        42s  Now four hundred keys, each as likely as the others: no policy can tell them apart
+        50s  : whatif --reset
+        50s  Everything is counted anew, from what the small caches hold by now
+        74s  : whatif
+        74s  Only room helps now: with twice as much all of them fit
+        80s  : run uniform --rate 200 --keys 80
+        80s  Eighty keys in room for two hundred
+        86s  : whatif --reset
+        110s : whatif
+        110s No change helps, and half the room would do: that can be given back
+        120s That was all; the workload goes on, and every key works
+        """),
   ]
 
   static func named(_ name: String) -> Demo? { all.first { $0.name == name } }

@@ -72,6 +72,7 @@ struct Model: Sendable {
   var inFlightTop = 0
   var inFlightCursor = 0
   var models = ModelSheet()
+  var whatIf = WhatIfSheet()
   var helpTop = 0
   /// Only what contains this is shown of the help.
   var helpSearch = TextSearch("")

@@ -1,7 +1,7 @@
 /// The screens, by the digits that choose them.
 enum Page: Int, Sendable, CaseIterable {
   case overview = 1
-  case entries, requests, latency, config, log, models
+  case entries, requests, latency, config, log, models, whatIf
 
   var title: String {
     switch self {
@@ -12,6 +12,7 @@ enum Page: Int, Sendable, CaseIterable {
     case .config: "Config"
     case .log: "Log"
     case .models: "Models"
+    case .whatIf: "What if"
     }
   }
 
@@ -25,11 +26,12 @@ enum Page: Int, Sendable, CaseIterable {
     case .config: [.config]
     case .log: [.log]
     case .models: [.models, .relations]
+    case .whatIf: [.whatIf]
     }
   }
 }
 
 /// The parts of the screen that can have the focus.
 enum Panel: Sendable, CaseIterable, Equatable {
-  case entries, inFlight, latency, log, levels, requests, config, models, relations
+  case entries, inFlight, latency, log, levels, requests, config, models, relations, whatIf
 }

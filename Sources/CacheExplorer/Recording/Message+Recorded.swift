@@ -35,6 +35,8 @@ extension Message: Recorded {
     case .replaced(let replacement): .fields("replaced", replacement)
     case .attachment(let attachment): .fields("attachment", attachment)
     case .settings(let settings): .fields("settings", settings)
+    case .whatIf(let reports): .fields("whatIf", reports)
+    case .showWhatIf: .fields("showWhatIf")
     case .models(let content): .fields("models", content)
     case .recording(let status): .fields("recording", status)
     }
@@ -70,6 +72,8 @@ extension Message: Recorded {
     case "replaced": self = .replaced(try fields.next())
     case "attachment": self = .attachment(try fields.next())
     case "settings": self = .settings(try fields.next())
+    case "whatIf": self = .whatIf(try fields.next())
+    case "showWhatIf": self = .showWhatIf
     case "models": self = .models(try fields.next())
     case "recording": self = .recording(try fields.next())
     default: throw RecordedFault("there is no message “\(word)”")

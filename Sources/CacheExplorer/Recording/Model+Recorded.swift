@@ -42,6 +42,53 @@ extension Attachment: Recorded {
   }
 }
 
+extension Eviction: Recorded {
+  var recorded: JSONText { name.recorded }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    let name = try String(recorded: json)
+    guard let eviction = Eviction(name: name) else { throw RecordedFault("there is no policy “\(name)”") }
+    self = eviction
+  }
+}
+
+extension HitRatioEstimate: Recorded {
+  var recorded: JSONText { .fields(eviction, capacity, value, margin) }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    var fields = try RecordedFields(json)
+    self.init(
+      eviction: try fields.next(), capacity: try fields.next(), value: try fields.next(), margin: try fields.next())
+  }
+}
+
+extension HitRatioObserver.Level: Recorded {
+  var recorded: JSONText { .fields(name, capacity, unit.rawValue, eviction, evictions, factors) }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    var fields = try RecordedFields(json)
+    self.init(
+      name: try fields.next(), capacity: try fields.next(), unit: try .init(recordedValue: try fields.next()),
+      eviction: try fields.next(), evictions: try fields.next(), factors: try fields.next())
+  }
+}
+
+extension HitRatioReport: Recorded {
+  var recorded: JSONText {
+    .fields(
+      level, requests, hits, samples, rate, bytes, timeSpent, timeShare, estimates, cheapestImprovement, cheapestSaving)
+  }
+
+  init(recorded json: JSONText) throws(RecordedFault) {
+    var fields = try RecordedFields(json)
+    self.init(
+      level: try fields.next(), requests: try fields.next(), hits: try fields.next(), samples: try fields.next(),
+      rate: try fields.next(), bytes: try fields.next(), timeSpent: try fields.next(),
+      timeShare: try fields.next(), estimates: try fields.next(), cheapestImprovement: try fields.next(),
+      cheapestSaving: try fields.next())
+  }
+}
+
 extension LevelRow: Recorded {
   var recorded: JSONText { .fields(name, kind, capacity, isOrigin, keepsExpired, usage, fault) }
 

@@ -13,15 +13,17 @@ struct CacheBuilder {
   private let statistics = CacheStatistics()
   private let calls = CallCounter()
   let observer: CacheObservers
+  private let whatIf: HitRatioObserver
   private var levels: [LiveCache.Level] = []
   private var operators: [LiveCache.Operator] = []
   /// What becomes of a key on its way to the level that is built.
   private var keySteps: [KeyStep] = []
 
   /// `observers`: Told of everything that happens, beside the statistics.
-  private init(clock: any CacheClock, observers: [any CacheObserver]) {
+  private init(clock: any CacheClock, observers: [any CacheObserver], whatIf: [HitRatioObserver.Level]) {
     self.clock = clock
-    observer = CacheObservers([statistics, calls, TranscriptObserver()] + observers)
+    self.whatIf = HitRatioObserver(levels: whatIf, clock: clock)
+    observer = CacheObservers([statistics, calls, TranscriptObserver(), self.whatIf] + observers)
   }
 
   /// Builds a cache.
@@ -31,13 +33,13 @@ struct CacheBuilder {
     _ configuration: CacheConfiguration, file: String, clock: any CacheClock = SystemClock(),
     observers: [any CacheObserver] = []
   ) async throws -> LiveCache {
-    var builder = CacheBuilder(clock: clock, observers: observers)
+    var builder = CacheBuilder(clock: clock, observers: observers, whatIf: configuration.levelsWithCapacity)
     do {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(
         cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
         operators: builder.operators, statistics: builder.statistics, clock: clock, calls: builder.calls,
-        openedAt: clock.now)
+        openedAt: clock.now, whatIf: builder.whatIf)
     } catch {
       for level in builder.levels { try? await level.close() }
       throw error

@@ -69,7 +69,7 @@ final class Explorer {
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     prepare()
     draw()
-    defer { MainLoop.setAlarm(after: nil) {} }
+    defer { MainLoop.setAlarm(of: self, after: nil) {} }
     mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
@@ -93,6 +93,12 @@ final class Explorer {
     isPrepared = true
     model.size = screen.size
     model.wall = live.clock.timeSinceEpoch
+  }
+
+  /// Leaves as if the person had quit.
+  func end() {
+    exitStatus = exitStatus ?? 0
+    mailbox.post(.input(.resumed))
   }
 
   /// Writes a line of the program's own into the log pane.
@@ -134,6 +140,7 @@ final class Explorer {
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
+    case .refreshWhatIf: Task { mailbox.post(.whatIf(await Self.reports(live.whatIf))) }
     case .readValue(let key, let level): Task { await readValue(key, level) }
     case .reload: Task { await reload() }
     case .applyReload: Task { await applyReload() }
@@ -165,13 +172,17 @@ final class Explorer {
     case .export(let file, isView: true): return exportView(to: file, line: line)
     case .sort(let name): mailbox.post(.sort(name))
     case .record, .replay: return startRecording(command, line: line)
-    case .export(let file, isView: false) where ExportFormat(file: file) == .cast: return startRecording(command, line: line)
+    case .export(let file, isView: false) where ExportFormat(file: file) == .cast:
+      return startRecording(command, line: line)
+    case .whatIf: mailbox.post(.showWhatIf)
     default: break
     }
     lastCommand += 1
     let number = lastCommand
     commands[number] = Task {
-      let result = await Self.carryOut(command, by: interpreter)
+      var result = await Self.carryOut(command, by: interpreter)
+      // The screen shows the rest.
+      if case .whatIf = command { result.note = result.note.map { String($0.prefix { $0 != "\n" }) } }
       commands[number] = nil
       told(command, result)
       mailbox.post(.undoable(interpreter.undoable))
@@ -258,12 +269,12 @@ final class Explorer {
   private func tellTime() {
     guard model.frozen == nil else {
       isAlarmSet = false
-      return MainLoop.setAlarm(after: nil) {}
+      return MainLoop.setAlarm(of: self, after: nil) {}
     }
     guard !isAlarmSet else { return }
     isAlarmSet = true
     let intoSecond = live.clock.timeSinceEpoch.clampedNanoseconds % 1_000_000_000
-    MainLoop.setAlarm(after: .nanoseconds(1_000_000_000 - intoSecond)) { [weak self] in
+    MainLoop.setAlarm(of: self, after: .nanoseconds(1_000_000_000 - intoSecond)) { [weak self] in
       guard let self, exitStatus == nil else { return }
       isAlarmSet = false
       // Not by way of the mailbox: who waits there is woken through the shared pool, by a second thread.
@@ -363,6 +374,10 @@ extension Explorer {
       mailbox.post(.finished(result, line: line))
     }
   }
+
+  /// What was noted is worked through where nobody draws.
+  @concurrent
+  private static func reports(_ whatIf: HitRatioObserver) async -> [HitRatioReport] { whatIf.reports }
 
   /// Reads a value where it lies, past counters and observers: to look changes no figure.
   private func readValue(_ key: String, _ name: String?) async {

@@ -99,6 +99,7 @@ final class Interpreter: Sendable {
     case .undo: await takeBack()
     case .config: answer("config", note: configured)
     case .status: answer("status", note: live.status)
+    case .whatIf(let level, let isReset): await executor.whatIf(level, isReset: isReset)
     case .log(let level): answer("log", note: "lines from \(level) on are shown")
     case .expect(let expectation): expect(expectation)
     case .stats: answer("stats", note: live.summary)

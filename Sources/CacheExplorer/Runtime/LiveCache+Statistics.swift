@@ -18,6 +18,7 @@ extension LiveCache {
       ("served", .object(counts.served.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })),
       ("requests", .number(counts.requests)), ("missed", .number(counts.missed)), ("failed", .number(counts.failed)),
       ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
+      ("whatIf", .array(whatIf.reports.map(WhatIfText.json))),
     ]).line
   }
 

@@ -50,6 +50,8 @@ struct LiveCache: Sendable {
   let openedAt: CacheInstant
   /// Says why a command cannot be carried out on a cache that belongs to somebody else.
   var refusal: @Sendable (Command) -> String? = { _ in nil }
+  /// Tells what other capacities and policies would have brought.
+  var whatIf = HitRatioObserver(levels: [])
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

@@ -1,16 +1,17 @@
 import CTerminalGuard
 import Dispatch
 
-/// The thread that the process began with, serving the main actor and one alarm.
+/// The thread that the process began with, serving the main actor and alarms.
 ///
 /// Left to itself, Swift gives that thread up on Linux and has the main actor served by a pool of threads, of which half a
 /// dozen wake for one tick of a clock. Here one thread waits for both and wakes once.
 @MainActor
 enum MainLoop {
   private static var isRunning = false
-  private static var alarm: (due: ContinuousClock.Instant, ring: @MainActor () -> Void)?
-  /// Stands in where this loop does not run: in tests, and where the system has a main loop of its own.
-  private static var timer: (any DispatchSourceTimer)?
+  /// One for each owner at the most.
+  private static var alarms: [ObjectIdentifier: (due: ContinuousClock.Instant, ring: @MainActor () -> Void)] = [:]
+  /// Stand in where this loop does not run: in tests, and where the system has a main loop of its own.
+  private static var timers: [ObjectIdentifier: any DispatchSourceTimer] = [:]
 
   /// Serves the main actor until somebody ends the process.
   static func run() -> Never {
@@ -19,21 +20,22 @@ enum MainLoop {
     isRunning = true
     ctg_serve_main_queue(queue, 0)
     while true {
-      ctg_serve_main_queue(
-        queue, alarm.map { max(0, ContinuousClock().now.duration(to: $0.due).wholeNanoseconds) } ?? -1)
-      if let (due, ring) = alarm, due <= ContinuousClock().now {
-        alarm = nil
-        ring()
+      let next = alarms.values.map(\.due).min()
+      ctg_serve_main_queue(queue, next.map { max(0, ContinuousClock().now.duration(to: $0).wholeNanoseconds) } ?? -1)
+      let now = ContinuousClock().now
+      for (owner, alarm) in alarms where alarm.due <= now {
+        alarms[owner] = nil
+        alarm.ring()
       }
     }
   }
 
-  /// Calls once after a while, in place of what was set before; `nil` calls never.
-  static func setAlarm(after delay: Duration?, _ ring: @escaping @MainActor () -> Void) {
-    timer?.cancel()
-    timer = nil
+  /// Calls once after a while, in place of what the owner set before; `nil` calls never.
+  static func setAlarm(of owner: AnyObject, after delay: Duration?, _ ring: @escaping @MainActor () -> Void) {
+    let owner = ObjectIdentifier(owner)
+    timers.removeValue(forKey: owner)?.cancel()
     guard !isRunning else {
-      alarm = delay.map { (ContinuousClock().now.advanced(by: $0), ring) }
+      alarms[owner] = delay.map { (ContinuousClock().now.advanced(by: $0), ring) }
       return
     }
     guard let delay else { return }
@@ -41,7 +43,7 @@ enum MainLoop {
     source.setEventHandler { MainActor.assumeIsolated { ring() } }
     source.schedule(deadline: .now() + .nanoseconds(Int(delay.wholeNanoseconds)), leeway: .nanoseconds(0))
     source.activate()
-    timer = source
+    timers[owner] = source
   }
 }
 

@@ -64,6 +64,27 @@ enum Session {
     try judge(failed: ending.failed, of: ending.expectations)
   }
 
+  /// Prints what every policy would answer at every capacity of a level, and writes it into files.
+  ///
+  /// - Throws: ``ProgramFailure`` if the trace cannot be read, or a file not be written.
+  static func curves(
+    of trace: String, on configuration: CacheConfiguration, level: String?, svg: String?, json: String?,
+    format: ScriptRunner.Format
+  ) async throws {
+    let work = Task { try await CurveReader.report(of: trace, on: configuration, level: level) }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.result
+    if let status = interruption.status { throw ExitCode(status) }
+    let report = try result.get()
+    StandardStreams.say(format == .json ? report.json : report.text)
+    for (path, text) in [(svg, report.svg), (json, report.json + "\n")] {
+      guard let path else { continue }
+      do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
+        throw ProgramFailure(.usage, "\(path): error: it cannot be written; name a file in a folder that can be")
+      }
+    }
+  }
+
   /// What is opened, and how.
   struct Show: Sendable {
     var configuration: CacheConfiguration
@@ -135,12 +156,7 @@ enum Session {
   static func terminal(
     _ appearance: ScreenOptions, _ environment: [String: String]
   ) throws(ProgramFailure) -> Terminal {
-    var options = Terminal.Options(environment: environment)
-    options.isASCII = appearance.ascii
-    options.theme = appearance.theme
-    options.colors = appearance.color == .never ? .mono : nil
-    options.ignoresNoColor = appearance.color == .always
-    do { return try Terminal(options) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
+    do { return try Terminal(Terminal.Options(appearance, environment)) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
   }
 
   /// Shows a recorded session: on the screen, as a file for asciinema, or its last picture where there is no screen.
@@ -227,7 +243,7 @@ enum Session {
     if let error = result.error { throw ProgramFailure(.usage, "error: \(error)") }
   }
 
-  private static func open(
+  static func open(
     _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool = false,
     observers: [any CacheObserver] = []
   ) async throws -> OpenedCache {
@@ -254,5 +270,15 @@ enum Session {
 
   static func close(_ live: LiveCache) async throws {
     do { try await live.close() } catch { StandardStreams.complain("warning: closing the cache: \(error)") }
+  }
+}
+
+extension Terminal.Options {
+  init(_ appearance: ScreenOptions, _ environment: [String: String]) {
+    self.init(environment: environment)
+    isASCII = appearance.ascii
+    theme = appearance.theme
+    colors = appearance.color == .never ? .mono : nil
+    ignoresNoColor = appearance.color == .always
   }
 }

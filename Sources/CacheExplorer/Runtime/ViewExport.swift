@@ -31,6 +31,7 @@ struct ViewExport {
     case .entries, .levels: entries(model)
     case .requests: requests(model)
     case .log: log(model)
+    case .whatIf: whatIf(model)
     case .inFlight, .latency, .config, .models, .relations: nil
     }
   }
@@ -59,6 +60,18 @@ struct ViewExport {
       ]
     }
     return (["request", "began", "operation", "key", "outcome", "microseconds", "callers"], rows)
+  }
+
+  private static func whatIf(_ model: Model) -> Table {
+    let rows = model.whatIf.reports.flatMap { report in
+      report.estimates.map { estimate -> [JSONText?] in
+        [
+          .text(report.level.name), .text(estimate.eviction.name), .number(estimate.capacity),
+          .text(report.level.unit.rawValue), .fraction(estimate.value), .fraction(estimate.margin),
+        ]
+      }
+    }
+    return (["level", "policy", "capacity", "unit", "hitRatio", "margin"], rows)
   }
 
   private static func log(_ model: Model) -> Table {

@@ -20,7 +20,7 @@ struct WorkloadRunner: Sendable {
   private static let mostUnderWay = 256
 
   /// The size of a value of which nobody says how large it is.
-  private static let usualSize = 1_024
+  static let usualSize = 1_024
 
   let live: LiveCache
 

@@ -4,7 +4,7 @@
 enum Action: String, Sendable, CaseIterable {
   // Anywhere.
   case help, command, filter, nextMatch, previousMatch, back, overview
-  case entries, requests, latency, config, log, models
+  case entries, requests, latency, config, log, models, whatIf
   case inspect, showValue, mask, explain, latencyPart, reload
   case nextTrouble, previousTrouble, mark, wrap, stepBack, stepForward
   case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last
@@ -15,6 +15,7 @@ enum Action: String, Sendable, CaseIterable {
   case copyKey, copyValue, exportView, resetFigures, undo, slower, faster
   case mouse, theme
   case redraw, suspend, interrupt, quit
+  case firstCache, secondCache, bothCaches
 
   // While a recording is replayed.
   case playSlower, playFaster, earlier, later

@@ -50,6 +50,10 @@ enum Message: Sendable {
   case attachment(Attachment)
   /// What the Config screen shows, where it changes by itself.
   case settings([ConfigurationSetting])
+  /// What other capacities and policies would have brought.
+  case whatIf([HitRatioReport])
+  /// The What if screen was asked for by a command.
+  case showWhatIf
   /// What models there are.
   case models(ModelSheet.Content)
   /// How the recording of the session does; `nil` if it is recorded no longer.
@@ -70,6 +74,8 @@ enum Effect: Sendable, Equatable {
   case refreshUsage
   /// Ask the levels what they hold; answered with a `.snapshot` for each.
   case refreshEntries
+  /// Ask what other capacities and policies would have brought; answered with `.whatIf`.
+  case refreshWhatIf
   /// Read the value of a key, past the counters; answered with `.value`.
   case readValue(key: String, level: String?)
   /// Read the configuration again; answered with `.planned`.

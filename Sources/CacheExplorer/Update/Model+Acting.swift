@@ -25,6 +25,9 @@ extension Model {
     case .wrap: log.isWrapped.toggle()
     case .back: goBack()
     case .overview, .entries, .requests, .latency, .config, .log, .models: turn(to: action)
+    case .whatIf:
+      turn(to: action)
+      return [.refreshWhatIf]
     case .inspect: return inspect()
     case .showValue: return showValue()
     case .mask: isMasked.toggle()
@@ -73,6 +76,8 @@ extension Model {
     case .suspend: return [.suspend]
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
     case .quit: return [.quit]
+    case .firstCache, .secondCache, .bothCaches:
+      refuse("there is one cache here; cache-explorer compare A B shows two")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
       .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later:
       break
@@ -102,7 +107,7 @@ extension Model {
   private mutating func turn(to action: Action) {
     let pages: [Action: Page] = [
       .overview: .overview, .entries: .entries, .requests: .requests, .latency: .latency, .config: .config, .log: .log,
-      .models: .models,
+      .models: .models, .whatIf: .whatIf,
     ]
     guard let next = pages[action] else { return }
     guard next != .models || models.content != nil else {
@@ -195,6 +200,7 @@ extension Model {
     case .config: config.top = min(max(0, config.top + distance), ConfigPanel.lastTop(self))
     case .models: models.move(by: distance)
     case .relations: models.moveRelation(by: distance)
+    case .whatIf: whatIf.top = min(max(0, whatIf.top + distance), WhatIfPanel.lastTop(self))
     }
   }
 
@@ -216,6 +222,7 @@ extension Model {
     case .config: config.top = 0
     case .models: models.move(by: -.max)
     case .relations: models.moveRelation(by: -.max)
+    case .whatIf: whatIf.top = 0
     }
   }
 
@@ -230,6 +237,7 @@ extension Model {
     case .config: config.top = ConfigPanel.lastTop(self)
     case .models: models.move(by: .max)
     case .relations: models.moveRelation(by: .max)
+    case .whatIf: whatIf.top = WhatIfPanel.lastTop(self)
     }
   }
 

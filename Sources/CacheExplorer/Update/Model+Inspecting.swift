@@ -14,6 +14,7 @@ extension Model {
     case .relations: models.follow()
     case .models: focus = .relations
     case .levels: drill()
+    case .whatIf: mode = .explaining
     case .config, .latency:
       if focus == .latency, let worst = worstRequest { open(worst) } else { mode = .explaining }
     default:
@@ -35,7 +36,7 @@ extension Model {
       shown.inFlight.indices.contains(inFlightCursor) ? shown.inFlight[inFlightCursor].leader : nil
     case .log: logLine.flatMap { shown.log[$0]?.request }
     case .latency: worstRequest
-    case .config, .models, .relations, .levels: nil
+    case .config, .models, .relations, .levels, .whatIf: nil
     }
   }
 

@@ -90,7 +90,7 @@ extension Model {
       guard row >= 2, models.order.indices.contains(place) else { return false }
       models.move(by: place - models.cursor)
     case .latency: return row > 0
-    case .config, .relations, .levels: return false
+    case .config, .relations, .levels, .whatIf: return false
     }
     return true
   }

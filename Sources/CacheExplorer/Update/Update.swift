@@ -13,7 +13,8 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.wall = wall
     model.list.refresh(model.shown, isForced: false)
     model.refreshRequests()
-    effects = model.questions(isNewSecond: isNewSecond)
+    let isWhatIfDue = isNewSecond && model.hasNews && model.page == .whatIf && model.frozen == nil
+    effects = model.questions(isNewSecond: isNewSecond) + (isWhatIfDue ? [.refreshWhatIf] : [])
   case .events(let events, let lost):
     model.hasNews = true
     model.travel?.capture(events, lost: lost)
@@ -98,13 +99,21 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = []
   case .replaced(let replacement):
     model.replace(by: replacement)
-    effects = [.refreshEntries, .refreshUsage]
+    model.whatIf = WhatIfSheet()
+    effects = [.refreshEntries, .refreshUsage] + (model.page == .whatIf ? [.refreshWhatIf] : [])
   case .attachment(let attachment):
     model.attachment = attachment
     effects = []
   case .settings(let settings):
     model.config.settings = settings
     effects = []
+  case .whatIf(let reports):
+    if model.frozen == nil || model.whatIf.reports.isEmpty { model.whatIf.reports = reports }
+    effects = []
+  case .showWhatIf:
+    model.show(.whatIf)
+    model.isZoomed = false
+    effects = [.refreshWhatIf]
   case .models(let content):
     model.models.content = content
     model.models.keepVisible()

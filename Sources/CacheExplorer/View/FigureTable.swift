@@ -27,6 +27,7 @@ enum FigureTable {
     case .requests: return ("Requests", requests(model))
     case .config: return ("Config", config)
     case .models, .relations: return ("Models", models)
+    case .whatIf: return ("What if", whatIf)
     }
   }
 
@@ -191,6 +192,25 @@ enum FigureTable {
       name: "origin", definition: "where a value is written, or “default”", unit: "file:line",
       window: "when it was loaded",
       source: "the configuration file")
+  ]
+
+  private static let whatIf = [
+    Figure(
+      name: "HIT RATE",
+      definition: "what share of the look-ups the level would have answered; “now” is counted, not estimated",
+      unit: "percent of the level's look-ups", window: session + " or the last whatif --reset",
+      source: "ghost caches of hashes, asked for a sample of the keys (SHARDS, FAST 2015)"),
+    Figure(
+      name: "ERROR", definition: "how far the estimate may be off: 95 of 100 are closer", unit: "points",
+      window: "as the hit rate", source: "the spread between 64 groups of keys"),
+    Figure(
+      name: "1 key in n",
+      definition: "how many keys are looked at: fewer, whenever it takes more than 5 % of the requests' time or 8 MiB",
+      unit: "keys", window: "now", source: "the time of the processor that the ghost caches took"),
+    Figure(
+      name: "the cheapest that helps",
+      definition: "another policy, else the least capacity, if it gains a point and more than its error",
+      unit: "points", window: "as the hit rate", source: "the estimates"),
   ]
 
   private static let models = [

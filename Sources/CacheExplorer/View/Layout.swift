@@ -172,7 +172,7 @@ struct Layout: Equatable, Sendable {
     guard let rect = panels[panel] else { return 0 }
     switch panel {
     case .entries, .inFlight, .requests, .models: return max(0, rect.height - 3)
-    case .latency, .log, .config, .relations, .levels: return max(0, rect.height - 2)
+    case .latency, .log, .config, .relations, .levels, .whatIf: return max(0, rect.height - 2)
     }
   }
 }

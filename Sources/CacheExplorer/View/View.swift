@@ -39,6 +39,7 @@ func view(_ model: Model, on canvas: inout Canvas) {
     case .models: ModelsPanel.draw(model, picture, in: frame, on: &canvas)
     case .relations: RelationsPanel.draw(model, picture, in: frame, on: &canvas)
     case .levels: break
+    case .whatIf: WhatIfPanel.draw(model, in: frame, on: &canvas)
     }
   }
   if model.focus == .levels, model.inspection == nil { LevelMap.drawCursor(model, picture, on: &canvas) }

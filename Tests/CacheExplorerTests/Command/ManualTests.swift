@@ -15,7 +15,7 @@ struct ManualTests {
     for demo in Demo.all { #expect(text.contains(demo.caption)) }
     for kind in ConfigurationReader.kinds { #expect(text.contains(kind)) }
     for status in ExitStatus.all { #expect(text.contains(status.status) && text.contains(status.meaning)) }
-    for command in ["open", "check", "run", "replay", "demo"] {
+    for command in ["open", "check", "run", "replay", "compare", "demo"] {
       #expect(text.contains("cache-explorer \(command) "), "\(command)")
     }
     for option in [
@@ -40,7 +40,7 @@ struct ManualTests {
       "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
       "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "record a", "replay a", "jump 1s",
       "log info", "expect hit>=1%", "stats",
-      "status", "undo", "config", "help", "quit",
+      "status", "whatif", "undo", "config", "help", "quit",
     ]
     var seen: Set<String> = []
     for line in examples {

@@ -169,6 +169,12 @@ import Testing
         #expect(level("disk").errors > 0)
         #expect(live.operation("breaker").timesOpened > 0)
       case "models": #expect(snapshot.pool.joined > 0)
+      case "whatif":
+        let answers = results.filter { $0.command == "whatif" }.map { $0.note ?? "" }
+        #expect(answers.count == 6)
+        #expect(answers[1].hasPrefix("memory: policy "), "\(answers[1])")
+        #expect(answers[3].hasPrefix("memory: 400 KiB in place of 200 KiB would bring +"), "\(answers[3])")
+        #expect(answers[5].hasPrefix("memory: no change helps; 100 KiB would do as well"), "\(answers[5])")
       default: #expect(live.operation("breaker").timesOpened > 0)
       }
     }

@@ -9,6 +9,13 @@ public struct HitRatioEstimate: Sendable, Hashable {
   /// How far the value may be off, as a share of the requests: 95 of 100 estimates are closer.
   public let margin: Double
 
+  package init(eviction: Eviction, capacity: Int, value: Double, margin: Double) {
+    self.eviction = eviction
+    self.capacity = capacity
+    self.value = value
+    self.margin = margin
+  }
+
   /// Whether it is better than another by more than chance explains.
   ///
   /// - Parameters:

@@ -13,18 +13,21 @@ import CStore
 /// if let change = estimator.cheapestImprovement { print("use \(change.eviction) with \(change.capacity)") }
 /// ```
 ///
+/// A ``HitRatioObserver`` hands the events of levels to one for each, and keeps what that costs small.
+///
 /// C. Waldspurger, N. Park, A. Garthwaite, I. Ahmad, Efficient MRC construction with SHARDS, FAST 2015: keys are sampled by
 /// their hash, so that all requests of a key are seen or none, and the caches are smaller by the same factor. Changed: how
 /// many requests there were and how many of them missed is known of the real cache, so a sample that is poor in either is
 /// corrected by a regression over 64 groups of keys, which gives the margin too. The sample becomes smaller when it
-/// would hold too many keys.
+/// would hold too many keys; what was counted before keeps the weight that it had.
 ///
 /// **How exact it is.** On recorded traces within a point of the full simulation from about a thousand entries on, at a
 /// quarter of the keys. Small caches need a larger ``rate``; the margin tells.
 ///
-/// **What it does not see.** A small cache does not know how long its entries live. A key that is removed or expires leaves
-/// every small cache if it is told of (``remove(_:)``); otherwise it stays a hit there. A cache that has been in use before
-/// its estimator starts is ahead of it: call ``restart()`` when the estimator has seen a few times the capacity.
+/// **What it does not see.** A key that is removed leaves every small cache if it is told of (``remove(_:)``); otherwise it
+/// stays a hit there. A cache that has been in use before its estimator starts is ahead of it: call ``restart()`` when the
+/// estimator has seen a few times the capacity. Two spellings of a key that `String` holds for equal, as é in one scalar
+/// or in two, are two keys here.
 ///
 /// - Complexity: A request of a key outside of the sample costs a hash. Memory is bounded by ``maximumEntries``.
 public struct HitRatioEstimator: Sendable {
@@ -36,17 +39,19 @@ public struct HitRatioEstimator: Sendable {
   public let capacity: Int
   /// The policy of the cache that is observed.
   public let eviction: Eviction
-  /// How many entries all small caches may hold together, at 70 to 100 bytes each.
+  /// How many keys all small caches together may know, at 250 to 700 bytes each for the usual questions.
   public let maximumEntries: Int
   /// Requests that were recorded since the start or the last restart.
   public private(set) var requests = 0
   /// Of these, the ones that the cache itself could not answer.
   public private(set) var misses = 0
 
-  private var ghosts: [GhostCache]
-  private var threshold: Int
-  /// Sampled requests of each group.
+  private var ghosts: GhostCaches
+  private(set) var threshold: Int
+  /// Sampled requests of each group, with the weight of their sample.
   private var sampled = Array(repeating: 0.0, count: Self.groups)
+  /// Sampled requests.
+  private(set) var samples = 0
   private var recorded = 0
 
   /// Creates an estimator.
@@ -57,10 +62,10 @@ public struct HitRatioEstimator: Sendable {
   ///   - factors: The other capacities to ask about, as multiples of this one.
   ///   - evictions: The other policies to ask about.
   ///   - rate: The share of the keys to look at. Smaller is cheaper and less exact.
-  ///   - maximumEntries: How many entries the small caches may hold together.
+  ///   - maximumEntries: How many keys the small caches may know together.
   public init(
     capacity: Int, eviction: Eviction, factors: [Double] = [0.25, 0.5, 2, 4], evictions: [Eviction] = Eviction.all,
-    rate: Double = 0.25, maximumEntries: Int = 80_000
+    rate: Double = 0.25, maximumEntries: Int = 12_000
   ) {
     precondition(capacity > 0, "the capacity of a cache to estimate is at least 1")
     precondition(rate > 0 && rate <= 1, "a share of the keys lies between 0 and 1")
@@ -69,19 +74,25 @@ public struct HitRatioEstimator: Sendable {
     self.maximumEntries = max(Self.groups, maximumEntries)
     threshold = max(1, Int(rate * Double(Self.hashes)))
     let rate = Double(threshold) / Double(Self.hashes)
-    func ghost(_ eviction: Eviction, _ capacity: Double) -> GhostCache {
-      GhostCache(eviction: eviction, capacity: max(1, Int(capacity)), rate: rate, groups: Self.groups)
+    func question(_ eviction: Eviction, _ factor: Double) -> GhostCaches.Question {
+      let full = max(1, Int(min(Double(capacity) * factor, 9e18)))
+      return GhostCaches.Question(
+        eviction: eviction, fullCapacity: full, capacity: Double(full) * rate, policy: ChosenPolicy(eviction))
     }
-    ghosts = [ghost(eviction, Double(capacity))]
-    ghosts += Set(factors).subtracting([1]).sorted().map { ghost(eviction, Double(capacity) * $0) }
-    ghosts += evictions.filter { $0 != eviction }.map { ghost($0, Double(capacity)) }
+    var questions = [question(eviction, 1)]
+    questions += Set(factors).subtracting([1]).sorted().map { question(eviction, $0) }
+    questions += evictions.filter { $0 != eviction }.map { question($0, 1) }
+    ghosts = GhostCaches(questions, groups: Self.groups)
   }
 
   /// The share of the keys that is looked at.
   public var rate: Double { Double(threshold) / Double(Self.hashes) }
 
-  /// How many entries all small caches hold now.
-  public var entries: Int { ghosts.reduce(0) { $0 + $1.count } }
+  /// How many keys the small caches know now.
+  public var entries: Int { ghosts.count }
+
+  /// About how many bytes the small caches take now.
+  public var bytes: Int { ghosts.bytes }
 
   /// Records a request.
   ///
@@ -100,53 +111,51 @@ public struct HitRatioEstimator: Sendable {
   ///   - isHit: Whether the cache had it.
   ///   - cost: What the value costs in the unit of the capacity.
   public mutating func record(hash: UInt64, isHit: Bool, cost: Int = 1) {
-    requests += 1
-    if !isHit { misses += 1 }
-    guard isSampled(hash) else { return }
-    let group = Int(truncatingIfNeeded: hash >> 24) & (Self.groups - 1)
-    sampled[group] += 1
-    for index in ghosts.indices { ghosts[index].request(hash, cost: max(0, cost), group: group) }
-    recorded += 1
-    if recorded & 0xFF == 0 { boundMemory() }
+    count(requests: 1, misses: isHit ? 0 : 1)
+    if isSampled(hash) { sample(hash, cost: cost) }
   }
 
-  /// Takes a key out of every small cache, because it was removed or expired.
+  /// Takes a key out of every small cache, because it was removed.
   ///
   /// - Parameter key: The key.
-  public mutating func remove(_ key: String) {
-    let hash = Self.hash(key)
-    guard isSampled(hash) else { return }
-    for index in ghosts.indices { ghosts[index].remove(hash) }
-  }
+  public mutating func remove(_ key: String) { remove(hash: Self.hash(key)) }
 
   /// Empties every small cache, because the cache was cleared.
-  public mutating func removeAll() {
-    for index in ghosts.indices { ghosts[index].removeAll() }
-  }
+  public mutating func removeAll() { ghosts.removeAll() }
 
   /// Counts anew, from what the small caches hold now.
   public mutating func restart() {
-    (requests, misses) = (0, 0)
+    (requests, misses, samples) = (0, 0, 0)
     sampled = sampled.map { _ in 0 }
-    for index in ghosts.indices { ghosts[index].restart() }
+    ghosts.restart()
   }
 
   /// The answers: the cache as it is, then the other capacities in order, then the other policies.
   ///
   /// Empty as long as the sample holds less than a few hundred requests.
   public var estimates: [HitRatioEstimate] {
-    guard requests > 0, sampled.reduce(0, +) >= 4 * Double(Self.groups) else { return [] }
+    guard requests > 0, samples >= 4 * Self.groups else { return [] }
     // If all groups there are were sampled, there would be more of them: the sample has 64.
-    let scale = rate / Double(Self.groups)
-    let traffic = (values: sampled, mean: Double(requests) * scale)
-    let known = (values: ghosts[0].misses, mean: Double(misses) * scale)
-    return ghosts.enumerated().map { index, ghost in
-      let estimate = ControlledMean(ghost.misses, first: traffic, second: known)
-      let share = { (misses: Double) in misses / scale / Double(requests) }
+    let mean = 1 / Double(Self.groups)
+    let traffic = (values: sampled, mean: Double(requests) * mean)
+    // Who looks at every key leaves nothing to chance.
+    let chance = (1 - rate).squareRoot()
+    // The cache as it is, from the sample alone: what chance does not explain of the difference to what is known is that
+    // a small cache does not behave like a large one. Another policy has another such difference, so only as much is
+    // corrected for it as chance explains; the rest is part of the margin.
+    let own = ControlledMean(ghosts.misses[0], first: traffic, second: traffic)
+    let difference = Double(misses) * mean - own.value
+    let explained = min(1, pow2(own.error * chance) / max(pow2(difference), .leastNonzeroMagnitude))
+    return ghosts.questions.enumerated().map { index, question in
+      let part = question.eviction == eviction ? 1 : explained
+      let known = (values: ghosts.misses[0], mean: own.value + part * difference)
+      let estimate = ControlledMean(ghosts.misses[index], first: traffic, second: known)
+      let share = { (misses: Double) in misses / mean / Double(requests) }
+      let error = (pow2(2 * estimate.error * chance) + pow2((1 - explained) * difference)).squareRoot()
       return HitRatioEstimate(
-        eviction: ghost.eviction, capacity: ghost.fullCapacity,
+        eviction: question.eviction, capacity: question.fullCapacity,
         value: index == 0 ? 1 - Double(misses) / Double(requests) : min(1, max(0, 1 - share(estimate.value))),
-        margin: index == 0 ? 0 : 2 * share(estimate.error))
+        margin: index == 0 ? 0 : share(error))
     }
   }
 
@@ -177,16 +186,56 @@ public struct HitRatioEstimator: Sendable {
     return key.withUTF8 { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) }
   }
 
-  private func isSampled(_ hash: UInt64) -> Bool { Int(truncatingIfNeeded: hash) & (Self.hashes - 1) < threshold }
+  private func pow2(_ value: Double) -> Double { value * value }
+
+  func isSampled(_ hash: UInt64) -> Bool { Self.isSampled(hash, threshold) }
+
+  static func isSampled(_ hash: UInt64, _ threshold: Int) -> Bool {
+    Int(truncatingIfNeeded: hash) & (hashes - 1) < threshold
+  }
+}
+
+// MARK: What an observer tells
+
+extension HitRatioEstimator {
+  /// Counts requests, whether they are in the sample or not.
+  mutating func count(requests newRequests: Int, misses newMisses: Int) {
+    requests += newRequests
+    misses += newMisses
+  }
+
+  /// Asks the small caches for a sampled key.
+  ///
+  /// `cost`: What its value weighs; `nil` if the real cache has yet to store it.
+  mutating func sample(_ hash: UInt64, cost: Int?, lifetime: UInt32 = 0, at time: UInt32 = 0) {
+    let group = Int(truncatingIfNeeded: hash >> 24) & (Self.groups - 1)
+    let weight = 1 / rate
+    samples += 1
+    sampled[group] += weight
+    ghosts.request(
+      hash, cost: cost.map { max(0, $0) }, lifetime: lifetime, at: time, group: group, weight: weight)
+    boundMemory()
+  }
+
+  /// Notes that the real cache stored a sampled key.
+  mutating func store(_ hash: UInt64, cost: Int, lifetime: UInt32, at time: UInt32) {
+    ghosts.store(hash, cost: max(0, cost), lifetime: lifetime, at: time)
+    boundMemory()
+  }
+
+  mutating func remove(hash: UInt64) { if isSampled(hash) { ghosts.remove(hash) } }
+
+  /// Looks at half as many keys from now on.
+  mutating func halve() {
+    guard threshold > 1 else { return }
+    threshold /= 2
+    let limit = threshold
+    ghosts.halve { Int(truncatingIfNeeded: $0) & (Self.hashes - 1) < limit }
+  }
 
   private mutating func boundMemory() {
-    while entries > maximumEntries, threshold > 1 {
-      threshold /= 2
-      let limit = threshold
-      for index in ghosts.indices {
-        ghosts[index].halve { Int(truncatingIfNeeded: $0) & (Self.hashes - 1) < limit }
-      }
-      restart()
-    }
+    recorded += 1
+    guard recorded & 0x3F == 0 else { return }
+    while entries > maximumEntries, threshold > 1 { halve() }
   }
 }

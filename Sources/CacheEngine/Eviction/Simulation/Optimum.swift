@@ -28,6 +28,33 @@ enum Optimum {
     return HitRatio(hits: hits, requests: trace.keys.count)
   }
 
+  /// The same where entries weigh their sizes; what is heavier than the capacity is not stored.
+  static func replay(_ trace: RequestTrace, capacity: Int, _ sizes: [UInt32]) -> HitRatio {
+    let following = nextUses(trace)
+    var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
+    var weights = ContiguousArray<Int>(repeating: 0, count: trace.distinct)
+    var queue = LatestFirst()
+    var (hits, used) = (0, 0)
+    for (position, key) in trace.keys.enumerated() {
+      if needed[Int(key)] >= 0 {
+        hits += 1
+      } else {
+        let size = Int(sizes[position])
+        guard size <= capacity else { continue }
+        while used + size > capacity, let latest = queue.popLatest() {
+          guard needed[Int(latest.key)] == latest.time else { continue }
+          needed[Int(latest.key)] = -1
+          used -= weights[Int(latest.key)]
+        }
+        used += size
+        weights[Int(key)] = size
+      }
+      needed[Int(key)] = following[position]
+      queue.insert(key, time: following[position])
+    }
+    return HitRatio(hits: hits, requests: trace.keys.count)
+  }
+
   /// For every request the position of the next one of the same key; beyond the end for none.
   private static func nextUses(_ trace: RequestTrace) -> ContiguousArray<Int64> {
     var next = ContiguousArray(repeating: Int64(trace.keys.count), count: trace.distinct)

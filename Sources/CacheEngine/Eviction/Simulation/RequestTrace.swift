@@ -25,7 +25,8 @@ public struct RequestTrace: Sendable {
     sizes = nil
   }
 
-  init(keys: [UInt32], distinct: Int, sizes: [UInt32]?) {
+  /// Keys that are numbered already, from 0 in the order in which they first come.
+  package init(keys: [UInt32], distinct: Int, sizes: [UInt32]?) {
     self.keys = keys
     self.distinct = distinct
     self.sizes = sizes

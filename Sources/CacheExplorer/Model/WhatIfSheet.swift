@@ -1,0 +1,9 @@
+import CacheEngine
+
+/// What the What if screen shows, and where the reader is.
+struct WhatIfSheet: Sendable {
+  /// From the top level down; empty until they were asked.
+  var reports: [HitRatioReport] = []
+  /// The line at the top.
+  var top = 0
+}

@@ -1,0 +1,128 @@
+import CacheEngine
+
+/// One screen for two programs: each draws on its half, and what a person does goes to both, or to one.
+@MainActor
+final class SplitScreen {
+  private let screen: any Screen
+  private let titles: [String]
+  /// What share of the reads each cache answered without its source.
+  private let hits: @MainActor () -> [Double?]
+  private(set) var panes: [PaneScreen] = []
+  private(set) var focus = SplitPicture.Focus.both
+  private var picture: SplitPicture
+  private var shares: [Double?] = [nil, nil]
+  private var askedAt: ContinuousClock.Instant?
+
+  init(_ screen: any Screen, titles: [String], hits: @escaping @MainActor () -> [Double?]) {
+    self.screen = screen
+    self.titles = titles
+    self.hits = hits
+    picture = SplitPicture(screen.size, focus: .both)
+    panes = (0...1).map { PaneScreen(self, size: picture.size(of: $0)) }
+  }
+
+  /// Hands on what the person does until the screen is gone.
+  func run() async {
+    for await event in screen.input { handle(event) }
+    for pane in panes { pane.close() }
+  }
+
+  private func handle(_ event: InputEvent) {
+    switch event {
+    case .key(let key):
+      switch KeyTable.action(for: key, in: .normal) {
+      case .firstCache: look(at: .first)
+      case .secondCache: look(at: .second)
+      case .bothCaches: look(at: .both)
+      // Once for the process, however many programs there are.
+      case .suspend: screen.suspend()
+      default: for side in 0...1 where focus.includes(side) { panes[side].send(event) }
+      }
+    case .paste: for side in 0...1 where focus.includes(side) { panes[side].send(event) }
+    case .resized(let size): arrange(size)
+    case .suspend: screen.suspend()
+    case .mouse(let mouse):
+      guard let side = picture.side(at: mouse.at), let place = picture.places[side] else { return }
+      var inside = mouse
+      inside.at = Point(x: mouse.at.x - place.x, y: mouse.at.y - place.y)
+      panes[side].send(.mouse(inside))
+    case .resumed, .terminate, .focus: for pane in panes { pane.send(event) }
+    }
+  }
+
+  private func look(at focus: SplitPicture.Focus) {
+    self.focus = focus
+    arrange(screen.size)
+    draw()
+  }
+
+  private func arrange(_ size: Size) {
+    picture = SplitPicture(size, focus: focus)
+    for (side, pane) in panes.enumerated() { pane.resize(to: picture.size(of: side)) }
+  }
+
+  /// Draws both; the caches are asked for their figures once a second at most.
+  fileprivate func draw() {
+    let now = ContinuousClock.now
+    if askedAt.map({ now - $0 >= .milliseconds(900) }) ?? true {
+      shares = hits()
+      askedAt = now
+    }
+    screen.show(picture.canvas(panes.map(\.canvas), titles: titles, hits: shares, focus: focus))
+  }
+
+  fileprivate func invalidate() { screen.invalidate() }
+
+  fileprivate func useMouse() { screen.useMouse(panes.contains { $0.usesMouse }) }
+
+  fileprivate func use(_ theme: Theme) { screen.use(theme) }
+
+  fileprivate func copy(_ text: String) { screen.copy(text) }
+}
+
+/// A half of a screen.
+@MainActor
+final class PaneScreen: Screen {
+  private(set) var size: Size
+  let input: AsyncStream<InputEvent>
+  private(set) var canvas: Canvas?
+  fileprivate private(set) var usesMouse = false
+  private let continuation: AsyncStream<InputEvent>.Continuation
+  private weak var whole: SplitScreen?
+
+  init(_ whole: SplitScreen, size: Size) {
+    self.whole = whole
+    self.size = size
+    (input, continuation) = AsyncStream.makeStream()
+  }
+
+  func show(_ canvas: Canvas) {
+    guard canvas != self.canvas else { return }
+    self.canvas = canvas
+    whole?.draw()
+  }
+
+  func close() { continuation.finish() }
+
+  /// Whoever holds the whole screen does that.
+  func suspend() {}
+
+  func invalidate() { whole?.invalidate() }
+
+  func useMouse(_ isOn: Bool) {
+    usesMouse = isOn
+    whole?.useMouse()
+  }
+
+  func use(_ theme: Theme) { whole?.use(theme) }
+
+  func copy(_ text: String) { whole?.copy(text) }
+
+  fileprivate func send(_ event: InputEvent) { continuation.yield(event) }
+
+  fileprivate func resize(to size: Size) {
+    guard size != self.size else { return }
+    self.size = size
+    send(.resized(size))
+  }
+}

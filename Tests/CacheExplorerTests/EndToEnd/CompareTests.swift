@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+@Suite struct ComparisonReportTests {
+  private static let hitRate = ComparedMeasure(kind: .hitRate)
+  private static let bytes = ComparedMeasure(kind: .bytes, level: "memory")
+  private static let slowest = ComparedMeasure(kind: .slowest)
+  private static let calls = ComparedMeasure(kind: .sourceCalls)
+
+  private func report(_ first: [[ComparedMeasure: Double]], _ second: [[ComparedMeasure: Double]]) -> ComparisonReport {
+    func runs(_ values: [[ComparedMeasure: Double]]) -> [ComparedRun] {
+      values.map { ComparedRun(requests: 1_000, values: $0) }
+    }
+    return ComparisonReport(files: ["a.yaml", "b.yaml"], trace: "t", sides: [runs(first), runs(second)])
+  }
+
+  private func verdict(_ measure: ComparedMeasure, _ first: [Double], _ second: [Double]) -> ComparisonReport.Verdict? {
+    report(first.map { [measure: $0] }, second.map { [measure: $0] }).rows.first?.verdict
+  }
+
+  @Test("a difference inside the spread of the runs is called so, however far the means are apart")
+  func spread() {
+    #expect(verdict(Self.slowest, [100, 200, 300], [290, 500, 900]) == .spread)
+    #expect(verdict(Self.slowest, [100, 200, 300], [310, 500, 900]) == .first)
+    #expect(verdict(Self.slowest, [310, 500, 900], [100, 200, 300]) == .second)
+    #expect(verdict(Self.hitRate, [0.5, 0.5], [0.5, 0.5]) == .same)
+  }
+
+  @Test("more hits and fewer calls are better, more bytes are neither, and hardly anything does not matter")
+  func directions() {
+    #expect(verdict(Self.hitRate, [0.5, 0.51], [0.6, 0.61]) == .second)
+    #expect(verdict(Self.calls, [500, 510], [400, 410]) == .second)
+    #expect(verdict(Self.bytes, [500, 510], [400, 410]) == .differs)
+    #expect(verdict(Self.hitRate, [0.5, 0.5], [0.500_9, 0.500_9]) == .small)
+    #expect(verdict(Self.calls, [1_000, 1_000], [1_009, 1_009]) == .small)
+  }
+
+  @Test("what only one of them has is no difference, and findings name what is saved")
+  func findings() {
+    let report = report(
+      [[Self.calls: 500, Self.bytes: 10], [Self.calls: 502, Self.bytes: 10]], [[Self.calls: 400], [Self.calls: 402]])
+    #expect(report.rows.map(\.verdict) == [.second, .alone])
+    #expect(report.findings == ["B is better in calls to the source: 401 and not 501, 100 saved"])
+    #expect(report.text.contains("501 ±1"))
+    #expect(report.text.contains("−100 (−20.0%)"))
+    #expect(report.text.contains("only one has it"))
+  }
+}
+
+/// `cache-explorer compare` as a process.
+@Suite(.timeLimit(.minutes(2))) struct CompareTests {
+  private static func yaml(_ policy: String, capacity: Int) -> String {
+    """
+    levels:
+      - memory: { count: \(capacity), policy: \(policy) }
+      - disk: { directory: ./disk, capacity: 1 MiB }
+      - pooled: { origin: { latency: 0s, size: 100 B, seed: 7 } }
+    """
+  }
+
+  private static let loop = (0..<3_000).map { "key:\($0 % 60)\n" }.joined()
+
+  @Test("the same requests through two caches: the larger one has the hits, and the spread is told")
+  func compares() async throws {
+    let folder = try TemporaryFolder()
+    let small = try folder.write(Self.yaml("lru", capacity: 50), to: "a.yaml")
+    let large = try folder.write(Self.yaml("lru", capacity: 70), to: "b.yaml")
+    let arguments = ["compare", small, large, "--trace", "-", "--runs", "3"]
+    let run = try await Program.run(arguments + ["--format", "json"], input: Self.loop)
+    #expect(run.status == 0, "\(run.errors)")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+    #expect(object["requests"] as? Int == 3_000)
+    let measures = try #require(object["measures"] as? [[String: Any]])
+    func measure(_ name: String, _ level: String?) throws -> [String: Any] {
+      try #require(measures.first { $0["measure"] as? String == name && $0["level"] as? String == level })
+    }
+    let memory = try measure("hitRate", "memory")
+    #expect((memory["a"] as? [String: Double])?["mean"] == 0)
+    #expect((memory["b"] as? [String: Double])?["mean"] == 0.98)
+    #expect(memory["verdict"] as? String == "b")
+    // The disk has everything, in a folder of its own: nothing is asked of the source but once, by each.
+    #expect((try measure("sourceCalls", nil)["a"] as? [String: Int])?["mean"] == 60)
+    #expect(try measure("sourceCalls", nil)["verdict"] as? String == "same")
+    #expect(!FileManager.default.fileExists(atPath: folder.url.appending(path: "disk").path()))
+    let text = try await Program.run(arguments, input: Self.loop)
+    #expect(text.output.contains("standard input") || text.output.contains("-: 3 000 requests, 3 runs of each in turn"))
+    #expect(text.output.contains("▸ B is better in memory hit rate: 98.0% and not 0.0%"))
+  }
+
+  @Test("two caches that are the same differ in nothing that matters")
+  func same() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { count: 50 }\n", to: "a.yaml")
+    let run = try await Program.run(["compare", file, file, "--trace", "-", "--runs", "2"], input: Self.loop)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("the same"))
+    #expect(!run.output.contains("better in hit rate"))
+  }
+
+  @Test("what cannot be compared is told, with the status that it has elsewhere")
+  func problems() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { count: 50 }\n", to: "a.yaml")
+    let bad = try folder.write("levels:\n  - memry: { count: 50 }\n", to: "b.yaml")
+    let cases: [([String], Int32, String)] = [
+      ([file, bad, "--trace", "-"], 3, "memry"), ([file, file, "--trace", "/no/such/trace"], 2, "/no/such/trace"),
+      ([file, file, "--trace", "-", "--runs", "1"], 2, "spread"),
+      ([file, file, "--trace", "-"], 2, "standard input:1"),
+      ([file, file], 4, "--trace"), ([file, file, "--plain"], 2, "--trace"),
+    ]
+    for (arguments, status, part) in cases {
+      let run = try await Program.run(["compare"] + arguments, input: "a\tbig\n")
+      #expect(run.status == status, "\(arguments) \(run.errors)")
+      #expect(run.errors.contains(part), "\(run.errors)")
+    }
+  }
+}

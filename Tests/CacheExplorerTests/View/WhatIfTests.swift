@@ -1,0 +1,165 @@
+import CacheEngine
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+struct WhatIfTests {
+  private static let yaml = """
+    name: demo
+    levels:
+      - memory: { count: 100, policy: lru }
+      - disk: { directory: ./cache, capacity: 20 MiB }
+      - origin: { latency: 0s, size: 1 KiB, seed: 7 }
+    """
+
+  /// Reports of levels that were asked for keys in turn, which is the worst that order of use can meet.
+  private static func reports(looks: Int = 20_000) -> [HitRatioReport] {
+    let observer = HitRatioObserver(
+      levels: [
+        .init(name: "memory", capacity: 100, unit: .entries, eviction: .lru),
+        .init(name: "disk", capacity: 20 << 20, eviction: .lru, evictions: []),
+      ], share: 1)
+    for look in 0..<looks {
+      let key = "key:\(look % 150)"
+      let time = CacheInstant(nanoseconds: SystemClock().now.nanoseconds)
+      observer.record(CacheEvent(time: time, level: "memory", key: key, kind: .miss(.absent, .microseconds(2))))
+      observer.record(
+        CacheEvent(time: time, level: "memory", key: key, kind: .stored(.set, cost: 1_024, deadline: nil, .zero)))
+    }
+    return observer.reports.map { report in
+      var report = report
+      // What depends on the machine.
+      (report.timeSpent, report.timeShare, report.bytes) = (.zero, 0.0123, 214_000)
+      return report
+    }
+  }
+
+  private static func scene(_ size: Size, reports: [HitRatioReport]) throws -> Scene {
+    var scene = Scene(size: size, configuration: try ConfigurationReader.read(yaml, file: "demo.yaml", folder: "/srv"))
+    #expect(scene.send(.input(.key(.character("8")))) == [.refreshWhatIf])
+    scene.send(.whatIf(reports))
+    return scene
+  }
+
+  @Test(
+    "What if fills the screen at 120x40, 80x24 and 40x10", arguments: [(120, 40), (80, 24), (40, 10)])
+  func screens(width: Int, height: Int) throws {
+    let scene = try Self.scene(Size(width: width, height: height), reports: Self.reports())
+    let lines = scene.lines
+    let expected = WhatIfGrids.all["\(width)x\(height)"]?.split(separator: "\n", omittingEmptySubsequences: false)
+      .map(String.init)
+    #expect(lines == expected, "\(lines.joined(separator: "\n"))")
+  }
+
+  @Test("at 200x60 every level has its whole table")
+  func large() throws {
+    let lines = try Self.scene(Size(width: 200, height: 60), reports: Self.reports()).lines
+    #expect(lines.count == 60)
+    for name in ["MEMORY", "DISK"] { #expect(lines.contains { $0.hasPrefix("│ \(name)  ") }, "\(name)") }
+    for title in ["now", "¼", "½", "×2", "×4"] {
+      #expect(lines.count { $0.hasPrefix("│   \(title) ") || $0.hasPrefix("│ ▸ \(title) ") } == 2, "\(title)")
+    }
+  }
+
+  @Test("until enough is known every number is a dash, and the screen says so")
+  func unknown() throws {
+    let scene = try Self.scene(Size(width: 80, height: 24), reports: Self.reports(looks: 100))
+    #expect(scene.lines.contains { $0.contains("not enough is known yet: 100 look-ups were looked at closely") })
+    #expect(scene.lines.contains { $0.contains("½") && $0.contains("50 entries") && $0.contains("—") })
+    #expect(!scene.lines.contains { $0.contains("±") })
+  }
+
+  @Test("j and k scroll what has no room, and a frozen picture stays as it is")
+  func scrolls() throws {
+    var scene = try Self.scene(Size(width: 80, height: 16), reports: Self.reports())
+    #expect(!scene.lines.contains { $0.contains("DISK") })
+    scene.press(.end)
+    #expect(scene.lines.contains { $0.contains("DISK") })
+    scene.press(.home)
+    #expect(!scene.lines.contains { $0.contains("DISK") })
+    scene.press(.character(" "))
+    scene.send(.whatIf(Self.reports(looks: 10)))
+    #expect(scene.model.whatIf.reports.first?.requests == 20_000)
+    scene.press(.character("i"))
+    #expect(scene.lines.contains { $0.contains("Figures") })
+  }
+
+  @Test("news are asked for once a second while the screen is open, and by the command")
+  func refreshes() throws {
+    var scene = try Self.scene(Size(width: 80, height: 24), reports: [])
+    #expect(scene.lines.contains { $0.contains("no level of this cache has a capacity") })
+    scene.read("a", from: 0)
+    let later = scene.now.advanced(by: .seconds(1))
+    #expect(scene.send(.tick(later, wall: Scene.wall)).contains(.refreshWhatIf))
+    scene.type("1")
+    scene.read("b", from: 0)
+    #expect(!scene.send(.tick(later.advanced(by: .seconds(1)), wall: Scene.wall)).contains(.refreshWhatIf))
+    #expect(scene.send(.showWhatIf) == [.refreshWhatIf])
+    #expect(scene.model.page == .whatIf)
+  }
+
+  @Test("levels are bounded by entries or by bytes, as they are configured, and a disk has one policy")
+  func levels() throws {
+    let read = try ConfigurationReader.read(Self.yaml, file: "demo.yaml", folder: "/srv")
+    #expect(
+      read.levelsWithCapacity == [
+        .init(name: "memory", capacity: 100, unit: .entries, eviction: .lru),
+        .init(name: "disk", capacity: 20 << 20, eviction: .lru, evictions: []),
+      ])
+  }
+
+  @Test("the command tells of every level or of one, as text and as JSON, and counts anew if asked")
+  func command() async throws {
+    let folder = try TemporaryFolder()
+    let configuration = try ConfigurationReader.read(
+      "levels:\n  - memory: { count: 100, policy: lru }\n  - origin: { latency: 0s, size: 10 B }", file: "c.yaml",
+      folder: folder.url.path())
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml")
+    let interpreter = Interpreter(live: live, mode: .script)
+    // More than there is room for, evenly: only room helps.
+    _ = await interpreter.run(try #require(try Command.parse("run uniform --keys 200 --requests 8000 --rate max")))
+    let all = await interpreter.run(.whatIf(level: nil, isReset: false))
+    #expect(all.outcome == .ok)
+    let note = try #require(all.note)
+    #expect(note.hasPrefix("memory: 200 entries in place of 100 entries would bring +"), "\(note)")
+    #expect(note.contains("  ◀ the cheapest that helps"))
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(all.json.utf8)) as? [String: Any])
+    let levels = try #require(object["levels"] as? [[String: Any]])
+    #expect(levels.count == 1)
+    #expect(levels[0]["unit"] as? String == "entries")
+    #expect(levels[0]["lookups"] as? Int == 8_000)
+    let cheapest = try #require(levels[0]["cheapest"] as? [String: Any])
+    #expect(cheapest["capacity"] as? Int == 200)
+    #expect(cheapest["hitRate"] as? Double ?? 0 > 0.8)
+    #expect((levels[0]["estimates"] as? [Any])?.count == 11)
+    let one = await interpreter.run(.whatIf(level: "memory", isReset: true))
+    #expect(one.note?.hasSuffix("everything is counted anew from here") == true)
+    #expect(live.whatIf.reports.first?.requests == 0)
+    let none = await interpreter.run(.whatIf(level: "origin", isReset: false))
+    #expect(none.error == "origin has no capacity that could be another; those with one are memory")
+    let unknown = await interpreter.run(.whatIf(level: "mem", isReset: false))
+    #expect(unknown.error == "there is no level “mem”; those with one are memory")
+    try await live.close()
+  }
+
+  @Test("open --once --json tells it beside the statistics, and a script answers it")
+  func headless() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - memory: { capacity: 20 KiB, policy: lru }\n  - origin: { latency: 0s, size: 1 KiB }", to: "c.yaml")
+    let once = try await Program.run(
+      ["open", file, "--run", "loop --rate max --keys 30", "--requests", "6000", "--once", "--json"])
+    #expect(once.status == 0, "\(once.errors)")
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(once.output.utf8)) as? [String: Any])
+    let levels = try #require(object["whatIf"] as? [[String: Any]])
+    #expect(levels.first?["capacity"] as? Int == 20 << 10)
+    #expect(levels.first?["advice"] as? String ?? "" != "")
+    let script = try await Program.run(["run", file], input: "run loop --rate max --keys 30 --requests 6000\nwhatif\n")
+    #expect(script.output.contains("whatif: ok"))
+    #expect(script.output.contains("×2        40 KiB"))
+    let plain = try await Program.run(["open", file, "--plain"], input: "whatif memory\nwhatif nothing\nquit\n")
+    #expect(plain.output.contains("memory: not enough is known yet: 0 look-ups"))
+    #expect(plain.output.contains("whatif: error"))
+  }
+}
