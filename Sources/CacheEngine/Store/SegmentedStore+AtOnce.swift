@@ -63,7 +63,9 @@ extension SegmentedStore {
   }
 }
 
-/// The queue of the main actor. On Linux it may be served by any thread.
+/// The queue of the main actor.
+///
+/// On Linux it may be served by any thread.
 private enum MainQueue {
   private static let mark = {
     let key = DispatchSpecificKey<Bool>()
@@ -93,7 +95,8 @@ extension WriteBatch {
       var evicted: [(key: StoreKey, entry: StoreIndex.Entry)] = []
       while state.index.liveBytes + length > limits.liveBudget {
         // Nobody leaves for what may not come.
-        guard !isHeard, !isConditional, !state.index.hasExpired(at: state.past(now)), let victim = state.index.leastRecentlyUsed,
+        guard !isHeard, !isConditional, !state.index.hasExpired(at: state.past(now)),
+          let victim = state.index.leastRecentlyUsed,
           victim.entry.ownFile == nil
         else { return nil }
         state.index.remove(victim.key)

@@ -122,7 +122,8 @@ extension SegmentedStore {
       let value = entry.header.valueRange
       guard value.upperBound <= raw.count else { return nil }
       return unsafe check(
-        UnsafeRawBufferPointer(rebasing: raw[..<value.lowerBound]), UnsafeRawBufferPointer(rebasing: raw[value]), entry, key)
+        UnsafeRawBufferPointer(rebasing: raw[..<value.lowerBound]), UnsafeRawBufferPointer(rebasing: raw[value]), entry,
+        key)
     }
   }
 

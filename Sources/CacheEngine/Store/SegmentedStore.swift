@@ -191,10 +191,10 @@ struct StoreLimits: Sendable, Equatable {
   /// What entries keep when making room costs too much copying.
   ///
   /// Under overwrites at random a ring of which the share u lives copies x of each segment, x = exp(-(1 - x) / u), and
-  /// writes 1 / (1 - x) bytes for each one asked for: 2.2 for 75 %, 1.4 for 54 %.
-  var thinnedBudget: Int { budget / 100 * 54 }
+  /// writes 1 / (1 - x) bytes for each one asked for: 2.2 for 75 %, 1.4 for 57 %.
+  var thinnedBudget: Int { budget / 100 * 57 }
   /// So much of a segment is worth copying before entries are evicted instead.
-  func worthCopying(_ length: Int) -> Int { length / 100 * 26 }
+  func worthCopying(_ length: Int) -> Int { length / 100 * 28 }
   /// The longest value that is accepted.
   var longestValue: Int { liveBudget - (64 << 10) }
 }

@@ -8,7 +8,7 @@ struct WritePace: Equatable, Sendable {
   /// Longer than a thread that only lost its processor to others is away, and shorter than the waits that a file system
   /// imposes.
   static let slow: Int64 = 10_000_000
-  static let shortestPause: Int64 = 100_000_000
+  static let shortestPause: Int64 = 10_000_000
   static let longestPause: Int64 = 10_000_000_000
 
   private var pause = Self.shortestPause

@@ -185,9 +185,11 @@ import Testing
     try await level.close()
   }
 
-  @Test("values of every length are read whole, whether the page cache has them or not", arguments: [
-    0, 1, 4_095, 4_096, 70_001, 300_000, 9_000_000,
-  ])
+  @Test(
+    "values of every length are read whole, whether the page cache has them or not",
+    arguments: [
+      0, 1, 4_095, 4_096, 70_001, 300_000, 9_000_000,
+    ])
   func lengths(count: Int) async throws {
     let value = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ ($0 >> 8)) })
     let level = try open(capacity: 64 << 20)

@@ -18,14 +18,14 @@ import Testing
     var pace = WritePace()
     var now: Int64 = 0
     var pauses: [Int64] = []
-    for _ in 0..<9 {
+    for _ in 0..<12 {
       pace.note(from: now, to: now + WritePace.slow)
       now += WritePace.slow
-      let resumes = (0...200).map { now + Int64($0) * 50 * millisecond }.first { pace.allows(at: $0) }
+      let resumes = (0...1_000).map { now + Int64($0) * 10 * millisecond }.first { pace.allows(at: $0) }
       pauses.append(((resumes ?? .max) - now) / millisecond)
       now = resumes ?? now
     }
-    #expect(pauses == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
+    #expect(pauses == [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_000, 10_000])
   }
 
   @Test("a quick write after the pause makes the next pause a short one again")
