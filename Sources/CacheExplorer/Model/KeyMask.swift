@@ -3,9 +3,12 @@
 /// A key has one name for as long as the program runs, and another the next time: who guesses a key cannot look it up.
 struct KeyMask: Sendable, Equatable {
   var salt: UInt64 = 0
+  /// Keys have other names already, as in a masked recording.
+  var isApplied = false
 
   /// A name such as `key-7f3a9c`.
   func name(of key: String) -> String {
+    guard !isApplied else { return key }
     // FNV-1a, and a finish that mixes its high bits in. It need not be a secret's match: the salt is never shown.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt
     for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -45,8 +45,8 @@ struct SessionStart: Sendable {
   var speed: Double
   var undoable: String?
   var attachment: Attachment?
-  /// What the names of hidden keys are made with; 0 in a masked recording, which has other names already.
-  var maskSalt: UInt64
+  /// What the names of hidden keys are made with; `nil` in a masked recording, which has other names already.
+  var maskSalt: UInt64?
   var levels: [LevelRow]
   var operators: [OperatorRow]
   var chain: [ChainPart]
@@ -74,7 +74,7 @@ struct SessionStart: Sendable {
     speed = model.speed
     undoable = isMasked ? nil : model.undoable
     attachment = model.attachment
-    maskSalt = isMasked ? 0 : model.mask.salt
+    maskSalt = isMasked ? nil : model.mask.salt
     levels = model.live.levels
     operators = model.live.operators
     chain = model.live.chain
@@ -99,7 +99,7 @@ struct SessionStart: Sendable {
     model.speed = speed
     model.undoable = undoable
     model.attachment = attachment
-    model.mask = KeyMask(salt: maskSalt)
+    model.mask = KeyMask(salt: maskSalt ?? 0, isApplied: maskSalt == nil)
     model.config = config
     model.command.remember(all: history)
     return model

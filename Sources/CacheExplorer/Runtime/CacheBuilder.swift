@@ -20,20 +20,25 @@ struct CacheBuilder {
   private var keySteps: [KeyStep] = []
 
   /// `observers`: Told of everything that happens, beside the statistics.
-  private init(clock: any CacheClock, observers: [any CacheObserver], whatIf: [HitRatioObserver.Level]) {
+  private init(
+    clock: any CacheClock, observers: [any CacheObserver], whatIf: [HitRatioObserver.Level], whatIfShare: Double
+  ) {
     self.clock = clock
-    self.whatIf = HitRatioObserver(levels: whatIf, clock: clock)
+    self.whatIf = HitRatioObserver(levels: whatIf, share: whatIfShare, clock: clock)
     observer = CacheObservers([statistics, calls, TranscriptObserver(), self.whatIf] + observers)
   }
 
   /// Builds a cache.
   ///
+  /// `whatIfShare`: The most of the requests' time that it may take to tell what other capacities would bring.
+  ///
   /// - Throws: ``ConfigurationFailure`` if a level cannot be opened, with the place in the configuration.
   static func build(
     _ configuration: CacheConfiguration, file: String, clock: any CacheClock = SystemClock(),
-    observers: [any CacheObserver] = []
+    observers: [any CacheObserver] = [], whatIfShare: Double = 0.05
   ) async throws -> LiveCache {
-    var builder = CacheBuilder(clock: clock, observers: observers, whatIf: configuration.levelsWithCapacity)
+    var builder = CacheBuilder(
+      clock: clock, observers: observers, whatIf: configuration.levelsWithCapacity, whatIfShare: whatIfShare)
     do {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(

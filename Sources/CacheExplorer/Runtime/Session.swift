@@ -156,7 +156,9 @@ enum Session {
   static func terminal(
     _ appearance: ScreenOptions, _ environment: [String: String]
   ) throws(ProgramFailure) -> Terminal {
-    do { return try Terminal(Terminal.Options(appearance, environment)) } catch { throw ProgramFailure(.terminal, "error: \(error)") }
+    do { return try Terminal(Terminal.Options(appearance, environment)) } catch {
+      throw ProgramFailure(.terminal, "error: \(error)")
+    }
   }
 
   /// Shows a recorded session: on the screen, as a file for asciinema, or its last picture where there is no screen.

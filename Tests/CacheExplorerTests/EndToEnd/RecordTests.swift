@@ -64,7 +64,7 @@ import Testing
     let shown = terminal.sight.screen.rows
     #expect(shown[1..<39] == rows[1..<39])
     terminal.send(":jump 0s\r")
-    try await terminal.wait(for: "its beginning") { $0.screen.rows[40].contains("REPLAY 0.0 s of") }
+    try await terminal.wait(for: "its beginning") { $0.screen.rows[40].contains("picture 1 of") }
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     #expect(terminal.modes == terminal.modesBefore)
@@ -112,7 +112,7 @@ import Testing
     let terminal = try open(["open", try configuration(in: folder), "--mask", "--record", path], in: folder)
     try await terminal.wait(for: "the picture") { $0.screen.rows[0].contains("● REC ") }
     terminal.send(":set account:4711 geheim\r")
-    try await terminal.wait(forText: "✓ set account:4711")
+    try await terminal.wait(forText: "✓ set key-")
     terminal.send(":get account:4711\r")
     try await terminal.wait(forText: "6 B from MEMORY")
     terminal.send("q")
