@@ -259,6 +259,7 @@ import Testing
     try await terminal.wait(for: "the mouse") { $0.screen.mouseModes == [1000, 1004, 1006] }
     terminal.send("s")
     terminal.send("s")
+    try await terminal.wait(forText: "sort SIZE")
     let row = try #require(terminal.sight.screen.position(of: "b  "))
     click(row, on: terminal)
     try await terminal.wait(for: "the row to be chosen") { $0.screen.contains("│▸b ") }
