@@ -259,7 +259,9 @@ import Testing
     try await terminal.wait(for: "the mouse") { $0.screen.mouseModes == [1000, 1004, 1006] }
     terminal.send("s")
     terminal.send("s")
-    try await terminal.wait(forText: "sort SIZE")
+    try await terminal.wait(for: "the sorted entries") {
+      $0.screen.contains("Entries 1–3 of 3 ") && $0.screen.contains("sort SIZE")
+    }
     let row = try #require(terminal.sight.screen.position(of: "b  "))
     click(row, on: terminal)
     try await terminal.wait(for: "the row to be chosen") { $0.screen.contains("│▸b ") }
