@@ -4,7 +4,9 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
-CONCURRENT = CacheEngineTests|CacheEngineInspectorTests|CacheEngineCombineTests
+CONCURRENT = CacheEngineTests|CacheEngineCombineTests
+
+SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
 .PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record bench-disk measure-explorer install dependencies test-dependencies help
 
@@ -33,7 +35,9 @@ torture: dependencies ## Kill disk levels, fill disks and let system calls fail;
 	done; "$$torture" cycle --count 10 --tier memory
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
-	@TSAN_OPTIONS=halt_on_error=1 $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN --filter '$(CONCURRENT)'
+	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'
+# By itself: who does not greet in time is let go, and among all the others nobody has the time.
+	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter CacheEngineInspectorTests
 
 lint: ## Check the layout and the documentation of every source file
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
