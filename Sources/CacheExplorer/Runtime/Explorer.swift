@@ -17,30 +17,30 @@ final class Explorer {
   /// Between two looks at everything that the levels hold.
   private static let survey = Duration.seconds(1)
   /// Levels with more entries than this are not listed, but for what is used and looked for.
-  private static let surveyLimit = 100_000
+  static let surveyLimit = 100_000
   /// Looking for keys in such a level ends with so many.
-  private static let mostFound = 1_000
+  static let mostFound = 1_000
 
-  private let screen: any Screen
+  let screen: any Screen
   private let buffer: EventBuffer
-  private let interpreter: Interpreter
+  let interpreter: Interpreter
   /// What was read anew and waits for a yes.
-  private var pending: CacheConfiguration?
+  var pending: CacheConfiguration?
   private let models: ModelShow?
   private let follow: Follow?
   /// How many events there were, the lost ones included.
   private var eventCount = 0
-  private let mailbox = Mailbox<Message>()
+  let mailbox = Mailbox<Message>()
   private let history: CommandHistory?
-  private var model: Model
+  var model: Model
   private var commands: [UInt64: Task<Void, Never>] = [:]
   private var lastCommand: UInt64 = 0
   private var surveyor: Task<Void, Never>?
   private var exitStatus: Int32?
   private var isPrepared = false
-  private var recorder: Recorder?
+  var recorder: Recorder?
   /// A recorded session is on the screen in place of this one, which goes on.
-  private var replay: ReplayShow?
+  var replay: ReplayShow?
   private var isAlarmSet = false
 
   init(
@@ -88,7 +88,7 @@ final class Explorer {
   }
 
   /// The model is ready for its first picture, which a recording begins with.
-  private func prepare() {
+  func prepare() {
     guard !isPrepared else { return }
     isPrepared = true
     model.size = screen.size
@@ -108,7 +108,7 @@ final class Explorer {
   }
 
   /// Takes in what happened, and draws once for all of it.
-  private func show(_ messages: [Message]) {
+  func show(_ messages: [Message]) {
     for message in messages where exitStatus == nil {
       recorder?.note(message, mode: model.mode)
       for effect in update(&model, message) { carryOut(effect) }
@@ -160,7 +160,7 @@ final class Explorer {
     }
   }
 
-  private func start(_ command: Command, line: String) {
+  func start(_ command: Command, line: String) {
     switch command {
     case .quit: exitStatus = 0
     case .help(verb: nil): mailbox.post(.help)
@@ -198,7 +198,7 @@ final class Explorer {
   }
 
   /// What a command changed that no event tells.
-  private func told(_ command: Command, _ result: CommandResult) {
+  func told(_ command: Command, _ result: CommandResult) {
     guard result.outcome == .ok else { return }
     switch command {
     case .fault:
@@ -218,7 +218,7 @@ final class Explorer {
     }
   }
 
-  private func show(_ steps: [DemoStep]) async {
+  func show(_ steps: [DemoStep]) async {
     await DemoPlayer(steps: steps, clock: live.clock).play { step in
       if let caption = step.caption { mailbox.post(.caption(caption)) }
       guard let command = step.command else { return }
@@ -304,257 +304,5 @@ final class Explorer {
       try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
       surveyor = nil
     }
-  }
-}
-
-// MARK: Values and configurations
-
-extension Explorer {
-  private func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }
-
-  /// Looks for keys in the levels that have too many to be listed.
-  private func find(_ text: String) async {
-    let search = TextSearch(text, canInvert: false)
-    for level in live.levels {
-      guard let storage = level.storage, storage.usage.count > Self.surveyLimit,
-        let contents = try? await storage.contents()
-      else { continue }
-      let found = contents.lazy.filter { search.matches($0.key) }.prefix(Self.mostFound)
-      mailbox.post(.found(level: level.name, Array(found)))
-    }
-  }
-
-  private func copyValue(_ key: String, _ name: String?) async {
-    var result = CommandResult(command: "copy", outcome: .ok, microseconds: 0)
-    do {
-      let text = try await valueAsText(key, name)
-      screen.copy(text)
-      result.note = "copied \(Format.bytes(text.utf8.count))"
-    } catch {
-      result.outcome = .error
-      result.error = String(describing: error)
-    }
-    mailbox.post(.finished(result))
-  }
-
-  /// A value that can be pasted without harm: text without control characters but line ends and tabs.
-  private func valueAsText(_ key: String, _ name: String?) async throws -> String {
-    for level in live.levels where level.storage != nil && (name == nil || level.name == name) {
-      guard let value = try await level.storage?.get(level.storedKey(key)) else { continue }
-      guard value.count <= Terminal.mostCopied else {
-        throw CommandFailure(
-          message: "the value has \(Format.bytes(value.count)); a clipboard takes \(Format.bytes(Terminal.mostCopied))")
-      }
-      guard let text = String(validating: value, as: UTF8.self) else {
-        throw CommandFailure(message: "the value is not text; v shows its bytes")
-      }
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-        line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(
-          separator: "\t")
-      }
-      return lines.joined(separator: "\n")
-    }
-    throw CommandFailure(message: "no level holds the value any more")
-  }
-
-  private func exportView(to file: String, line: String) {
-    let model = model
-    Task {
-      var result = CommandResult(command: "export", outcome: .ok, microseconds: 0)
-      do {
-        guard let format = ExportFormat(file: file), let export = ViewExport(model, as: format) else {
-          throw CommandFailure(message: "this panel has no rows to write; end the name with .txt for the picture")
-        }
-        try await Export.write(export.text, to: file)
-        result.note = "\(export.summary) written to \(file)"
-      } catch {
-        result.outcome = .error
-        result.error = String(describing: error)
-      }
-      mailbox.post(.finished(result, line: line))
-    }
-  }
-
-  /// What was noted is worked through where nobody draws.
-  @concurrent
-  private static func reports(_ whatIf: HitRatioObserver) async -> [HitRatioReport] { whatIf.reports }
-
-  /// Reads a value where it lies, past counters and observers: to look changes no figure.
-  private func readValue(_ key: String, _ name: String?) async {
-    var sight = ValueSight(key: key, level: name)
-    let levels = live.levels.filter { $0.storage != nil && (name == nil || $0.name == name) }
-    sight.content = .absent
-    for level in levels {
-      do {
-        guard let value = try await level.storage?.get(level.storedKey(key)) else { continue }
-        sight.level = level.name
-        sight.content = .bytes(Array(value.prefix(ValueSight.mostBytes)), of: value.count)
-        break
-      } catch {
-        sight.content = .failed(String(describing: error))
-      }
-    }
-    mailbox.post(.value(sight))
-  }
-
-  private func reload() async {
-    let opened = interpreter.current
-    if let refusal = opened.live.refusal(.reload) { return mailbox.post(.finished(Self.failure(refusal))) }
-    guard opened.isFile, let current = opened.configuration else {
-      return mailbox.post(.finished(Self.failure("a demonstration has no file to read again")))
-    }
-    do {
-      let configuration = try await BlockingWork.run { try ConfigurationFile.load(opened.file) }
-      pending = configuration
-      mailbox.post(.planned(.changes(current.changes(to: configuration))))
-    } catch let failure as ConfigurationFailure {
-      mailbox.post(.planned(.refused(failure.problems)))
-    } catch {
-      mailbox.post(.finished(Self.failure(String(describing: error))))
-    }
-  }
-
-  private func applyReload() async {
-    guard let next = pending else { return }
-    pending = nil
-    let result = await interpreter.use(next, file: interpreter.current.file, for: "reload")
-    told(.reload, result)
-    mailbox.post(.finished(result))
-  }
-
-  private static func failure(_ text: String) -> CommandResult {
-    var result = CommandResult(command: "reload", outcome: .error, microseconds: 0)
-    result.error = text
-    return result
-  }
-}
-
-// MARK: Recordings
-
-extension Explorer {
-  /// Records the session from its start, before anything is shown.
-  ///
-  /// - Throws: ``CommandFailure`` if the file cannot be made.
-  func record(to file: String, limit: Int?) throws(CommandFailure) {
-    prepare()
-    recorder = try Recorder(
-      path: file, model: model, isWhole: true, limit: limit ?? RecordingFormat.usualLimit)
-    mailbox.post(.recording(recorder?.status))
-  }
-
-  /// What is to be said of the recording once the screen is gone.
-  var recordingReport: String? {
-    guard let recorder else { return nil }
-    let status = recorder.status
-    let end = status.phase == .full ? " (its limit: what came later is not in it)" : ""
-    if let problem = recorder.problem { return "warning: \(recorder.path) could not be written to its end: \(problem)" }
-    return "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)"
-  }
-
-  private func startRecording(_ command: Command, line: String) {
-    Task {
-      var result = CommandResult(command: command.verb, outcome: .ok, microseconds: 0)
-      do {
-        switch command {
-        case .record(let file?, let limit): result.note = try beginRecording(file, limit: limit)
-        case .record(nil, _): result.note = try await endRecording()
-        case .replay(let file, let speed): result.note = try await beginReplay(file, speed: speed)
-        case .export(let file, _): result.note = try await exportRecording(to: file)
-        default: break
-        }
-      } catch {
-        (result.outcome, result.error) = (.error, String(describing: error))
-      }
-      mailbox.post(.finished(result, line: line))
-    }
-  }
-
-  /// Records from here on: what is listed, logged and shown comes with it, and counts begin anew.
-  private func beginRecording(_ file: String, limit: Int?) throws -> String {
-    if let recorder {
-      throw CommandFailure(message: "the session is recorded into \(recorder.path); end that with record off")
-    }
-    let limit = limit ?? RecordingFormat.usualLimit
-    let new = try Recorder(path: file, model: model, isWhole: false, limit: limit)
-    for message in model.asMessages { new.note(message, mode: .normal) }
-    recorder = new
-    mailbox.post(.recording(new.status))
-    return "at most \(Format.bytes(limit)); “record off” ends it"
-  }
-
-  private func endRecording() async throws -> String {
-    guard let old = recorder else {
-      throw CommandFailure(message: "nothing is recorded; record FILE begins it")
-    }
-    recorder = nil
-    mailbox.post(.recording(nil))
-    let status = try await BlockingWork.run { old.finish() }
-    if let problem = old.problem { throw CommandFailure(message: "\(old.path) could not be written: \(problem)") }
-    return "recorded \(Format.bytes(status.bytes)); see it with replay \(old.path)"
-  }
-
-  /// Notes how the recording does, once a second.
-  private func tellRecording() {
-    guard let recorder else { return }
-    let status = recorder.status
-    guard status != model.recording else { return }
-    mailbox.post(.recording(status))
-    guard status.phase != model.recording?.phase else { return }
-    switch status.phase {
-    case .going: break
-    case .full:
-      announce(
-        "the recording has reached its limit of \(Format.bytes(recorder.limit)) and holds nothing of what follows",
-        level: .warning)
-    case .broken: announce("the recording has stopped: \(recorder.problem ?? "it cannot be written")", level: .error)
-    }
-  }
-
-  private func beginReplay(_ file: String, speed: Double?) async throws -> String {
-    let recording = try await BlockingWork.run { try Recording(opening: file) }
-    guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
-    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen)
-    replay = show
-    _ = await show.run()
-    replay = nil
-    screen.invalidate()
-    return "back; this session went on meanwhile"
-  }
-
-  private func exportRecording(to file: String) async throws -> String {
-    guard let recorder else {
-      throw CommandFailure(message: "nothing is recorded; begin with record FILE, or open a recording with replay FILE")
-    }
-    let report = try await BlockingWork.run {
-      recorder.flush()
-      return try Asciicast.write(try Recording(opening: recorder.path), to: file)
-    }
-    return "\(report.sentence), written to \(file)"
-  }
-}
-
-extension Model {
-  /// What the model knows of the cache as far as messages can tell it: for a recording that begins here.
-  fileprivate var asMessages: [Message] {
-    var messages: [Message] = [.tick(live.now, wall: wall)]
-    messages.append(.log(live.log.numbers.compactMap { live.log[$0] }, lost: live.log.lost))
-    messages.append(
-      .usage(
-        live.levels.reduce(into: [:]) { usages, level in
-          if let usage = level.usage { usages[level.name] = usage }
-        }))
-    for (index, level) in live.levels.enumerated() {
-      let entries = live.entries.rows.compactMap { row -> EntrySummary<String>? in
-        guard let presence = row.presence[index] else { return nil }
-        return EntrySummary(
-          key: row.key, cost: row.size ?? 0, created: presence.created ?? row.lastTouch, deadline: presence.deadline)
-      }
-      if !entries.isEmpty { messages.append(.snapshot(level: level.name, entries)) }
-    }
-    if !list.filter.text.isEmpty { messages.append(.filter(list.filter.text)) }
-    messages.append(.sort(list.sort.word))
-    if let caption { messages.append(.caption(caption)) }
-    if let content = models.content { messages.append(.models(content)) }
-    return messages
   }
 }
