@@ -325,6 +325,7 @@ import Testing
     terminal.send("u")
     try await terminal.wait(forText: "del user:1 is undone in memory, disk")
     try await answer(to: "get user:1 --level disk", containing: "5 B from DISK", on: terminal)
+    try await terminal.wait(forText: "▸user:1 ")
     terminal.send("y")
     try await terminal.wait(forText: "✓ copied user:1")
     #expect(String(decoding: terminal.output, as: UTF8.self).contains("\u{1b}]52;c;dXNlcjox\u{7}"))
