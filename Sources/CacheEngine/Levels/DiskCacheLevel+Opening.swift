@@ -20,8 +20,7 @@ extension DiskCacheLevel where Key == String, Value == Data {
   ///   - access: Whether the level writes, or only looks.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store or of whoever stored
-  ///     what it made room for.
+  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
@@ -52,8 +51,7 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   ///   - access: Whether the level writes, or only looks.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store or of whoever stored
-  ///     what it made room for.
+  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(
     jsonIn directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,

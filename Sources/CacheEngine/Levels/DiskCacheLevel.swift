@@ -59,8 +59,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store or of whoever stored
-  ///     what it made room for.
+  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
   ///   ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
   ///   ``CacheError/Code/diskWriteFailed``.
