@@ -94,12 +94,26 @@ import Testing
     #expect(try await ownWrites(of: count, durability, isListening: isListening) == 0)
   }
 
+  // Not by threads: the main queue and the store's may be served by one thread, one after the other.
   @MainActor @Test("nothing is written where the main actor runs")
   func mainThread() async throws {
-    let writers = Writers()
-    let level = try open(calls: noting { writers.note($0) })
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
+    #expect(DispatchQueue.getSpecific(key: key) == true)
+    let all = Mutex(0)
+    let onMain = Mutex(0)
+    let level = try open(
+      calls: noting { _ in
+        all.withLock { $0 += 1 }
+        if DispatchQueue.getSpecific(key: key) == true { onMain.withLock { $0 += 1 } }
+      })
+    // Opening blocks, and writes where it is called.
+    onMain.withLock { $0 = 0 }
+    let before = all.withLock { $0 }
     for number in 0..<10 { try await level.set(Data(count: 100), forKey: "\(number)") }
-    #expect(!writers.contains(Self.thread))
+    #expect(all.withLock { $0 } > before)
+    #expect(onMain.withLock { $0 } == 0)
     try await level.close()
   }
 
