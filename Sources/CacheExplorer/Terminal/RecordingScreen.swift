@@ -13,7 +13,9 @@ final class RecordingScreen: Screen {
   private(set) var copied: [String] = []
 
   private let continuation: AsyncStream<InputEvent>.Continuation
-  private var waiters: [(isMet: @MainActor (Canvas) -> Bool, continuation: CheckedContinuation<Canvas?, Never>)] = []
+  private var waiters: [Int: (isMet: @MainActor (Canvas) -> Bool, continuation: CheckedContinuation<Canvas?, Never>)] =
+    [:]
+  private var lastWaiter = 0
 
   init(size: Size = Size(width: 80, height: 24)) {
     self.size = size
@@ -23,17 +25,18 @@ final class RecordingScreen: Screen {
   func show(_ canvas: Canvas) {
     guard !isClosed else { return }
     shown.append(canvas)
-    let ready = waiters.filter { $0.isMet(canvas) }
-    waiters.removeAll { $0.isMet(canvas) }
-    for waiter in ready { waiter.continuation.resume(returning: canvas) }
+    for (number, waiter) in waiters where waiter.isMet(canvas) { answer(number, canvas) }
   }
 
   func close() {
     guard !isClosed else { return }
     isClosed = true
     continuation.finish()
-    for waiter in waiters { waiter.continuation.resume(returning: nil) }
-    waiters = []
+    for number in waiters.keys { answer(number, nil) }
+  }
+
+  private func answer(_ number: Int, _ canvas: Canvas?) {
+    waiters.removeValue(forKey: number)?.continuation.resume(returning: canvas)
   }
 
   func suspend() { suspensions += 1 }
@@ -63,13 +66,23 @@ final class RecordingScreen: Screen {
     send(.resized(size))
   }
 
-  /// Waits for a canvas, the current one or a later, that meets the condition; `nil` when the screen was closed first.
+  /// Waits for a canvas, the current one or a later, that meets the condition; `nil` when the screen was closed first,
+  /// or the task was cancelled.
   ///
   /// The condition may be asked more than once for one canvas.
   func canvas(where isMet: @escaping @MainActor (Canvas) -> Bool) async -> Canvas? {
     if let current, isMet(current) { return current }
     guard !isClosed else { return nil }
-    return await withCheckedContinuation { waiters.append((isMet, $0)) }
+    lastWaiter += 1
+    let number = lastWaiter
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        guard !Task.isCancelled else { return continuation.resume(returning: nil) }
+        waiters[number] = (isMet, continuation)
+      }
+    } onCancel: {
+      Task { @MainActor in answer(number, nil) }
+    }
   }
 }
 

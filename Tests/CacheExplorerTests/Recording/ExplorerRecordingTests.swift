@@ -60,17 +60,12 @@ import Testing
     screen.type(":quit\n")
   }
 
-  /// Waits for a picture; what is on the screen is told if none comes.
+  /// Waits for a picture; what is on the screen is told if none comes before the time limit.
   private func see(
     _ screen: RecordingScreen, _ what: String, where isMet: @escaping @MainActor (Canvas) -> Bool
   ) async throws {
-    let watch = Task {
-      do { try await Task.sleep(for: .seconds(30)) } catch { return }
-      Issue.record("no picture with \(what): \(screen.current?.rows.joined(separator: "\n") ?? "")")
-      screen.close()
-    }
-    _ = try #require(await screen.canvas(where: isMet))
-    watch.cancel()
+    let canvas = await screen.canvas(where: isMet)
+    _ = try #require(canvas, "no picture with \(what): \(screen.current?.rows.joined(separator: "\n") ?? "")")
   }
 
   @Test("The replay of a live session shows exactly the canvases that were shown", arguments: [1, 2])
