@@ -62,12 +62,25 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     writers.withLock { body($0.order) }
   }
 
+  /// How many reads there were.
+  borrowing func reads() -> ReadCounts {
+    writers.withLock { guarded in
+      var reads = guarded.reads
+      for stripe in 0..<ReadStripe.count { reads += unsafe stripes[stripe].notes.withLock { $0.reads } }
+      return reads
+    }
+  }
+
+  /// Corrects how many reads there were, once more is known of one.
+  @usableFromInline
+  borrowing func recount(_ reads: ReadCounts) { writers.withLock { $0.reads += reads } }
+
   /// Looks something up: the body says which slot it read, if any.
   ///
   /// - Returns: The answer, and whether it is time to look after what may be overdue.
   @inlinable
   borrowing func read<Answer: Sendable>(
-    _ body: (borrowing Shared, inout Int32) -> Answer
+    countedAs counts: ReadCounts, _ body: (borrowing Shared, inout Int32) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
     let number = ReadStripe.current
     let stripe = unsafe stripes + number
@@ -78,6 +91,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
         guard notes.isOpen else { return }
         var slot: Int32 = -1
         answer = unsafe body(shared.pointee, &slot)
+        notes.reads.add(counts, hasFound: slot >= 0)
         if slot >= 0 { isFull = notes.append(slot) }
       }
       if let answer {
@@ -88,6 +102,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     return writers.withLock { guarded in
       var slot: Int32 = -1
       let answer = unsafe body(shared.pointee, &slot)
+      guarded.reads.add(counts, hasFound: slot >= 0)
       if slot >= 0 { guarded.order.touched(slot) }
       guarded.readsSinceWrite &+= 1
       let isQuiet = guarded.readsSinceWrite >= guarded.quiet
@@ -117,6 +132,8 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
   /// A bit for each open stripe.
   @usableFromInline var open: UInt32 = 0
   @usableFromInline var readsSinceWrite: UInt32 = 0
+  /// Of the reads that took no stripe.
+  @usableFromInline var reads = ReadCounts()
   /// The reads without a write after which a stripe is opened; tests take fewer.
   @usableFromInline var quiet = ReadStripe.quiet
 

@@ -17,8 +17,8 @@ struct ReadStripe: ~Copyable, Sendable {
   @usableFromInline let seemsOpen = Atomic(false)
   @usableFromInline let notes = Mutex(Notes())
   // Two lines of the processor's cache, which are fetched in pairs, so that no stripe shares one with another.
-  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
-    (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
+    (0, 0, 0, 0, 0, 0, 0, 0, 0)
 
   @usableFromInline
   init() {}
@@ -36,6 +36,8 @@ struct ReadStripe: ~Copyable, Sendable {
     @usableFromInline var isOpen = false
     @usableFromInline var count = 0
     @usableFromInline var slots: ContiguousArray<Int32> = []
+    /// Of every read by this stripe, carried over or not.
+    @usableFromInline var reads = ReadCounts()
 
     @usableFromInline
     init() {}
@@ -61,5 +63,36 @@ struct ReadStripe: ~Copyable, Sendable {
       for note in 0..<count { order.touched(slots[note]) }
       count = 0
     }
+  }
+}
+
+/// How many reads found something, and how many did not.
+@usableFromInline
+struct ReadCounts: Sendable {
+  @usableFromInline var found = 0
+  @usableFromInline var missed = 0
+
+  /// What one read counts as.
+  @inlinable static var whole: ReadCounts { ReadCounts(found: 1, missed: 1) }
+  /// Who does not find it here asks again, in another way.
+  @inlinable static var ifFound: ReadCounts { ReadCounts(found: 1) }
+  /// A read that nobody counts.
+  @inlinable static var none: ReadCounts { ReadCounts() }
+
+  @inlinable
+  init(found: Int = 0, missed: Int = 0) {
+    self.found = found
+    self.missed = missed
+  }
+
+  @inlinable
+  mutating func add(_ read: ReadCounts, hasFound: Bool) {
+    if hasFound { found &+= read.found } else { missed &+= read.missed }
+  }
+
+  @inlinable
+  static func += (counts: inout ReadCounts, other: ReadCounts) {
+    counts.found &+= other.found
+    counts.missed &+= other.missed
   }
 }

@@ -82,6 +82,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     order.policy.arriving(hash)
     while order.isFull(for: cost, count: table.count), let victim = order.policy.evict() {
       departed.append(takeOut(victim, order: &order))
+      order.evictions &+= 1
     }
     if !newTags.isEmpty { tags.insert(newTags, for: record.key) }
     order.inserted(table.insert(record), hash: hash, cost: cost, due: due, now: now)
@@ -98,6 +99,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     while let slot = order.wheel.popDue(now: now, steps: &steps) {
       order.policy.removed(slot)
       departed.append(takeOut(slot, order: &order))
+      order.expirations &+= 1
     }
   }
 
@@ -118,6 +120,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       guard let deadline = table.deadline(of: slot), deadline.advanced(by: keepsExpired) <= now else { continue }
       removed.append(take(slot, order: &order))
     }
+    order.expirations &+= removed.count
     return removed
   }
 

@@ -6,6 +6,9 @@ struct MemoryOrder: ReadOrder {
   @usableFromInline var cost = 0
   @usableFromInline let capacity: Int
   @usableFromInline let countLimit: Int
+  @usableFromInline var stored = 0
+  @usableFromInline var evictions = 0
+  @usableFromInline var expirations = 0
 
   init(capacity: Int, countLimit: Int?, eviction: Eviction) {
     policy = ChosenPolicy(eviction)
@@ -27,6 +30,7 @@ struct MemoryOrder: ReadOrder {
   mutating func inserted(_ slot: Int32, hash: UInt32, cost: Int, due: CacheInstant?, now: CacheInstant) {
     policy.inserted(slot, hash: hash)
     self.cost += cost
+    stored &+= 1
     if due != nil { wheel.schedule(slot, at: due, now: now) }
   }
 
@@ -35,6 +39,7 @@ struct MemoryOrder: ReadOrder {
   mutating func overwritten(_ slot: Int32, addedCost: Int, due: CacheInstant?, now: CacheInstant) {
     policy.touched(slot)
     cost += addedCost
+    stored &+= 1
     if due != nil || wheel.count > 0 { wheel.schedule(slot, at: due, now: now) }
   }
 
