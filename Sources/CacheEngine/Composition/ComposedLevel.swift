@@ -259,7 +259,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     guard let observer else { return }
     observer.record(
       CacheEvent(
-        time: SystemClock().now, request: .current, level: level, key: String(describing: key),
+        time: SystemClock().now, request: .current, level: level, key: EventRecorder.text(of: key),
         kind: .failed(operation, String(describing: error), .zero)))
   }
 }

@@ -143,7 +143,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   private func refresh(_ key: Key) {
     guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
     Task {
-      await RequestContext.$current.withValue(RequestContext.next()) {
+      await RequestContext.numbered {
         recorder.record(.refreshBegan, key: key)
         let began = now
         var failure: String?

@@ -146,12 +146,27 @@ public struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible
   public var description: String { "#\(number)" }
 }
 
+@usableFromInline
 enum RequestContext {
   @TaskLocal static var current: RequestID?
 
   private static let count = Atomic<UInt64>(0)
 
   static func next() -> RequestID { RequestID(count.add(1, ordering: .relaxed).newValue) }
+
+  /// Gives what a body does a number of its own.
+  ///
+  /// The body stays where the caller is: what a task local is set for would leave its actor otherwise, and a read from the
+  /// main actor would cost two switches of threads.
+  @usableFromInline
+  static func numbered<Answer>(
+    isolation: isolated (any Actor)? = #isolation, _ body: nonisolated(nonsending) () async throws -> Answer
+  ) async rethrows -> Answer {
+    try await $current.withValue(next()) {
+      _ = isolation
+      return try await body()
+    }
+  }
 }
 
 /// Something that wants to know what happens in a cache.

@@ -50,9 +50,10 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
     return named(try await base.lookup(key))
   }
 
-  @usableFromInline
+  // Inlinable, as what it calls: from another module it would otherwise go through witnesses, at twice the time.
+  @inlinable
   func told(_ key: Key) async throws -> Lookup<Value> {
-    let text = String(describing: key)
+    let text = EventRecorder.text(of: key)
     recorder.record(.lookupBegan, key: text)
     return try await recorder.timed(.get, key: text) {
       named(try await base.lookup(key))
@@ -108,7 +109,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
     let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
-    try await recorder.timed(operation, key: String(describing: key)) {
+    try await recorder.timed(operation, key: EventRecorder.text(of: key)) {
       try await base.store(value, forKey: key, terms: terms)
     } event: { _, duration in
       .stored(terms.purpose, cost: cost, deadline: deadline, duration)
@@ -121,7 +122,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: The error of the level observed.
   public func remove(_ key: Key) async throws {
     guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.remove(key) }
-    try await recorder.timed(.remove, key: String(describing: key)) {
+    try await recorder.timed(.remove, key: EventRecorder.text(of: key)) {
       try await base.remove(key)
     } event: { _, duration in
       .done(.remove, duration)
@@ -160,7 +161,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 struct EventRecorder: Sendable {
   let level: String?
   let observer: any CacheObserver
-  let clock: any CacheClock
+  @usableFromInline let clock: any CacheClock
   @usableFromInline let attention: ObservationSwitch?
 
   init(level: String?, observer: any CacheObserver, clock: any CacheClock) {
@@ -176,10 +177,19 @@ struct EventRecorder: Sendable {
     return !attention.isOn
   }
 
+  /// A key as events carry it.
+  @inlinable
+  static func text(of key: some Any) -> String {
+    // Most keys are text, and to describe it asks the runtime what it is.
+    (key as? String) ?? String(describing: key)
+  }
+
+  @usableFromInline
   func record(_ kind: CacheEvent.Kind, key: String?) {
     observer.record(CacheEvent(time: clock.now, request: .current, level: level, key: key, kind: kind))
   }
 
+  @inlinable
   func timed<Answer>(
     _ operation: CacheEvent.Operation, key: String?, _ body: () async throws -> Answer,
     event: (Answer, Duration) -> CacheEvent.Kind

@@ -108,6 +108,6 @@ struct OperatorRecorder: Sendable {
   func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
     guard !isSilent, let observer else { return }
     observer.record(
-      CacheEvent(time: clock.now, request: .current, level: name, key: String(describing: key), kind: kind()))
+      CacheEvent(time: clock.now, request: .current, level: name, key: EventRecorder.text(of: key), kind: kind()))
   }
 }

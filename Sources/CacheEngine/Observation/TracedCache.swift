@@ -51,7 +51,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
     return try await base.lookup(key)
   }
 
-  @usableFromInline
+  @inlinable
   func told(_ key: Key) async throws -> Lookup<Value> {
     try await tracedRead(key) { try await base.lookup(key) }
   }
@@ -119,7 +119,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   public func onMemoryWarning() async {
     let recorder = recorder
     guard !recorder.isSilent else { return await base.onMemoryWarning() }
-    await RequestContext.$current.withValue(RequestContext.next()) {
+    await RequestContext.numbered {
       let began = recorder.clock.now
       recorder.record(.requestBegan(.warn), key: nil)
       await base.onMemoryWarning()
@@ -127,7 +127,8 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
     }
   }
 
-  private func tracedRead(_ key: Key, _ body: () async throws -> Lookup<Value>) async throws -> Lookup<Value> {
+  @inlinable
+  func tracedRead(_ key: Key, _ body: () async throws -> Lookup<Value>) async throws -> Lookup<Value> {
     try await traced(.get, key: key, body) { answer in
       switch answer {
       case .hit(let entry): .hit(level: entry.level)
@@ -136,12 +137,13 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
     }
   }
 
-  private func traced<Answer>(
+  @inlinable
+  func traced<Answer>(
     _ operation: CacheEvent.Operation, key: Key?, _ body: () async throws -> Answer,
     outcome: (Answer) -> CacheEvent.Outcome
   ) async throws -> Answer {
-    let text = key.map { String(describing: $0) }
-    return try await RequestContext.$current.withValue(RequestContext.next()) {
+    let text = key.map { EventRecorder.text(of: $0) }
+    return try await RequestContext.numbered {
       let began = recorder.clock.now
       func end(_ outcome: CacheEvent.Outcome) {
         recorder.record(.requestEnded(operation, outcome, began.duration(to: recorder.clock.now)), key: text)
