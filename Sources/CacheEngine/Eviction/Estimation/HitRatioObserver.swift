@@ -70,7 +70,6 @@ public final class HitRatioObserver: CacheObserver {
   private let watches: [WatchedLevel]
   private let requestTime = RequestTime()
   private let queue = DispatchQueue(label: "cacheengine.whatif", qos: .utility)
-  private let origin: CacheInstant
 
   /// Creates an observer.
   ///
@@ -83,12 +82,13 @@ public final class HitRatioObserver: CacheObserver {
     levels: [Level], share: Double = 0.05, memory: Int = 8 << 20, clock: any CacheClock = SystemClock()
   ) {
     precondition(share > 0, "a share of the requests' time is more than nothing")
-    origin = clock.now
+    let origin = clock.now
     let parts = max(1, levels.count)
     let requestTime = requestTime
     watches = levels.map {
       WatchedLevel(
-        $0, share: share < 1 ? share / Double(parts) : share, memory: memory / parts, requestTime: requestTime)
+        $0, share: share < 1 ? share / Double(parts) : share, memory: memory / parts, requestTime: requestTime,
+        origin: origin)
     }
   }
 
@@ -105,7 +105,7 @@ public final class HitRatioObserver: CacheObserver {
       return
     case .hit, .miss, .stored, .done, .memoryWarning:
       guard let name = event.level, let watch = watches.first(where: { $0.level.name == name }) else { return }
-      let isDue = watch.note(event, milliseconds: milliseconds(event.time))
+      let isDue = watch.note(event)
       if isDue { queue.async { watch.work() } }
     }
   }
@@ -124,9 +124,6 @@ public final class HitRatioObserver: CacheObserver {
   /// Counts anew, from what the small caches hold now.
   public func restart() { for watch in watches { watch.restart() } }
 
-  private func milliseconds(_ time: CacheInstant) -> UInt32 {
-    UInt32(clamping: origin.duration(to: time).clampedNanoseconds / 1_000_000)
-  }
 }
 
 /// How long all requests together took.
@@ -137,8 +134,12 @@ private final class WatchedLevel: Sendable {
   /// So many notes are worth waking somebody for, and with so many whoever notes does the work: then nobody keeps up.
   private static let batch = 256
   private static let most = 16_384
-  /// Fewer samples say nothing about what one costs.
-  private static let fewest = 512
+  /// Fewer notes say nothing about what one costs.
+  private static let fewest = 2_048
+  /// Nanoseconds that a request's own thread takes to count it and to hash its key, about.
+  private static let telling = 50.0
+  /// Nanoseconds that are spent before anything is judged: what is new to the processor is slow.
+  private static let grace: Int64 = 2_000_000
 
   private struct Note {
     enum Kind { case asked, stored, removed, cleared }
@@ -156,12 +157,15 @@ private final class WatchedLevel: Sendable {
     var misses = 0
     var spent: Int64 = 0
     var pace = WorkPace()
-    /// What was spent, and how long the requests had taken, when the sample was last halved.
-    var mark: (spent: Int64, requestTime: Int64, samples: Int) = (0, 0, 0)
+    /// How many notes were worked off.
+    var noted = 0
+    /// How many of them, and how many requests, there were when the size of the sample was last judged.
+    var mark: (noted: Int, requests: Int) = (0, 0)
   }
 
   let level: HitRatioObserver.Level
   private let share: Double
+  private let origin: CacheInstant
   private let requestTime: RequestTime
   private let requests = Atomic<Int>(0)
   private let misses = Atomic<Int>(0)
@@ -173,15 +177,18 @@ private final class WatchedLevel: Sendable {
   private let notes = Mutex<[Note]>([])
   private let state: Mutex<State>
 
-  init(_ level: HitRatioObserver.Level, share: Double, memory: Int, requestTime: RequestTime) {
+  init(
+    _ level: HitRatioObserver.Level, share: Double, memory: Int, requestTime: RequestTime, origin: CacheInstant
+  ) {
     self.level = level
+    self.origin = origin
     self.requestTime = requestTime
     self.share = share
     let caches = 1 + level.factors.count + level.evictions.count
     let keys = max(64, GhostCaches.keys(in: memory, caches: caches))
-    // The largest of the caches has to fit, and as many keys again that only others hold.
+    // The largest of the caches has to fit; what others hold beside it makes the sample smaller if it does not.
     let largest = level.unit == .entries ? Double(level.capacity) * max(1, level.factors.max() ?? 1) : 0
-    let rate = largest > 0 ? min(1, Double(keys) / 2 / largest) : 1
+    let rate = largest > 0 ? min(1, Double(keys) / largest) : 1
     let estimator = HitRatioEstimator(
       capacity: max(1, level.capacity), eviction: level.eviction, factors: level.factors, evictions: level.evictions,
       rate: rate, maximumEntries: keys)
@@ -190,32 +197,38 @@ private final class WatchedLevel: Sendable {
   }
 
   /// Notes an event; says whether there is work to be done.
-  func note(_ event: CacheEvent, milliseconds time: UInt32) -> Bool {
+  func note(_ event: CacheEvent) -> Bool {
     switch event.kind {
     case .hit(let cost, let deadline, let duration):
       requests.add(1, ordering: .relaxed)
       lookupTime.add(duration.clampedNanoseconds, ordering: .relaxed)
       guard let hash = sampled(event.key) else { return false }
       return append(
-        Note(kind: .asked, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time), time: time))
+        Note(kind: .asked, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
+          time: time(of: event)))
     case .miss(let reason, let duration):
       guard reason != .refused else { return false }
       requests.add(1, ordering: .relaxed)
       misses.add(1, ordering: .relaxed)
       lookupTime.add(duration.clampedNanoseconds, ordering: .relaxed)
       guard let hash = sampled(event.key) else { return false }
-      return append(Note(kind: .asked, hash: hash, time: time))
+      return append(Note(kind: .asked, hash: hash, time: time(of: event)))
     case .stored(_, let cost, let deadline, _):
       guard let hash = sampled(event.key) else { return false }
       return append(
-        Note(kind: .stored, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time), time: time))
+        Note(kind: .stored, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
+          time: time(of: event)))
     case .done(.remove, _):
       guard let hash = sampled(event.key) else { return false }
-      return append(Note(kind: .removed, hash: hash, time: time))
-    case .done(.clear, _): return append(Note(kind: .cleared, time: time))
-    case .memoryWarning(let dropped, _, _) where dropped > 0: return append(Note(kind: .cleared, time: time))
+      return append(Note(kind: .removed, hash: hash, time: time(of: event)))
+    case .done(.clear, _): return append(Note(kind: .cleared, time: time(of: event)))
+    case .memoryWarning(let dropped, _, _) where dropped > 0: return append(Note(kind: .cleared, time: time(of: event)))
     default: return false
     }
+  }
+
+  private func time(of event: CacheEvent) -> UInt32 {
+    UInt32(clamping: origin.duration(to: event.time).clampedNanoseconds / 1_000_000)
   }
 
   private func weight(_ cost: Int?) -> Int { level.unit == .entries ? 1 : max(0, cost ?? 1) }
@@ -266,6 +279,7 @@ private final class WatchedLevel: Sendable {
       }
       let took = began.duration(to: clock.now).clampedNanoseconds
       state.spent += state.pace.spent(on: batch.count, took: took)
+      state.noted += batch.count
       hold(&state)
       threshold.store(state.estimator.threshold, ordering: .relaxed)
     }
@@ -276,18 +290,23 @@ private final class WatchedLevel: Sendable {
     max(requestTime.nanoseconds.load(ordering: .relaxed), lookupTime.load(ordering: .relaxed))
   }
 
-  /// Looks at fewer keys if it took too long.
+  /// Looks at fewer keys if that takes too long.
+  ///
+  /// Judged by the usual pace and not by what the last pieces took, which may have been slow by chance: a sample that has
+  /// become too small stays so.
   private func hold(_ state: inout State) {
-    let requestTime = timeOfRequests
-    guard share < 1, state.estimator.samples - state.mark.samples >= Self.fewest else { return }
-    let spent = Double(state.spent - state.mark.spent)
-    var excess = spent / max(1, share * Double(requestTime - state.mark.requestTime))
-    // At once, however many halves that are: what is spent meanwhile cannot be given back. One round tells little of more.
-    for _ in 0..<4 where excess > 1 {
+    let (noted, asked) = (state.noted - state.mark.noted, state.requests - state.mark.requests)
+    guard share < 1, state.spent >= Self.grace, noted >= Self.fewest, asked > 0 else { return }
+    // The mean of all requests: how long those took that were noted here is not known yet.
+    let took = Double(timeOfRequests) / Double(state.requests) * Double(asked)
+    // What whoever asks pays is part of the share; a fifth is left for the small caches even where that is all of it.
+    let room = max(share * took / 5, share * took - Self.telling * Double(asked))
+    var excess = state.pace.usual * Double(noted) / max(1, room)
+    state.mark = (state.noted, state.requests)
+    while excess > 1 {
       state.estimator.halve()
       excess /= 2
     }
-    state.mark = (state.spent, requestTime, state.estimator.samples)
   }
 
   var report: HitRatioReport {
@@ -307,7 +326,6 @@ private final class WatchedLevel: Sendable {
     work()
     state.withLock { state in
       state.estimator.restart()
-      state.mark.samples = 0
     }
   }
 }

@@ -15,7 +15,9 @@ struct WorkPace: Sendable {
     let pace = Double(max(0, nanoseconds)) / Double(notes)
     if paces.count < Self.most { paces.append(pace) } else { paces[next] = pace }
     next = (next + 1) % Self.most
-    let usual = paces.sorted()[paces.count / 2]
     return Int64(min(pace, 2 * usual) * Double(notes))
   }
+
+  /// Nanoseconds for a note, in the middle of the last pieces.
+  var usual: Double { paces.isEmpty ? 0 : paces.sorted()[paces.count / 2] }
 }
