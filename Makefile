@@ -48,8 +48,11 @@ format: ## Mend the layout of every source file
 # What the benchmarks are told, such as --quick, --only memory or --json FILE.
 BENCH ?=
 
+# SwiftPM remembers the files of a package that lies beside, and does not find new ones.
+BENCH_RUN = rm -f Benchmarks/.build/*/release/description.json; cd Benchmarks && $(SWIFT) run -c release
+
 bench: dependencies bench-peers ## Measure the engine beside its peers; BENCH='--quick --json FILE' for more
-	@cd Benchmarks && $(SWIFT) run -c release CacheBenchmarks --peers .peers $(BENCH)
+	@$(BENCH_RUN) CacheBenchmarks --peers .peers $(BENCH)
 
 bench-peers: ## Install the peers that are programs of their own
 	@./Scripts/install-bench-peers Benchmarks/.peers
@@ -57,14 +60,14 @@ bench-peers: ## Install the peers that are programs of their own
 # Ratios to code that never changes, so that a record made on one machine says something on another. Every process hashes
 # alike, so that a dictionary collides as often in every run.
 bench-check: dependencies ## Fail if something is more than 10 % slower than recorded, relative to the floor
-	@cd Benchmarks && SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) run -c release CacheBenchmarks --only memory --only async --check recorded.json $(BENCH)
+	@export SWIFT_DETERMINISTIC_HASHING=1; $(BENCH_RUN) CacheBenchmarks --only memory --only async --check recorded.json $(BENCH)
 
 bench-record: dependencies ## Record the ratios that bench-check compares with
-	@cd Benchmarks && SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) run -c release CacheBenchmarks --only memory --only async --record recorded.json $(BENCH)
+	@export SWIFT_DETERMINISTIC_HASHING=1; $(BENCH_RUN) CacheBenchmarks --only memory --only async --record recorded.json $(BENCH)
 
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores
-	@cd Benchmarks && $(SWIFT) run -c release DiskBenchmarks $(ARGUMENTS)
+	@$(BENCH_RUN) DiskBenchmarks $(ARGUMENTS)
 
 measure-explorer: dependencies ## Measure the explorer on a terminal against its targets; MEASURE='--runs 5 --only idle' for less
 	@$(SWIFT) build -c release --product cache-explorer

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -45,7 +46,12 @@ static int connect_to_server(void) {
   // Up to five seconds: a server takes a moment to listen.
   for (int attempt = 0; attempt < 500; attempt++) {
     int connection = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (!connect(connection, (struct sockaddr *)&address, sizeof address)) return connection;
+    if (!connect(connection, (struct sockaddr *)&address, sizeof address)) {
+      // A server that stalls is reported, and not waited for.
+      struct timeval patience = {.tv_sec = 10};
+      setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+      return connection;
+    }
     close(connection);
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
   }

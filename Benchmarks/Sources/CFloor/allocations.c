@@ -1,12 +1,15 @@
 #include "cfloor.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 static atomic_int counting;
 static atomic_ullong count;
 
 uint64_t cfloor_allocations(void) { return atomic_load(&count); }
 void cfloor_count_allocations(int on) { atomic_store(&counting, on); }
+
+void cfloor_write_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
 
 #ifdef __GLIBC__
 #include <errno.h>

@@ -1,3 +1,4 @@
+import CFloor
 import CacheEngine
 import Floor
 import Foundation
@@ -5,6 +6,8 @@ import Foundation
 @main
 struct CacheBenchmarks {
   static func main() async throws {
+    // A table is seen when it is measured, into a file as well.
+    cfloor_write_lines()
     let options: Options
     do { options = try Options(Array(CommandLine.arguments.dropFirst())) } catch {
       FileHandle.standardError.write(Data("error: \(error)\n".utf8))

@@ -21,4 +21,7 @@ void cfloor_count_allocations(int on);
 /// The bytes that are allocated now.
 uint64_t cfloor_allocated_bytes(void);
 
+/// Writes standard output line by line, into a file as well.
+void cfloor_write_lines(void);
+
 #endif

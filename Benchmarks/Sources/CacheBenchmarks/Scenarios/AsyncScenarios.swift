@@ -14,6 +14,8 @@ enum AsyncScenarios {
       try await memory.set(index, forKey: key)
     }
     let pooled = memory.pooled()
+    let conditioned = memory.conditioned { _ in true }
+    let counted = memory.traced(by: CacheStatistics())
     let order = Workload.order(keys.count)
     var comparison = Comparison(title: "get, hit, by await, 1024 entries", operations: 200_000, rounds: rounds)
     comparison.isInProcessorCaches = true
@@ -26,6 +28,14 @@ enum AsyncScenarios {
       try await Workload.drive($0, keys, order) { try await pooled.get($0) }
     }
     comparison.add("pooled().get, from the main actor") { try await onMainActor($0, pooled, order) }
+    comparison.add("conditioned { … }.get, from a task") {
+      try await Workload.drive($0, keys, order) { try await conditioned.get($0) }
+    }
+    comparison.add("conditioned { … }.get, from the main actor") { try await onMainActor($0, conditioned, order) }
+    comparison.add("traced(by:).get, from a task") {
+      try await Workload.drive($0, keys, order) { try await counted.get($0) }
+    }
+    comparison.add("traced(by:).get, from the main actor") { try await onMainActor($0, counted, order) }
     return comparison
   }
 
