@@ -78,10 +78,13 @@ import Testing
       ("a\n# x\nb\t3\n", "line 3 has a size, unlike those before; give every line a size, or none"),
       ("a\tbig\n", "line 1 has no size after the tab; write bytes from 0 to 4294967295, or leave the tab out"),
       ("\t1\n", "line 1 has no key before the tab; write a key first"),
-      ("a\n" + String(repeating: "x", count: 200_000), "line 2 is longer than 65536 bytes; write a key on each line"),
+      (
+        LongText("a\n" + String(repeating: "x", count: 200_000)),
+        "line 2 is longer than 65536 bytes; write a key on each line"
+      ),
     ])
-  func badText(text: String, message: String) throws {
-    let path = try file("a.txt", Data(text.utf8))
+  func badText(argument: LongText, message: String) throws {
+    let path = try file("a.txt", Data(argument.text.utf8))
     let error = #expect(throws: CacheError.self) { try RequestTrace(contentsOf: path) }
     #expect(error?.code == .invalidTrace)
     #expect(error?.message == "\(path), \(message)")

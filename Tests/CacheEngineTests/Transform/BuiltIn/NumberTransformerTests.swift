@@ -39,10 +39,11 @@ import Testing
     arguments: [
       "", "x", "10.12x", "10.12 ", " 10", "1,000", "1.2.3", "--1", "+1", "1e5", "NaN", "INF", "\u{221e}", "\u{0663}",
       "10.",
-      ".5", "9007199254740993", "1\n", String(repeating: "9", count: 400), String(repeating: "0", count: 100_000),
+      ".5", "9007199254740993", "1\n", LongText(repeating: "9", count: 400),
+      LongText(repeating: "0", count: 100_000),
     ])
-  func refuses(_ text: String) async {
-    let error = await #expect(throws: CacheError.self) { try await number.inverseTransform(text) }
+  func refuses(_ argument: LongText) async {
+    let error = await #expect(throws: CacheError.self) { try await number.inverseTransform(argument.text) }
     #expect(error?.code == .invalidCachedData)
     #expect((error?.message.count ?? .max) < 120)
   }
