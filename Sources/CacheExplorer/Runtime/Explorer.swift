@@ -179,8 +179,9 @@ final class Explorer {
     }
     lastCommand += 1
     let number = lastCommand
+    let mask = model.isMasked ? model.mask : nil
     commands[number] = Task {
-      var result = await Self.carryOut(command, by: interpreter)
+      var result = await Self.carryOut(command, by: interpreter, mask)
       // The screen shows the rest.
       if case .whatIf = command { result.note = result.note.map { String($0.prefix { $0 != "\n" }) } }
       commands[number] = nil
@@ -193,8 +194,10 @@ final class Explorer {
 
   /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.
   @concurrent
-  private nonisolated static func carryOut(_ command: Command, by interpreter: Interpreter) async -> CommandResult {
-    await interpreter.run(command)
+  private nonisolated static func carryOut(
+    _ command: Command, by interpreter: Interpreter, _ mask: KeyMask?
+  ) async -> CommandResult {
+    await interpreter.run(command, mask: mask)
   }
 
   /// What a command changed that no event tells.
