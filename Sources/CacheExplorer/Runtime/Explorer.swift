@@ -54,7 +54,9 @@ final class Explorer {
     self.model = model
     self.history = history
     if let history { self.model.command.remember(all: history.lines) }
-    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly)
+    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] in
+      mailbox.post(.workload($0))
+    }
   }
 
   /// The cache in use; whoever runs the program closes it at the end.

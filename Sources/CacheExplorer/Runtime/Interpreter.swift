@@ -19,12 +19,18 @@ final class Interpreter: Sendable {
   private let isReadOnly: Bool
   private let opened: Mutex<OpenedCache>
   private let workload = Mutex<Task<Void, Never>?>(nil)
+  /// Is told the name of a workload that begins beside the commands, and `nil` when it has ended.
+  private let onWorkload: @Sendable (String?) -> Void
   private let undo = Mutex<UndoRecord?>(nil)
 
-  init(_ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false) {
+  init(
+    _ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false,
+    onWorkload: @escaping @Sendable (String?) -> Void = { _ in }
+  ) {
     self.opened = Mutex(opened)
     self.mode = mode
     self.isReadOnly = isReadOnly
+    self.onWorkload = onWorkload
   }
 
   /// For a cache that was not made from a file, and cannot be reloaded.
@@ -151,7 +157,11 @@ final class Interpreter: Sendable {
     case .interactive:
       let rate = request.rate ?? stream.defaultRate
       let runner = WorkloadRunner(live: live)
-      let task = Task { _ = await runner.run(stream, requests: request.requests, rate: rate) }
+      onWorkload(request.name)
+      let task = Task {
+        _ = await runner.run(stream, requests: request.requests, rate: rate)
+        onWorkload(nil)
+      }
       workload.withLock { $0 = task }
       let pace = rate.isFinite ? "at \(CommandExecutor.number(rate)) requests a second" : "as fast as it can"
       return answer("run", note: "\(request.name) runs \(pace); “stop” ends it")

@@ -47,7 +47,8 @@ import Testing
     var messages = RandomMessages(seed: UInt64(seed), levels: Scene.threeLevels)
     var all = (0..<300).map { _ in messages.message() }
     all += [
-      .showLog(from: .warning), .caption("a\u{0}b"), .filter("x"), .sort("ttl"), .faults(["a": "down"]), .help,
+      .workload("zipf"), .workload(nil), .showLog(from: .warning), .caption("a\u{0}b"), .filter("x"), .sort("ttl"),
+      .faults(["a": "down"]), .help,
       .files(beginning: "a", ["a/", "ab"]),
       .value(ValueSight(key: "k", level: nil, content: .bytes([0, 9, 255], of: 7))),
       .value(ValueSight(key: "k", level: "m", content: .failed("no"))), .planned(.changes(["~ a"])),
