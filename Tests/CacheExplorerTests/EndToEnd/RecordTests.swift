@@ -134,6 +134,9 @@ import Testing
     #expect(text.contains("key-1"))
     let replay = try await Program.run(["--replay", path])
     #expect(replay.output.contains("key-1"))
+    let cast = folder.url.appending(path: "m.cast").path()
+    let checked = try await Program.run(["--replay", path, "--export", cast])
+    #expect(checked.output.contains("every one as it was recorded"), "\(checked.output)")
   }
 
   @Test("files that are no recordings, and options that do not fit, are refused with the remedy")
