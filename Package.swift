@@ -82,7 +82,7 @@ let package = Package(
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "CacheEngine", "CacheEngineInspector", "CacheEngineTesting", "CNcurses", "CTerminalGuard", "CZlib",
+        "CacheEngine", "CacheEngineInspector", "CacheEngineTesting", "CNcurses", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),
       ],

@@ -8,7 +8,7 @@ import Synchronization
 #endif
 
 /// The folder of a disk level, as a level that can only be read.
-final class InspectedDirectory: StorageLevel {
+final class InspectedDirectory: StorageLevel, PagedStorage {
   private static let refused = CacheError(
     .readOnly, "the folder was opened for reading only; the program that it belongs to changes it", level: "disk")
 
@@ -48,13 +48,19 @@ final class InspectedDirectory: StorageLevel {
 
   func contents() async throws -> [EntrySummary<String>] {
     var summaries: [EntrySummary<String>] = []
-    for try await entry in inspection.entries() {
-      summaries.append(
-        EntrySummary(
-          key: entry.text ?? "0x" + entry.key.prefix(64).map { Self.hex($0) }.joined(), cost: entry.size,
-          created: entry.created, deadline: entry.deadline))
+    try await forEachEntry { entry in
+      summaries.append(entry)
+      return true
     }
     return summaries
+  }
+
+  func forEachEntry(_ body: (EntrySummary<String>) -> Bool) async throws {
+    for try await entry in inspection.entries() {
+      let key = entry.text ?? "0x" + entry.key.prefix(64).map { Self.hex($0) }.joined()
+      let summary = EntrySummary(key: key, cost: entry.size, created: entry.created, deadline: entry.deadline)
+      guard body(summary) else { return }
+    }
   }
 
   private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }

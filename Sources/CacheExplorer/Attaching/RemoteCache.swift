@@ -50,7 +50,7 @@ struct RemoteCache: CacheLevel {
 }
 
 /// What a level of another process holds.
-struct RemoteStorage: StorageLevel {
+struct RemoteStorage: StorageLevel, PagedStorage {
   let client: InspectorClient
   let level: String
 
@@ -71,15 +71,24 @@ struct RemoteStorage: StorageLevel {
 
   func contents() async throws -> [EntrySummary<String>] {
     var entries: [EntrySummary<String>] = []
+    try await forEachEntry { entry in
+      entries.append(entry)
+      return true
+    }
+    return entries
+  }
+
+  func forEachEntry(_ body: (EntrySummary<String>) -> Bool) async throws {
     var ask = ClientLine.Ask(.entries, level: level)
     while true {
       let answer = try await client.perform(ask)
-      entries += (answer.entries ?? []).map { entry in
-        EntrySummary(
+      for entry in answer.entries ?? [] {
+        let summary = EntrySummary(
           key: entry.key, cost: entry.cost, created: CacheInstant(nanoseconds: entry.created),
           deadline: entry.deadline.map { CacheInstant(nanoseconds: $0) })
+        guard body(summary) else { return }
       }
-      guard let next = answer.next, next > ask.from ?? 0 else { return entries }
+      guard let next = answer.next, next > ask.from ?? 0 else { return }
       ask.from = next
     }
   }

@@ -17,10 +17,30 @@ struct KeyMask: Sendable, Equatable {
     return "key-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// A text with the names in place of these keys.
+  /// A text with the names in place of these keys, also where they were made harmless or stand in the address of a resource.
   func hide(_ keys: [String], in text: String) -> String {
+    let spellings = keys.flatMap { key in
+      Set([key, harmless(key), Self.encoded(key, but: ""), Self.encoded(key, but: Self.reserved)])
+        .filter { !$0.isEmpty }.map { (spelling: $0, name: name(of: key)) }
+    }
     // The longest first: one key may begin with another.
-    keys.filter { !$0.isEmpty }.sorted { $0.utf8.count > $1.utf8.count }
-      .reduce(text) { $0.replacing($1, with: name(of: $1)) }
+    return spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }
+      .reduce(text) { $0.replacing($1.spelling, with: $1.name) }
+  }
+
+  private static let reserved = ":/?#[]@!$&'()*+,;="
+
+  /// As a key stands in an address: RFC 3986, but for these characters.
+  private static func encoded(_ key: String, but kept: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return key.utf8.reduce(into: "") { text, byte in
+      let character = Character(Unicode.Scalar(byte))
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+      if isPlain || kept.contains(character) {
+        text.append(character)
+      } else {
+        text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
   }
 }

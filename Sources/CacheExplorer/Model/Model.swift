@@ -79,6 +79,8 @@ struct Model: Sendable {
   var command = CommandLineState()
   /// What a demonstration says to look at.
   var caption: String?
+  /// The name of the workload that runs; `nil` if none does.
+  var workload: String?
   /// How the recording of the session does; `nil` if it is not recorded.
   var recording: RecordingStatus?
   /// The filter being typed.

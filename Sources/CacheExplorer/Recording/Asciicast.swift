@@ -12,8 +12,10 @@ enum Asciicast {
     var pictures = 0
     /// Pictures that are not those that were shown.
     var differences = 0
-    /// The recording tells what its pictures were.
-    var isCompared = false
+    /// Pictures of which the recording does not tell what they were.
+    var unchecked = 0
+    /// What the recording tells is what was on the screen, and not what is left of it under a mask or without a beginning.
+    var isOfScreen = true
     var seconds = 0.0
     /// Why it goes no further.
     var failure: RecordingFailure?
@@ -21,8 +23,10 @@ enum Asciicast {
     var sentence: String {
       var text = "\(Format.count(pictures)) \(pictures == 1 ? "picture" : "pictures") of "
       text += Format.behind(nanoseconds: Int64(seconds * 1e9))
-      if isCompared, differences == 0 { text += ", every one as it was shown" }
-      if differences > 0 { text += ", \(Format.count(differences)) of them not as they were shown" }
+      let word = isOfScreen ? "shown" : "recorded"
+      if differences > 0 { text += ", \(Format.count(differences)) of them not as they were \(word)" }
+      if unchecked == 0, differences == 0, pictures > 0 { text += ", every one as it was \(word)" }
+      if unchecked > 0 { text += ", \(unchecked == pictures ? "none" : "not all") of which can be checked" }
       return text
     }
   }
@@ -30,6 +34,7 @@ enum Asciicast {
   /// - Throws: ``CommandFailure`` if the file cannot be written.
   static func write(_ recording: Recording, to path: String, theme: Theme = .standard) throws -> Report {
     var report = Report()
+    report.isOfScreen = recording.isWhole && !recording.isMasked
     var playback = Playback(recording)
     var writer = ANSIWriter(palette: Palette(depth: .many, theme: theme))
     var size = playback.model.size
@@ -45,9 +50,9 @@ enum Asciicast {
       let canvas = playback.canvas
       report.pictures += 1
       switch playback.isAsShown(canvas) {
-      case true?: report.isCompared = true
+      case true?: break
       case false?: report.differences += 1
-      case nil: break
+      case nil: report.unchecked += 1
       }
       let time = Double(playback.time) / 1e9
       report.seconds = time

@@ -38,6 +38,7 @@ extension Message: Recorded {
     case .whatIf(let reports): .fields("whatIf", reports)
     case .showWhatIf: .fields("showWhatIf")
     case .models(let content): .fields("models", content)
+    case .workload(let name): .fields("workload", name)
     case .recording(let status): .fields("recording", status)
     }
   }
@@ -75,6 +76,7 @@ extension Message: Recorded {
     case "whatIf": self = .whatIf(try fields.next())
     case "showWhatIf": self = .showWhatIf
     case "models": self = .models(try fields.next())
+    case "workload": self = .workload(try fields.next())
     case "recording": self = .recording(try fields.next())
     default: throw RecordedFault("there is no message “\(word)”")
     }

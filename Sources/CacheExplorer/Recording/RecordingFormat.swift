@@ -10,7 +10,8 @@ import CacheEngine
 /// ```
 ///
 /// `at` counts nanoseconds since the beginning. A message is everything that enters `update`, so the same messages make
-/// the same pictures. `grid` is a checksum of the picture that was shown, where the file tells everything that led to it.
+/// the same pictures. `grid` is a checksum of the picture that was shown, where the file tells everything that led to it; in a
+/// masked recording, and in one that began in the middle of a session, of the picture that the file makes.
 enum RecordingFormat {
   static let name = "cache-explorer recording"
   static let version = 1

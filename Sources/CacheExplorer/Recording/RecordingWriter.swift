@@ -22,6 +22,10 @@ struct RecordingWriter: ~Copyable {
   private(set) var phase = RecordingStatus.Phase.going
   private(set) var problem: String?
   private var hasEnded = false
+  /// What a replay of the file comes to, where that is not what is on the screen.
+  ///
+  /// Keys have other names in it, or counts begin anew.
+  private var replayed: Model?
 
   init(file: consuming RecordingFile, limit: Int, mask: RecordingMask?) {
     self.file = file
@@ -30,6 +34,7 @@ struct RecordingWriter: ~Copyable {
   }
 
   mutating func begin(_ start: SessionStart, isWhole: Bool, started: Duration) {
+    if mask != nil || !isWhole { replayed = start.model }
     append(
       .object([
         ("format", .text(RecordingFormat.name)), ("version", .number(RecordingFormat.version)),
@@ -44,11 +49,18 @@ struct RecordingWriter: ~Copyable {
     guard phase == .going else { return }
     guard let message = mask == nil ? message : mask?.masked(message) else { return }
     trouble += message.troubles
+    // Taken out first, so that the model is changed in its place.
+    if var model = replayed.take() {
+      _ = update(&model, message)
+      replayed = model
+    }
     append(.object([("at", time.recorded), ("message", message.recorded)]), at: time)
   }
 
+  /// `checksum`: Of what is shown, if a replay comes to the same.
   mutating func writePicture(_ checksum: UInt64?, at time: Int64) {
     guard phase == .going else { return }
+    let checksum = checksum ?? replayed.map { $0.picture.checksum }
     pictures += 1
     append(
       .object([
@@ -94,6 +106,14 @@ struct RecordingWriter: ~Copyable {
       problem = failure
     }
     pending = []
+  }
+}
+
+extension Model {
+  fileprivate var picture: Canvas {
+    var canvas = Canvas(size)
+    view(self, on: &canvas)
+    return canvas
   }
 }
 

@@ -56,17 +56,15 @@ enum CurveReader {
     }
     do {
       let reader = try TraceReader(path: path)
-      var numbers: [String: UInt32] = [:]
-      var keys: [UInt32] = []
+      var numbers = RequestNumbers()
       var sizes: [UInt32] = []
       while let request = try reader.next() {
-        let number = numbers[request.key] ?? UInt32(numbers.count)
-        if number == UInt32(numbers.count) { numbers[request.key] = number }
-        keys.append(number)
+        numbers.add(request.key)
         if let size = request.size { sizes.append(UInt32(clamping: size)) }
       }
       // Sizes count only if every request has one.
-      return RequestTrace(keys: keys, distinct: numbers.count, sizes: sizes.count == keys.count ? sizes : nil)
+      return RequestTrace(
+        keys: numbers.keys, distinct: numbers.distinct, sizes: sizes.count == numbers.keys.count ? sizes : nil)
     } catch { throw ProgramFailure(.usage, "\(error)") }
   }
 }

@@ -5,9 +5,12 @@ extension CacheEvent {
   ///
   /// `mask`: Gives keys other names.
   func sentence(_ mask: KeyMask?) -> String? {
+    guard let mask else { return sentence }
     var event = self
-    event.key = key.map { mask?.name(of: $0) ?? $0 }
-    return event.sentence
+    event.key = key.map { mask.name(of: $0) }
+    // What an error says may name the key as well.
+    let keys = [key, madeRoomFor].compactMap(\.self)
+    return event.sentence.map { mask.hide(keys, in: $0) }
   }
 
   private var sentence: String? {

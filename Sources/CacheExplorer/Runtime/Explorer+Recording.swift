@@ -123,6 +123,7 @@ extension Model {
     if !list.filter.text.isEmpty { messages.append(.filter(list.filter.text)) }
     messages.append(.sort(list.sort.word))
     if let caption { messages.append(.caption(caption)) }
+    if let workload { messages.append(.workload(workload)) }
     if let content = models.content { messages.append(.models(content)) }
     return messages
   }

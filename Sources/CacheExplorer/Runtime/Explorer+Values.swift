@@ -7,11 +7,11 @@ extension Explorer {
   func find(_ text: String) async {
     let search = TextSearch(text, canInvert: false)
     for level in live.levels {
+      // A level that cannot be listed says so by itself when it is used.
       guard let storage = level.storage, storage.usage.count > Self.surveyLimit,
-        let contents = try? await storage.contents()
+        let found = try? await storage.entries(atMost: Self.mostFound, where: { search.matches($0) })
       else { continue }
-      let found = contents.lazy.filter { search.matches($0.key) }.prefix(Self.mostFound)
-      mailbox.post(.found(level: level.name, Array(found)))
+      mailbox.post(.found(level: level.name, found))
     }
   }
 

@@ -54,7 +54,9 @@ final class Explorer {
     self.model = model
     self.history = history
     if let history { self.model.command.remember(all: history.lines) }
-    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly)
+    interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] in
+      mailbox.post(.workload($0))
+    }
   }
 
   /// The cache in use; whoever runs the program closes it at the end.
@@ -179,8 +181,9 @@ final class Explorer {
     }
     lastCommand += 1
     let number = lastCommand
+    let mask = model.isMasked ? model.mask : nil
     commands[number] = Task {
-      var result = await Self.carryOut(command, by: interpreter)
+      var result = await Self.carryOut(command, by: interpreter, mask)
       // The screen shows the rest.
       if case .whatIf = command { result.note = result.note.map { String($0.prefix { $0 != "\n" }) } }
       commands[number] = nil
@@ -193,8 +196,10 @@ final class Explorer {
 
   /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.
   @concurrent
-  private nonisolated static func carryOut(_ command: Command, by interpreter: Interpreter) async -> CommandResult {
-    await interpreter.run(command)
+  private nonisolated static func carryOut(
+    _ command: Command, by interpreter: Interpreter, _ mask: KeyMask?
+  ) async -> CommandResult {
+    await interpreter.run(command, mask: mask)
   }
 
   /// What a command changed that no event tells.

@@ -35,14 +35,16 @@ struct Export: Sendable {
   let statistics: String
   let summary: String
 
-  init(_ live: LiveCache) async throws {
+  /// `mask`: Gives keys other names.
+  init(_ live: LiveCache, mask: KeyMask? = nil) async throws {
     let now = live.clock.now
     var entries: [Entry] = []
     for level in live.levels {
       guard let storage = level.storage else { continue }
       entries += try await storage.contents().map { entry in
         Entry(
-          key: entry.key, level: level.name, bytes: entry.cost, age: entry.created.duration(to: now),
+          key: mask?.name(of: entry.key) ?? entry.key, level: level.name, bytes: entry.cost,
+          age: entry.created.duration(to: now),
           timeLeft: entry.deadline.map { now.duration(to: $0) })
       }
       .sorted { $0.key < $1.key }
@@ -102,7 +104,8 @@ struct Export: Sendable {
 }
 
 extension CommandExecutor {
-  func export(to file: String) async -> CommandResult {
+  /// `mask`: Gives keys other names.
+  func export(to file: String, mask: KeyMask? = nil) async -> CommandResult {
     await timed("export") { result in
       guard let format = ExportFormat(file: file) else {
         throw CommandFailure(message: "\(file) does not say in which format; end it with .json, .csv, .txt or .cast")
@@ -110,7 +113,7 @@ extension CommandExecutor {
       guard format != .cast else {
         throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")
       }
-      let export = try await Export(live)
+      let export = try await Export(live, mask: mask)
       try await Export.write(export.text(format), to: file)
       result.note = "\(export.entries.count) \(export.entries.count == 1 ? "entry" : "entries") written to \(file)"
     }

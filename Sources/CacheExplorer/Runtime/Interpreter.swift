@@ -19,12 +19,18 @@ final class Interpreter: Sendable {
   private let isReadOnly: Bool
   private let opened: Mutex<OpenedCache>
   private let workload = Mutex<Task<Void, Never>?>(nil)
+  /// Is told the name of a workload that begins beside the commands, and `nil` when it has ended.
+  private let onWorkload: @Sendable (String?) -> Void
   private let undo = Mutex<UndoRecord?>(nil)
 
-  init(_ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false) {
+  init(
+    _ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false,
+    onWorkload: @escaping @Sendable (String?) -> Void = { _ in }
+  ) {
     self.opened = Mutex(opened)
     self.mode = mode
     self.isReadOnly = isReadOnly
+    self.onWorkload = onWorkload
   }
 
   /// For a cache that was not made from a file, and cannot be reloaded.
@@ -42,16 +48,32 @@ final class Interpreter: Sendable {
   ///
   /// What concerns a screen (`log`, `mark`, `filter`, `sort`, `help`, `quit`) is answered, but it is the caller who has
   /// the screen and does it.
-  func run(_ command: Command) async -> CommandResult {
+  ///
+  /// `mask`: Gives keys other names in what is answered, but for the value, and in what is written into files.
+  func run(_ command: Command, mask: KeyMask? = nil) async -> CommandResult {
+    guard let mask else { return await perform(command, nil) }
+    let undone = command == .undo ? undo.withLock { $0?.key } : nil
+    let keys = [command.key, undone].compactMap(\.self)
+    let levels = live.levels
+    var result = await perform(command, mask)
+    // A level knows a key by a name that may tell as much.
+    let secrets = keys + levels.flatMap { keys.map($0.storedKey) }
+    result.error = result.error.map { mask.hide(secrets, in: $0) }
+    // Other notes name levels only, in whose names a short key would be found.
+    if undone != nil { result.note = result.note.map { mask.hide(keys, in: $0) } }
+    return result
+  }
+
+  private func perform(_ command: Command, _ mask: KeyMask?) async -> CommandResult {
     if isReadOnly, command.changesCache {
       return failure(
         command.verb, CommandFailure(message: "this cache was opened for reading only; open it without --read-only"))
     }
     if let refusal = live.refusal(command) { return failure(command.verb, CommandFailure(message: refusal)) }
-    guard command.changesCache, command != .undo else { return await carryOut(command) }
+    guard command.changesCache, command != .undo else { return await carryOut(command, mask) }
     // Only the last change can be taken back: one before it might not fit any more.
     let before = await UndoRecord(before: command, in: live)
-    let result = await carryOut(command)
+    let result = await carryOut(command, mask)
     let record = result.outcome == .ok ? await before?.completed() : nil
     undo.withLock { $0 = record }
     return result
@@ -72,7 +94,7 @@ final class Interpreter: Sendable {
     }
   }
 
-  private func carryOut(_ command: Command) async -> CommandResult {
+  private func carryOut(_ command: Command, _ mask: KeyMask?) async -> CommandResult {
     switch command {
     case .get(let key, let level): await executor.get(key, level: level)
     case .set(let key, let value, let timeToLive, let level):
@@ -94,7 +116,7 @@ final class Interpreter: Sendable {
     case .sort(let column): answer("sort", note: "listed by \(column)")
     case .export(_, isView: true):
       failure("export", CommandFailure(message: "there is no view without a screen; leave out --view"))
-    case .export(let file, isView: false): await executor.export(to: file)
+    case .export(let file, isView: false): await executor.export(to: file, mask: mask)
     case .record, .replay, .jump: failure(command.verb, Self.noScreen(for: command))
     case .undo: await takeBack()
     case .config: answer("config", note: configured)
@@ -135,7 +157,11 @@ final class Interpreter: Sendable {
     case .interactive:
       let rate = request.rate ?? stream.defaultRate
       let runner = WorkloadRunner(live: live)
-      let task = Task { _ = await runner.run(stream, requests: request.requests, rate: rate) }
+      onWorkload(request.name)
+      let task = Task {
+        _ = await runner.run(stream, requests: request.requests, rate: rate)
+        onWorkload(nil)
+      }
       workload.withLock { $0 = task }
       let pace = rate.isFinite ? "at \(CommandExecutor.number(rate)) requests a second" : "as fast as it can"
       return answer("run", note: "\(request.name) runs \(pace); “stop” ends it")

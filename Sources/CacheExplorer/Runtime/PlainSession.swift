@@ -57,7 +57,7 @@ struct PlainSession: Sendable {
 
   private func answer(_ command: Command, _ shown: ShownLevel) async {
     if case .log(let name) = command, let level = LogLevel(name: name) { shown.level = level }
-    var result = await interpreter.run(command)
+    var result = await interpreter.run(command, mask: mask)
     if mask != nil { result.value = nil }
     say(result.sentence)
   }

@@ -27,6 +27,7 @@ struct UndoRecord: Sendable {
     var after: Copy?
   }
 
+  let key: String
   /// What is taken back, as in `set user:1`.
   let title: String
   private var places: [Place]
@@ -38,6 +39,7 @@ struct UndoRecord: Sendable {
     case .set, .delete, .expire: break
     default: return nil
     }
+    self.key = key
     title = "\(command.verb) \(key)"
     places = []
     for level in live.levels {

@@ -120,7 +120,9 @@ enum KeyTable {
     bind([.function(2)], "F2", .firstCache, "of two caches beside each other: keys go to the first", .program),
     bind([.function(3)], "F3", .secondCache, "of two caches beside each other: keys go to the second", .program),
     bind([.function(4)], "F4", .bothCaches, "of two caches beside each other: keys go to both again", .program),
-    bind([.character("q")], "q", .quit, "quit", .program, label: "Quit"),
+    bind(
+      [.character("q")], "q", .quit, "quit; asks first while a workload runs or the session is recorded", .program,
+      label: "Quit"),
 
     bind([.enter], "Enter", .accept, "run the command, or keep the filter", .typing),
     bind([.escape, .control("c"), .control("g")], "Esc ^C ^G", .cancel, "leave the line", .typing),

@@ -54,6 +54,8 @@ enum Message: Sendable {
   case whatIf([HitRatioReport])
   /// The What if screen was asked for by a command.
   case showWhatIf
+  /// A workload of this name runs; `nil` if none does any more.
+  case workload(String?)
   /// What models there are.
   case models(ModelSheet.Content)
   /// How the recording of the session does; `nil` if it is recorded no longer.

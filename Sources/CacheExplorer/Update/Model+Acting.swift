@@ -75,13 +75,23 @@ extension Model {
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
-    case .quit: return [.quit]
+    case .quit: return quit()
     case .firstCache, .secondCache, .bothCaches:
       refuse("there is one cache here; cache-explorer compare A B shows two")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
       .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later:
       break
     }
+    return []
+  }
+
+  /// Asks first where leaving would end something that takes its time.
+  private mutating func quit() -> [Effect] {
+    var reasons: [String] = []
+    if let workload { reasons.append("the workload \(workload) runs") }
+    if recording?.phase == .going { reasons.append("the session is recorded") }
+    guard !reasons.isEmpty else { return [.quit] }
+    mode = .confirming(Confirmation(command: .quit, question: "\(reasons.joined(separator: ", and ")): quit?"))
     return []
   }
 

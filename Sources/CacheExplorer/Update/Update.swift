@@ -118,6 +118,9 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.models.content = content
     model.models.keepVisible()
     effects = []
+  case .workload(let name):
+    model.workload = name
+    effects = []
   case .recording(let status):
     model.recording = status
     effects = []
@@ -195,10 +198,18 @@ extension Model {
       case .confirm:
         mode = .normal
         guard let asked = confirmation.command else { return [.applyReload] }
+        guard asked != .quit else { return [.quit] }
         command.running.append(asked.summary)
         return [.perform(asked)]
+      // Who presses it twice means it.
+      case nil where confirmation.command == .quit && KeyTable.action(for: key, in: .normal) == .interrupt:
+        return [.quit]
       default:
         mode = .normal
+        guard confirmation.command != .quit else {
+          say("the session goes on")
+          return []
+        }
         config.plan = nil
         command.answer = CommandLineState.Answer(isGood: true, text: "nothing was changed")
         return []

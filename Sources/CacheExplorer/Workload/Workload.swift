@@ -1,3 +1,5 @@
+import CacheEngine
+
 /// A stream of requests, the same for the same seed; endless but for a trace.
 struct Workload: Sendable {
   /// One thing to do to the cache.

@@ -52,6 +52,36 @@ import Testing
     }
   }
 
+  @Test("the optimum lets go of what is needed last of all that it holds, however long the trace")
+  func optimumIsExact() {
+    var seed: UInt64 = 11
+    let keys = (0..<9_000).map { _ in
+      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      // Low keys come often.
+      return Int((seed >> 33) % 80) * Int((seed >> 45) % 80) / 40
+    }
+    let trace = RequestTrace(keys)
+    for capacity in [1, 3, 17, 60, 200] {
+      var next = [Int](repeating: keys.count, count: keys.count)
+      var last: [Int: Int] = [:]
+      for place in keys.indices.reversed() {
+        next[place] = last[keys[place]] ?? keys.count
+        last[keys[place]] = place
+      }
+      var held: [Int: Int] = [:]
+      var hits = 0
+      for (place, key) in keys.enumerated() {
+        if held[key] != nil {
+          hits += 1
+        } else if held.count == capacity, let victim = held.max(by: { $0.value < $1.value }) {
+          held[victim.key] = nil
+        }
+        held[key] = next[place]
+      }
+      #expect(HitRatio.simulate(policy: .optimum, capacity: capacity, trace: trace).hits == hits, "\(capacity)")
+    }
+  }
+
   @Test("a recorded trace has the hit ratios that other simulators were measured to have")
   func recordedTrace() throws {
     let trace = RequestTrace(try TestTrace.web.requests)

@@ -1,4 +1,5 @@
 import Foundation
+import PseudoTerminal
 import Testing
 
 @testable import CacheExplorer
@@ -97,6 +98,42 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     #expect(run.output.contains("the same"))
     #expect(!run.output.contains("better in hit rate"))
+  }
+
+  @Test("without a trace --run drives both caches on one screen, and both are asked before they are left")
+  func beside() async throws {
+    let folder = try TemporaryFolder()
+    let first = try folder.write(
+      "name: small\nlevels:\n  - memory: { count: 5 }\n  - origin: { latency: 0s }\n", to: "a.yaml")
+    let second = try folder.write(
+      "name: large\nlevels:\n  - memory: { count: 50 }\n  - origin: { latency: 0s }\n", to: "b.yaml")
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["compare", first, second, "--run", "loop --rate 200 --keys 20"], width: 120, height: 40,
+      environment: ["TERM": "xterm-256color", "LANG": "C.UTF-8", "HOME": folder.url.path()])
+    // Twenty keys in turn: five are never enough, fifty always.
+    try await terminal.wait(for: "what both have answered") {
+      let header = $0.screen.rows[0]
+      return header.contains("A small") && header.contains("B large") && header.contains("0.0%")
+        && $0.screen.rows.contains { $0.components(separatedBy: "key:").count > 2 }
+    }
+    terminal.send("q")
+    try await terminal.wait(for: "both questions") {
+      $0.screen.rows.contains { $0.components(separatedBy: "the workload loop runs: quit?").count == 3 }
+    }
+    terminal.send("y")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(terminal.modes == terminal.modesBefore)
+    #expect(!terminal.sight.screen.isAlternate)
+
+    let cases: [([String], Int32, String)] = [
+      (["--run", "zipff"], 2, "zipf"), (["--run", "zipf", "--trace", "-"], 2, "exclude each other"),
+      (["--run", "zipf"], 4, "two caches side by side need a terminal"),
+    ]
+    for (options, status, part) in cases {
+      let run = try await Program.run(["compare", first, second] + options)
+      #expect(run.status == status, "\(options) \(run.errors)")
+      #expect(run.errors.contains(part), "\(run.errors)")
+    }
   }
 
   @Test("what cannot be compared is told, with the status that it has elsewhere")

@@ -89,6 +89,26 @@ import Testing
     #expect(try await !Program.run(["open", file, "--mask"], input: input).output.contains("secret-value"))
   }
 
+  @Test("where keys are masked they stand neither in events, notes and errors nor in what is exported")
+  func maskedKeys() async throws {
+    let folder = try TemporaryFolder()
+    // Nothing listens there, and the error names the address with the key in it.
+    let file = try folder.write(
+      "levels:\n  - memory\n  - network: { url: \"http://127.0.0.1:1/{key}\", timeout: 2s }\n", to: "n.yaml")
+    let export = folder.url.appending(path: "e.json").path()
+    let input =
+      "log debug\nset geheim:1 secret\nundo\nset geheim:1 secret\nget \"geheim 2\"\nexport \(export)\nquit\n"
+    let open = try await Program.run(["open", file, "--plain"], input: input)
+    #expect(open.output.contains("geheim:1") && open.output.contains("geheim%202"), "\(open.output)")
+    #expect(try String(contentsOfFile: export, encoding: .utf8).contains("geheim:1"))
+    let masked = try await Program.run(["open", file, "--plain", "--mask"], input: input)
+    #expect(masked.status == 0)
+    #expect(masked.output.contains("set key-") && masked.output.contains("127.0.0.1"), "\(masked.output)")
+    #expect(!masked.output.contains("geheim") && !masked.output.contains("secret"), "\(masked.output)")
+    let rows = try String(contentsOfFile: export, encoding: .utf8)
+    #expect(rows.contains("key-") && !rows.contains("geheim"))
+  }
+
   @Test("a source that cannot be reached is told by status 5, for who insists on it")
   func strict() async throws {
     let server = try LoopbackServer(files: Program.root)

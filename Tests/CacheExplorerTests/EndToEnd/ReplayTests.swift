@@ -85,7 +85,7 @@ import Testing
     let file = try folder.write(Self.withOrigin, to: "c.yaml")
     let run = try await Program.run(["replay", file, "--trace", "-"], input: "a\nb\tbig\n")
     #expect(run.status == 2)
-    #expect(run.errors.contains("standard input:2: error: “big” is not a size"))
+    #expect(run.errors.contains("standard input:2: error: the line has “big” for a size"))
     #expect(run.errors.contains("512 KiB"))
     let none = try await Program.run(["replay", file, "--trace", "/no/such/trace"])
     #expect(none.status == 2)

@@ -172,6 +172,8 @@ import Testing
       $0.screen.width == 100 && $0.screen.rows[0].contains("LIVE") && $0.screen.rows.last?.contains("Quit") == true
     }
     terminal.send("q")
+    try await terminal.wait(forText: "the workload zipf runs: quit?")
+    terminal.send("y")
     #expect(try await terminal.ending() == .exited(0))
     expectGivenBack(terminal)
   }
@@ -191,6 +193,12 @@ import Testing
     try await terminal.wait(forText: "┌ Help")
     terminal.send("q")
     try await terminal.wait(for: "the picture again") { !$0.screen.contains("┌ Help") }
+    terminal.send("q")
+    try await terminal.wait(forText: "the workload zipf runs: quit?")
+    terminal.send("n")
+    try await terminal.wait(forText: "the session goes on")
+    terminal.send(":stop\r")
+    try await terminal.wait(forText: "the workload is stopped")
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     expectGivenBack(terminal)
@@ -275,6 +283,8 @@ import Testing
       environment: ["TERM": "xterm-256color", "LANG": "C.UTF-8", "HOME": folder.url.path()])
     try await demo.wait(forText: "▸ All is well: memory, disk and origin share the work")
     demo.send("q")
+    try await demo.wait(forText: "runs: quit?")
+    demo.send("y")
     #expect(try await demo.ending() == .exited(0))
   }
 }

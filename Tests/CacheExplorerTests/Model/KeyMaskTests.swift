@@ -22,6 +22,10 @@ struct KeyMaskTests {
     #expect(!text.contains("user"))
     #expect(text == "evict \(mask.name(of: "user:12")) for \(mask.name(of: "user:1")) (\(mask.name(of: "user:1")))")
     #expect(mask.hide([""], in: "as it was") == "as it was")
+    let name = mask.name(of: "a b/ü")
+    #expect(mask.hide(["a b/ü"], in: "x://y/a%20b%2F%C3%BC x://y/a%20b/%C3%BC") == "x://y/\(name) x://y/\(name)")
+    let hostile = mask.name(of: "k\u{1b}[2J")
+    #expect(mask.hide(["k\u{1b}[2J"], in: "no \(harmless("k\u{1b}[2J"))") == "no \(hostile)")
   }
 
   @Test("Hidden, no key is on any screen, nor in what is inspected, asked, answered or exported")

@@ -121,6 +121,11 @@ import Testing
     #expect(!recording.isWhole)
     var playback = Playback(recording)
     #expect(playback.canvas.lines.contains { $0.contains("first") })
+    #expect(recording.pictures.count > 2)
+    for place in recording.pictures.indices {
+      playback.go(to: place)
+      #expect(playback.isAsShown(playback.canvas) == true, "picture \(place)")
+    }
     let hasSecond = recording.pictures.indices.contains { place in
       playback.go(to: place)
       return playback.canvas.lines.contains { $0.contains("✓ set second 2") }

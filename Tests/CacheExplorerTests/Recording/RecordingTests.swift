@@ -47,7 +47,8 @@ import Testing
     var messages = RandomMessages(seed: UInt64(seed), levels: Scene.threeLevels)
     var all = (0..<300).map { _ in messages.message() }
     all += [
-      .showLog(from: .warning), .caption("a\u{0}b"), .filter("x"), .sort("ttl"), .faults(["a": "down"]), .help,
+      .workload("zipf"), .workload(nil), .showLog(from: .warning), .caption("a\u{0}b"), .filter("x"), .sort("ttl"),
+      .faults(["a": "down"]), .help,
       .files(beginning: "a", ["a/", "ab"]),
       .value(ValueSight(key: "k", level: nil, content: .bytes([0, 9, 255], of: 7))),
       .value(ValueSight(key: "k", level: "m", content: .failed("no"))), .planned(.changes(["~ a"])),
@@ -251,7 +252,7 @@ import Testing
     playback.go(to: .max)
     #expect(playback.failure == nil)
     #expect(playback.canvas.lines.contains { $0.contains("key-1") })
-    #expect(playback.isAsShown(playback.canvas) == nil)
+    #expect(playback.isAsShown(playback.canvas) == true)
   }
 
   @Test("Masked or not, no random session leaves a replay in the middle of a line that nobody typed", arguments: 1...3)
@@ -263,7 +264,12 @@ import Testing
       playback.go(to: place)
       #expect(playback.failure == nil)
       #expect(playback.model.mode != .command && playback.model.mode != .filter)
+      #expect(playback.isAsShown(playback.canvas) == true, "picture \(place)")
     }
+    let report = try Asciicast.write(playback.recording, to: folder.url.appending(path: "m.cast").path())
+    #expect(report.sentence.hasSuffix(", every one as it was recorded"))
+    // Another picture than the file makes is found.
+    #expect(playback.isAsShown(Canvas(Size(width: 7, height: 7))) == false)
   }
 
   // MARK: Asciicast
@@ -276,7 +282,12 @@ import Testing
     let cast = folder.url.appending(path: "a.cast").path()
     let report = try Asciicast.write(recording, to: cast)
     #expect(report.pictures == session.shown.count)
-    #expect(report.differences == 0 && report.isCompared)
+    #expect(report.differences == 0 && report.unchecked == 0)
+    #expect(report.sentence.hasSuffix(", every one as it was shown"))
+    let text = try String(contentsOfFile: session.path, encoding: .utf8)
+    let bare = text.replacing(try Regex("\"grid\":\"[0-9a-f]+\""), with: "\"grid\":null")
+    let blind = try Asciicast.write(try Recording(Array(bare.utf8), file: "a.rec"), to: cast + "2")
+    #expect(blind.sentence.hasSuffix(", none of which can be checked"))
     let lines = try String(contentsOfFile: cast, encoding: .utf8).split(separator: "\n")
     let header = try #require(try JSONSerialization.jsonObject(with: Data(lines[0].utf8)) as? [String: Any])
     #expect(header["version"] as? Int == 2)

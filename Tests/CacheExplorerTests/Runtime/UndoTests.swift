@@ -48,6 +48,21 @@ struct UndoTests {
     #expect(interpreter.undoable == nil)
   }
 
+  @Test("Where keys are masked an answer names none, whether it succeeds or fails")
+  func masked() async throws {
+    let interpreter = try await interpreter()
+    let mask = KeyMask(salt: 4)
+    let set = Command.set(key: "my key", value: .text("one"), timeToLive: nil, level: nil)
+    _ = await interpreter.run(set, mask: mask)
+    let result = await interpreter.run(.undo, mask: mask)
+    #expect(result.note?.hasPrefix("set \(mask.name(of: "my key")) is undone in memory") == true, "\(result)")
+    _ = await interpreter.run(set, mask: mask)
+    let second = try #require(interpreter.current.live.level(named: "second")?.storage)
+    try await second.set(Data("other".utf8), forKey: "my key")
+    let failed = await interpreter.run(.undo, mask: mask)
+    #expect(failed.error?.contains("set \(mask.name(of: "my key")) stays") == true, "\(failed)")
+  }
+
   @Test("The first store of a key is taken back by removing it")
   func takesBackFirst() async throws {
     let interpreter = try await interpreter()

@@ -57,6 +57,40 @@ struct PointingTests {
     #expect(scene.model.requestList.cursor == 1)
   }
 
+  @Test(
+    "A key that was clicked stays chosen while entries arrive before and after it, whatever the order",
+    arguments: EntryList.Column.allCases)
+  func staysWithTheKey(column: EntryList.Column) throws {
+    var generator = SeededGenerator(seed: 3)
+    for round in 0..<12 {
+      var scene = Scene(size: Self.sizes[1])
+      scene.press(.character("%"))
+      for key in ["m1", "m2", "m3"] { scene.read(key, from: 2, size: 500) }
+      scene.send(.sort(column.word))
+      if round.isMultiple(of: 2) { scene.type("S") }
+      scene.pass(.milliseconds(300))
+      let wanted = ["m1", "m2", "m3"][round % 3]
+      let row = try place(of: "\(wanted)  ", in: scene)
+      // One arrives with the click and is not listed yet, others follow.
+      scene.read("a\(round)", from: 2, size: 900)
+      point(&scene, row.x, row.y)
+      #expect(scene.model.list.current(in: scene.model.shown)?.key == wanted)
+      for step in 0..<8 {
+        let key = ["b", "z", "m"].randomElement(using: &generator) ?? "b"
+        scene.read("\(key)\(step)", from: 2, size: Int.random(in: 1...1_000, using: &generator))
+        if step == 5 {
+          let entries = ["m1", "m2", "m3", "late"].map {
+            EntrySummary(key: $0, cost: 7, created: scene.now, deadline: nil)
+          }
+          scene.send(.snapshot(level: "memory", entries))
+        }
+        scene.pass(.milliseconds(step.isMultiple(of: 2) ? 60 : 300))
+        #expect(scene.model.list.current(in: scene.model.shown)?.key == wanted)
+        #expect(scene.lines.contains { $0.contains("▸\(wanted) ") })
+      }
+    }
+  }
+
   @Test("A double click is Enter")
   func opens() throws {
     var scene = scene(Self.sizes[1])

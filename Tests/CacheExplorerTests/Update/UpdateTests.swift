@@ -17,6 +17,40 @@ struct UpdateTests {
     #expect(scene.send(.input(.resumed)) == [.redraw])
   }
 
+  @Test("q asks first while a workload runs or the session is recorded; ^C and signals do not")
+  func asksBeforeQuitting() {
+    var scene = Scene(size: size)
+    let q = Message.input(.key(.character("q")))
+    scene.send(.workload("zipf"))
+    #expect(scene.send(q).isEmpty)
+    #expect(scene.lines[22] == " the workload zipf runs: quit? y/N")
+    #expect(scene.send(.input(.key(.character("n")))).isEmpty)
+    #expect(scene.model.mode == .normal)
+    #expect(scene.lines[22] == " ✓ the session goes on")
+    #expect(scene.send(q).isEmpty)
+    #expect(scene.send(.input(.key(.character("y")))) == [.quit])
+    #expect(scene.send(.input(.key(.control("c")))) == [.quit])
+    #expect(scene.send(.input(.terminate(signal: 15))) == [.quit])
+    scene.send(q)
+    #expect(scene.send(.input(.key(.control("c")))) == [.quit])
+    #expect(scene.send(.input(.terminate(signal: 1))) == [.quit])
+    scene.press(.escape)
+
+    scene.send(.recording(RecordingStatus(bytes: 70)))
+    #expect(scene.send(q).isEmpty)
+    #expect(scene.lines[22] == " the workload zipf runs, and the session is recorded: quit? y/N")
+    scene.press(.escape)
+    scene.send(.workload(nil))
+    scene.send(q)
+    #expect(scene.lines[22] == " the session is recorded: quit? y/N")
+    scene.press(.escape)
+    // A recording that has ended by itself loses nothing.
+    scene.send(.recording(RecordingStatus(phase: .full, bytes: 70)))
+    #expect(scene.send(q) == [.quit])
+    scene.send(.recording(nil))
+    #expect(scene.send(q) == [.quit])
+  }
+
   @Test("^C stops the command that runs, and quits once it ended")
   func interrupts() {
     var scene = Scene(size: size)

@@ -1,6 +1,44 @@
 /// The screens of ``ScreensTests``, as they should be.
 enum ScreenGrids {
   static let all: [String: String] = [
+    "Quit40x10": #"""
+     demo.yaml  ● LIVE     12:03:36  ?:help
+       LEVEL          HIT%  REQ/S    p50
+     1 MEMORY          0.0    1.2   18µs
+     2 DISK           18.2    1.2  1.1ms
+       pool         2 joined
+       └ cap        3/3 run  1 had to wait
+         └ origin        —    0.4   82ms
+     served by M 0.0 D 25.0 o 75.0   joined…
+
+     the workload zipf runs: quit? y/N
+    """#,
+    "Quit80x24": #"""
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+       LEVEL             HIT%  REQ/S    p50    p99 USED             KEYS  EVICT
+     1 MEMORY             0.0    1.2   18µs   20µs ▏░░░░░░░░   2%      5  0.2/s
+     2 DISK              18.2    1.2  1.1ms  1.1ms ▏░░░░░░░░   0%      6    0/s
+       pool            2 joined
+       └ cap           3/3 run  1 had to wait
+         └ origin           —    0.4   82ms   82ms err 14.3%           —      —
+     served by M 0.0 D 25.0 █████▌ o 75.0 ████████████████▌   joined 2  failed 1
+    ┌ Entries 1–5 of 6 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
+    │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
+    │▸user:42                   ● ●   4.1 KiB   30s  ██████████  30s       1  5s   │
+    │ feed:home                 ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  │
+    │ user:9113                 ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ i18n/日本語               ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    │ key\e[2J                  ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
+    └──────────────────────────────────────────────────────────────────────────────┘
+    ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
+    │ 34.414 DEBUG pool     load   img:logo                                    #11 │
+    │ 34.564 WARN  origin   get failed img:logo (no route to host) 150.000 ms  #11 │
+    │ 34.564 ERROR cache    get    img:logo failed: no route to host 152.000…  #11 │
+    │ 36.564 DEBUG memory   miss   search:swift (absent) 0.020 ms              #12 │
+    └──────────────────────────────────────────────────────────────────────────────┘
+     the workload zipf runs: quit? y/N
+     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+    """#,
     "Config120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────────────── no warnings · r reloads ┐

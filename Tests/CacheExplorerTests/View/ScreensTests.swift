@@ -19,6 +19,20 @@ struct ScreensTests {
     expect(scene, shows: "\(page.title)\(size.width)x\(size.height)")
   }
 
+  @Test(
+    "While a workload runs, q asks over the whole picture's last rows at 80x24 and 40x10",
+    arguments: [small, Layout.smallest])
+  func asksBeforeQuitting(size: Size) throws {
+    var scene = try ScreensScene.make(size)
+    scene.send(.workload("zipf"))
+    scene.type("q")
+    expect(scene, shows: "Quit\(size.width)x\(size.height)")
+    scene.type("?")
+    scene.press(.escape)
+    scene.type("?/quit")
+    #expect(scene.lines.contains { $0.contains("asks first while a workload runs") } || size == Layout.smallest)
+  }
+
   @Test("A request that led a load: its way on one axis, who joined it, and why each level missed")
   func leader() throws {
     var scene = try ScreensScene.make(Self.large)

@@ -28,7 +28,7 @@ extension HitRatio {
     case .arc: replay(AdaptiveReplacement(), capacity, trace, sizes)
     case .wtinylfu: replay(WindowTinyLFU(), capacity, trace, sizes)
     case .adaptive: replay(AdaptivePolicy(), capacity, trace, sizes)
-    case .optimum: Optimum.replay(trace, capacity: capacity, sizes)
+    case .optimum: Optimum(trace).replay(capacity: capacity, sizes)
     }
   }
 

@@ -35,7 +35,7 @@ public struct HitRatio: Sendable, Hashable {
     case .arc: replay(AdaptiveReplacement(), capacity, trace)
     case .wtinylfu: replay(WindowTinyLFU(), capacity, trace)
     case .adaptive: replay(AdaptivePolicy(), capacity, trace)
-    case .optimum: Optimum.replay(trace, capacity: capacity)
+    case .optimum: Optimum(trace).replay(capacity: capacity)
     }
   }
 

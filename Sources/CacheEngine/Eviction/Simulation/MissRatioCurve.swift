@@ -27,6 +27,8 @@ public struct MissRatioCurve: Sendable {
   ) async {
     let capacities = Set(capacities.filter { $0 > 0 }).sorted()
     self.capacities = capacities
+    let optimum = policies.contains(.optimum) ? Optimum(trace) : nil
+    let sizes = isWeighed ? trace.sizes : nil
     hitRatios = await withTaskGroup(of: (SimulatedPolicy, Int, Double).self) { group in
       var ratios: [SimulatedPolicy: [Double]] = [:]
       for policy in policies { ratios[policy] = Array(repeating: 0, count: capacities.count) }
@@ -34,7 +36,12 @@ public struct MissRatioCurve: Sendable {
         for (index, capacity) in capacities.enumerated() {
           group.addTask {
             guard !Task.isCancelled else { return (policy, index, 0) }
-            let ratio = HitRatio.simulate(policy: policy, capacity: capacity, trace: trace, isWeighed: isWeighed)
+            let ratio =
+              if policy == .optimum, let optimum {
+                sizes.map { optimum.replay(capacity: capacity, $0) } ?? optimum.replay(capacity: capacity)
+              } else {
+                HitRatio.simulate(policy: policy, capacity: capacity, trace: trace, isWeighed: isWeighed)
+              }
             return (policy, index, ratio.value)
           }
         }

@@ -2,9 +2,18 @@
 ///
 /// L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM Systems Journal 5(2), 1966 (MIN).
 /// Every miss is stored, as with the other policies. Unchanged.
-enum Optimum {
-  static func replay(_ trace: RequestTrace, capacity: Int) -> HitRatio {
-    let following = nextUses(trace)
+struct Optimum {
+  private let trace: RequestTrace
+  /// For every request the position of the next one of the same key; beyond the end for none.
+  private let following: ContiguousArray<Int64>
+
+  /// Looks ahead once, for replays at any number of capacities.
+  init(_ trace: RequestTrace) {
+    self.trace = trace
+    following = Self.nextUses(trace)
+  }
+
+  func replay(capacity: Int) -> HitRatio {
     /// When each key that is held is needed again; -1 for a key that is not held.
     var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
     var queue = LatestFirst()
@@ -24,13 +33,14 @@ enum Optimum {
       }
       needed[Int(key)] = following[position]
       queue.insert(key, time: following[position])
+      // Of those that are never needed again it does not matter which one leaves, so neither does their order.
+      if queue.count > max(1_024, 4 * count) { queue.keep { needed[Int($0.key)] == $0.time } }
     }
     return HitRatio(hits: hits, requests: trace.keys.count)
   }
 
   /// The same where entries weigh their sizes; what is heavier than the capacity is not stored.
-  static func replay(_ trace: RequestTrace, capacity: Int, _ sizes: [UInt32]) -> HitRatio {
-    let following = nextUses(trace)
+  func replay(capacity: Int, _ sizes: [UInt32]) -> HitRatio {
     var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
     var weights = ContiguousArray<Int>(repeating: 0, count: trace.distinct)
     var queue = LatestFirst()
@@ -55,7 +65,6 @@ enum Optimum {
     return HitRatio(hits: hits, requests: trace.keys.count)
   }
 
-  /// For every request the position of the next one of the same key; beyond the end for none.
   private static func nextUses(_ trace: RequestTrace) -> ContiguousArray<Int64> {
     var next = ContiguousArray(repeating: Int64(trace.keys.count), count: trace.distinct)
     var following = ContiguousArray<Int64>(repeating: 0, count: trace.keys.count)
@@ -70,7 +79,11 @@ enum Optimum {
 
 /// A binary heap of keys, the one that is needed last on top.
 private struct LatestFirst {
-  private var heap: ContiguousArray<(time: Int64, key: UInt32)> = []
+  typealias Item = (time: Int64, key: UInt32)
+
+  private var heap: ContiguousArray<Item> = []
+
+  var count: Int { heap.count }
 
   mutating func insert(_ key: UInt32, time: Int64) {
     heap.append((time, key))
@@ -83,16 +96,27 @@ private struct LatestFirst {
     }
   }
 
-  mutating func popLatest() -> (time: Int64, key: UInt32)? {
+  mutating func popLatest() -> Item? {
     guard let top = heap.first, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return top }
     heap[0] = last
-    var parent = 0
+    sink(from: 0)
+    return top
+  }
+
+  /// Leaves out what is not worth keeping any more.
+  mutating func keep(_ isWanted: (Item) -> Bool) {
+    heap.removeAll { !isWanted($0) }
+    for parent in (0..<heap.count / 2).reversed() { sink(from: parent) }
+  }
+
+  private mutating func sink(from place: Int) {
+    var parent = place
     while true {
       var child = 2 * parent + 1
-      guard child < heap.count else { return top }
+      guard child < heap.count else { return }
       if child + 1 < heap.count, heap[child + 1].time > heap[child].time { child += 1 }
-      guard heap[child].time > heap[parent].time else { return top }
+      guard heap[child].time > heap[parent].time else { return }
       heap.swapAt(parent, child)
       parent = child
     }

@@ -1,35 +1,72 @@
 internal import CZlib
 
-/// The bytes of a trace file, piece by piece; zlib unpacks what is packed and hands on what is not.
-enum TraceBytes {
-  private static let pieceSize = 1 << 16
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
-  static func forEachPiece(of path: String, _ body: (ArraySlice<UInt8>) throws -> Void) throws {
-    guard let file = unsafe gzopen(path, "rb") else {
-      throw CacheError(
-        .invalidTrace, "\(path): \(SystemFailure("open").text); give the path of a file that can be read")
+/// The bytes of a trace file, piece by piece; zlib unpacks what is packed and hands on what is not.
+@safe  // it owns the file until it goes away
+struct TraceBytes: ~Copyable {
+  static let pieceSize = 64 << 10
+
+  let name: String
+  private let file: gzFile
+
+  /// `path`: `-` for standard input.
+  init(path: String) throws(TraceProblem) {
+    name = path == "-" ? "standard input" : path
+    // zlib closes what it opened; standard input is not ours to close.
+    let opened = path == "-" ? unsafe gzdopen(dup(STDIN_FILENO), "rb") : unsafe gzopen(path, "rbe")
+    guard let opened = unsafe opened else {
+      throw TraceProblem(
+        file: name, message: "cannot be read (\(SystemFailure("open").text))",
+        remedy: "give the path of a file that can be read")
     }
-    defer { unsafe gzclose_r(file) }
-    unsafe gzbuffer(file, UInt32(pieceSize))
-    var piece = [UInt8](repeating: 0, count: pieceSize)
-    while true {
-      let count = unsafe gzread(file, &piece, UInt32(piece.count))
-      guard count > 0 else {
-        var code = Z_OK
-        let reason = unsafe gzerror(file, &code).map { unsafe String(cString: $0) } ?? "zlib says \(code)"
-        guard count < 0 || code != Z_OK else { return }
-        throw CacheError(.invalidTrace, "\(path) cannot be unpacked (\(reason)); check it with gzip -t")
-      }
-      try body(piece[..<Int(count)])
+    unsafe file = opened
+    unsafe gzbuffer(file, UInt32(Self.pieceSize))
+  }
+
+  deinit { unsafe gzclose_r(file) }
+
+  /// Reads a piece into an array from a place on, as much as there is room for; none at the end.
+  func read(into buffer: inout [UInt8], from start: Int) throws(TraceProblem) -> Int {
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
+      return unsafe Int(gzread(file, room.baseAddress, UInt32(room.count)))
+    }
+    guard count <= 0 else { return count }
+    let failure = SystemFailure("read")
+    var code = Z_OK
+    let reason = unsafe gzerror(file, &code).map { unsafe String(cString: $0) } ?? "zlib says \(code)"
+    switch code {
+    case Z_OK where count == 0: return 0
+    case Z_BUF_ERROR: throw damage("it ends too early")
+    case Z_ERRNO:
+      throw TraceProblem(
+        file: name, message: "cannot be read (\(failure.text))", remedy: "give the path of a file that can be read")
+    default: throw damage(reason)
     }
   }
 
-  /// Little-endian numbers of so many bytes.
-  static func forEachNumber(of path: String, width: Int, _ body: (UInt32) -> Void) throws {
+  private func damage(_ reason: String) -> TraceProblem {
+    TraceProblem(
+      file: name, message: "cannot be unpacked (\(reason))", remedy: "check it with gzip -t, and copy or pack it again")
+  }
+
+  /// Gives little-endian numbers of so many bytes.
+  static func forEachNumber(of path: String, width: Int, _ body: (UInt32) -> Void) throws(TraceProblem) {
+    let bytes = try TraceBytes(path: path)
+    var piece = [UInt8](repeating: 0, count: pieceSize)
     var number: UInt32 = 0
     var filled = 0
-    try forEachPiece(of: path) { piece in
-      for byte in piece {
+    while true {
+      let count = try bytes.read(into: &piece, from: 0)
+      guard count > 0 else { break }
+      for byte in piece[..<count] {
         number |= UInt32(byte) << UInt32(8 * filled)
         filled += 1
         guard filled == width else { continue }
@@ -38,38 +75,9 @@ enum TraceBytes {
       }
     }
     guard filled == 0 else {
-      throw CacheError(
-        .invalidTrace,
-        "\(path) ends in the middle of a number of \(width * 8) bits; it was cut off, or is of another format")
+      throw TraceProblem(
+        file: bytes.name, message: "ends in the middle of a number of \(width * 8) bits",
+        remedy: "it was cut off, or is of another format")
     }
-  }
-
-  /// The lines of a text, without what ends them, numbered from 1.
-  static func forEachLine(of path: String, _ body: (_ line: ArraySlice<UInt8>, _ number: Int) throws -> Void) throws {
-    var rest: [UInt8] = []
-    var number = 0
-    func emit(_ line: ArraySlice<UInt8>) throws {
-      number += 1
-      try body(line.last == UInt8(ascii: "\r") ? line.dropLast() : line, number)
-    }
-    try forEachPiece(of: path) { piece in
-      var piece = piece
-      while let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
-        if rest.isEmpty {
-          try emit(piece[..<end])
-        } else {
-          rest += piece[..<end]
-          try emit(rest[...])
-          rest = []
-        }
-        piece = piece[(end + 1)...]
-      }
-      rest += piece
-      guard rest.count <= pieceSize else {
-        throw CacheError(
-          .invalidTrace, "\(path), line \(number + 1) is longer than \(pieceSize) bytes; write a key on each line")
-      }
-    }
-    if !rest.isEmpty { try emit(rest[...]) }
   }
 }
