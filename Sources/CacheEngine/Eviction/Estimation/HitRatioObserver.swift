@@ -204,7 +204,8 @@ private final class WatchedLevel: Sendable {
       lookupTime.add(duration.clampedNanoseconds, ordering: .relaxed)
       guard let hash = sampled(event.key) else { return false }
       return append(
-        Note(kind: .asked, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
+        Note(
+          kind: .asked, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
           time: time(of: event)))
     case .miss(let reason, let duration):
       guard reason != .refused else { return false }
@@ -216,7 +217,8 @@ private final class WatchedLevel: Sendable {
     case .stored(_, let cost, let deadline, _):
       guard let hash = sampled(event.key) else { return false }
       return append(
-        Note(kind: .stored, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
+        Note(
+          kind: .stored, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
           time: time(of: event)))
     case .done(.remove, _):
       guard let hash = sampled(event.key) else { return false }
