@@ -130,8 +130,8 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer", "PseudoTerminal", "CPseudoTerminal",
-        "AttachedApp",
+        "CacheExplorer", "CacheEngine", "CacheEngineInspector", "CacheEngineTesting", "LoopbackServer",
+        "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
       ],
       swiftSettings: strict),
   ],

@@ -46,8 +46,8 @@ enum AttachedDirectory {
       live: shown, levels: [row], operators: [], chain: [.level(0)], attachment: attachment,
       title: path.split(separator: "/").last.map(String.init) ?? path, source: path,
       settings: settings(path, health, report), notes: notes
-    ) { post in
-      await follow(level, path, report, shown, post)
+    ) { follower in
+      await follow(level, path, report, shown, follower.post)
     }
   }
 

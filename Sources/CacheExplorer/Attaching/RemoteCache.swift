@@ -104,7 +104,12 @@ struct RemoteStorage: StorageLevel, PagedStorage {
 extension InspectorClient {
   /// Asks, notes what happened on behalf of it, and throws what went wrong.
   fileprivate func perform(_ question: ClientLine.Ask) async throws -> ServerLine.Answer {
-    let answer = try await ask(question)
+    let answer: ServerLine.Answer
+    do {
+      answer = try await ask(question)
+    } catch let error as CacheError where error.code == .disconnected {
+      throw CommandFailure(message: "\(error.message); this works again once it is attached again")
+    }
     for event in answer.events ?? [] { event.event.map { Transcript.current?.append($0) } }
     if answer.outcome == "failed" { throw CommandFailure(message: answer.error ?? "the app could not do it") }
     return answer

@@ -34,6 +34,7 @@ extension Message: Recorded {
     case .planned(let plan): .fields("planned", plan)
     case .replaced(let replacement): .fields("replaced", replacement)
     case .attachment(let attachment): .fields("attachment", attachment)
+    case .attachedAgain(let attachment, let replacement): .fields("attachedAgain", attachment, replacement)
     case .settings(let settings): .fields("settings", settings)
     case .whatIf(let reports): .fields("whatIf", reports)
     case .showWhatIf: .fields("showWhatIf")
@@ -72,6 +73,7 @@ extension Message: Recorded {
     case "planned": self = .planned(try fields.next())
     case "replaced": self = .replaced(try fields.next())
     case "attachment": self = .attachment(try fields.next())
+    case "attachedAgain": self = .attachedAgain(try fields.next(), try fields.next())
     case "settings": self = .settings(try fields.next())
     case "whatIf": self = .whatIf(try fields.next())
     case "showWhatIf": self = .showWhatIf

@@ -48,6 +48,8 @@ enum Message: Sendable {
   case replaced(Replacement)
   /// How it stands with the program that the cache belongs to.
   case attachment(Attachment)
+  /// The program that the cache belongs to was gone and is there again: everything counts anew.
+  case attachedAgain(Attachment, Replacement)
   /// What the Config screen shows, where it changes by itself.
   case settings([ConfigurationSetting])
   /// What other capacities and policies would have brought.

@@ -253,10 +253,7 @@ extension Model {
 
   /// Asks before anything goes, and says what will.
   private mutating func ask(_ action: Action) {
-    guard !isReadOnly else {
-      return refuse(
-        attachment?.whyReadOnly ?? "this cache was opened for reading only; open it without --read-only to change it")
-    }
+    if let whyReadOnly { return refuse(whyReadOnly) }
     switch action {
     case .clear: mode = .confirming(Confirmation(command: .clear(level: nil), question: clearQuestion))
     case .warn: mode = .confirming(Confirmation(command: .warn, question: warnQuestion))

@@ -104,6 +104,9 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .attachment(let attachment):
     model.attachment = attachment
     effects = []
+  case .attachedAgain(let attachment, let replacement):
+    model.attachedAgain(attachment, replacement)
+    effects = [.refreshEntries, .refreshUsage] + (model.page == .whatIf ? [.refreshWhatIf] : [])
   case .settings(let settings):
     model.config.settings = settings
     effects = []

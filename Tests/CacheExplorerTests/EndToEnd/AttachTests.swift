@@ -3,6 +3,8 @@ import Foundation
 import PseudoTerminal
 import Testing
 
+@testable import CacheEngineInspector
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -19,14 +21,17 @@ import Testing
   private final class App {
     private let process = Process()
     let socket: String
-    private let folder: URL
+    private var folder: URL?
 
-    init(_ options: [String] = []) async throws {
-      // A socket's path has to be short.
-      folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
-      socket = folder.appending(path: "cache.sock").path()
+    /// `socket`: Where to serve, if another app has served there before.
+    init(_ options: [String] = [], at socket: String? = nil) async throws {
+      if socket == nil {
+        // A socket's path has to be short.
+        folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
+      }
+      self.socket = socket ?? folder?.appending(path: "cache.sock").path() ?? ""
       process.executableURL = URL(filePath: Program.path).deletingLastPathComponent().appending(path: "AttachedApp")
-      process.arguments = [socket] + options
+      process.arguments = [self.socket] + options
       let output = Pipe()
       process.standardOutput = output
       try process.run()
@@ -34,7 +39,7 @@ import Testing
       let line = await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: handle.availableData) }
       }
-      try #require(String(decoding: line, as: UTF8.self) == "serving at \(socket)\n")
+      try #require(String(decoding: line, as: UTF8.self) == "serving at \(self.socket)\n")
     }
 
     var number: Int32 { process.processIdentifier }
@@ -64,7 +69,7 @@ import Testing
 
     deinit {
       if process.isRunning { Self.send(SIGKILL, to: number) }
-      try? FileManager.default.removeItem(at: folder)
+      if let folder { try? FileManager.default.removeItem(at: folder) }
     }
   }
 
@@ -140,7 +145,7 @@ import Testing
     let terminal = try await attach(to: app)
     try await terminal.wait(forText: "photo:")
     await app.kill()
-    try await terminal.wait(forText: "✕ app gone")
+    try await terminal.wait(forText: "✕ app gone, trying again")
     #expect(terminal.sight.screen.contains("photo:"))
     terminal.send("2")
     try await terminal.wait(forText: "photo:")
@@ -154,6 +159,105 @@ import Testing
     let late = try await Program.run(["attach", app.socket, "--once"])
     #expect(late.status == 5)
     #expect(late.errors.contains("nobody listens at \(app.socket) any more: the app has ended; start it again"))
+  }
+
+  @Test("an app that is started again is attached again by itself, and counts begin anew")
+  func appStartedAgain() async throws {
+    let first = try await App(["--quiet", "--allow-writes"])
+    let terminal = try await attach(to: first)
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(for: "a counted read") {
+      $0.screen.contains("from THUMBNAILS") && $0.screen.rows[0].contains("hit 0.0% of 1")
+    }
+    await first.kill()
+    try await terminal.wait(forText: "✕ app gone, trying again")
+    terminal.send("c")
+    try await terminal.wait(forText: "it is attached again as soon as it listens at")
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "this works again once it is attached again")
+    #expect(terminal.sight.screen.rows[0].contains("hit 0.0% of 1"), "what was known stays")
+
+    let second = try await App(["--quiet", "--allow-writes"], at: first.socket)
+    let number = second.number
+    try await terminal.wait(for: "the second app") {
+      $0.screen.rows[0].contains("● attached again (pid \(number))") && $0.screen.rows[0].contains("hit —")
+        && $0.screen.contains("counters began anew")
+    }
+    terminal.send(":set mine yours")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "stored in disk, memory")
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(for: "a read of the second app") {
+      $0.screen.contains("5 B from MEMORY") && $0.screen.rows[0].contains("hit 100% of 1")
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(second.isRunning)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("who else listens where the app was is refused as at the start, and the app is waited for")
+  func refusedAgain() async throws {
+    let folder = "/tmp/cx-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let socket = folder + "/cache.sock"
+    func serve(_ versions: ProtocolVersions = .current) throws -> InspectorServer {
+      try CacheInspector.serve(
+        MemoryCacheLevel<String, Data>(name: "memory", capacity: 1 << 20), at: socket, name: "app", versions: versions)
+    }
+    let first = try serve()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", socket], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(forText: "● attached \(ProcessInfo.processInfo.processIdentifier) app")
+    first.close()
+    try await terminal.wait(forText: "✕ app gone, trying again")
+    let newer = try serve(ProtocolVersions(7, 9))
+    try await terminal.wait(forText: "app speaks version 7 to 9 of the protocol and you speak 1; install a newer")
+    newer.close()
+    let listener = try UnixSocket.listen(at: socket)
+    let stranger = Task {
+      while !Task.isCancelled {
+        if let peer = UnixSocket.accept(from: listener) { _ = peer.writeAll(Array("220 mail ready\n".utf8)) }
+        await Task.yield()
+      }
+    }
+    try await terminal.wait(forText: "does not speak this protocol; is it another")
+    stranger.cancel()
+    await stranger.value
+    UnixSocket.removeFile(of: listener)
+    let last = try serve()
+    try await terminal.wait(forText: "● attached again (pid ")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    withExtendedLifetime(last) {}
+  }
+
+  @Test("in a directory of sockets the one app that listens is attached to, now and after it was gone")
+  func directoryOfSockets() async throws {
+    let first = try await App(["--quiet"])
+    let folder = URL(filePath: first.socket).deletingLastPathComponent().path()
+    let stale = folder + "0.sock"
+    let dead = try await App(["--quiet"], at: stale)
+    let both = try await Program.run(["attach", folder, "--once"])
+    #expect(both.status == 2)
+    #expect(both.errors.contains("2 apps serve in \(folder); name the socket of one: \(stale), \(first.socket)"))
+    await dead.kill()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", folder], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(forText: "● attached \(first.number) thumbnails")
+    await first.kill()
+    try await terminal.wait(forText: "✕ app gone, trying again")
+    let nobody = try await Program.run(["attach", folder, "--once"])
+    #expect(nobody.status == 5)
+    #expect(nobody.errors.contains("nobody listens at any of the 2 sockets in \(folder)"))
+    let next = try await App(["--quiet"], at: folder + "next.sock")
+    try await terminal.wait(forText: "● attached again (pid \(next.number))")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    withExtendedLifetime(first) {}
   }
 
   @Test("an explorer that is killed harms no app: another one attaches")
