@@ -32,8 +32,14 @@ package struct ClientLine: Codable, Sendable {
     package var value: Data?
     /// In nanoseconds.
     package var lifetime: Int64?
-    /// For entries: how many were given already.
+    /// For entries and for `more`: how many entries or bytes were given already.
     package var from: Int?
+    /// The most bytes of a value that the answer may have.
+    package var limit: Int?
+    /// The rest of a larger value will be asked for with `more`.
+    package var keeps: Bool?
+    /// For `more`: the number of the question whose value is gone on with.
+    package var of: Int?
 
     package init(_ what: AskWord, level: String? = nil, key: String? = nil) {
       id = 0
@@ -52,12 +58,14 @@ package enum AskWord: String, Sendable, CaseIterable {
   case look
   /// Lists what a level holds, page by page.
   case entries
+  /// Goes on with the value of an earlier question.
+  case more
   case set, remove, clear, expire, warn
 
   /// Whether the app must allow it.
   package var changes: Bool {
     switch self {
-    case .get, .look, .entries: false
+    case .get, .look, .entries, .more: false
     case .set, .remove, .clear, .expire, .warn: true
     }
   }
@@ -157,7 +165,7 @@ package struct ServerLine: Codable, Sendable {
     package var size: Int?
     package var deadline: Int64?
     package var entries: [Entry]?
-    /// There are more entries from here on.
+    /// There are more entries, or more bytes of the value, from here on.
     package var next: Int?
     /// What happened on behalf of it.
     package var events: [WireEvent]?
@@ -180,8 +188,16 @@ package struct ServerLine: Codable, Sendable {
 package enum WireLimits {
   /// The longest line that anybody takes.
   package static let line = 4 << 20
-  /// The largest value that travels whole; of a larger one the beginning does.
+  /// The most bytes of a value in one line.
   package static let value = 1 << 20
+  /// The most bytes that this side asks for at once.
+  package static let piece = 256 << 10
+  /// The largest value that is kept to be given piece by piece; of a larger one the beginning is given.
+  package static let kept = 16 << 20
+  /// So many values are kept for one who looks; the oldest goes.
+  package static let mostKept = 2
+  /// For so long a value is kept whose rest nobody asks for.
+  package static let patience = Duration.seconds(10)
   /// Entries in a page.
   package static let page = 1_000
   /// Levels with more entries than this are not listed.
@@ -192,6 +208,9 @@ package enum WireLimits {
   package static let transcript = 200
   /// A key that is longer travels cut.
   package static let key = 16 << 10
+
+  /// How many bytes of a value go into an answer to one who wants so many.
+  package static func piece(_ limit: Int?) -> Int { min(max(1, limit ?? value), value) }
 }
 
 /// Lines to bytes and back.

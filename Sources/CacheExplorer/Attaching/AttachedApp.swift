@@ -49,6 +49,7 @@ struct AppSession: Sendable {
       clock: RemoteClock(now: CacheInstant(nanoseconds: welcome.now)), calls: calls,
       openedAt: CacheInstant(nanoseconds: welcome.now))
     live.refusal = { Self.refusal(of: $0, attachment) }
+    live.glance = { try await RemoteCache(client: client, level: $1).lookup($0, atMost: ValueSight.mostBytes) }
     let chain = welcome.chain.compactMap { Self.part($0, welcome) }
     var notes = ["attached to \(welcome.app), process \(welcome.pid); figures count from now on"]
     if !welcome.tellsEvents {

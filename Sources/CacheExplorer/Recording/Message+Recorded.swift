@@ -172,7 +172,7 @@ extension CommandResult: Recorded {
 
   var recorded: JSONText {
     .fields(
-      command, outcome.rawValue, level, isStale, reason, value?.count, microseconds, error, note)
+      command, outcome.rawValue, level, isStale, reason, size ?? value?.count, microseconds, error, note)
   }
 
   init(recorded json: JSONText) throws(RecordedFault) {

@@ -222,6 +222,7 @@ extension Model {
   }
 
   private mutating func moveToStart() {
+    if inspection != nil { return moveInspection(by: -1_000_000) }
     switch focus {
     case .entries: list.move(to: 0, in: shown)
     case .inFlight: moveInFlight(to: 0)
@@ -237,6 +238,7 @@ extension Model {
   }
 
   private mutating func moveToEnd() {
+    if inspection != nil { return moveInspection(by: 1_000_000) }
     switch focus {
     case .entries: list.move(to: list.order.count - 1, in: shown)
     case .inFlight: moveInFlight(to: .max)

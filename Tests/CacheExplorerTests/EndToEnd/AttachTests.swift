@@ -260,6 +260,38 @@ import Testing
     withExtendedLifetime(first) {}
   }
 
+  @Test("a large value is shown as the beginning of what it is, and comes back whole when a removal is undone")
+  func largeValues() async throws {
+    let folder = "/tmp/cx-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let value = Data((0..<2_500_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
+    let level = MemoryCacheLevel<String, Data>(name: "memory", capacity: 8 << 20)
+    try await level.set(value, forKey: "poster")
+    let server = try CacheInspector.serve(level, at: folder + "/cache.sock", name: "app", allowsWrites: true)
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", server.path], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(forText: "poster")
+    terminal.send("v")
+    try await terminal.wait(for: "its size and its beginning") {
+      $0.screen.contains("bytes, 2.4 MiB in MEMORY") && $0.screen.contains("00 01 02 03")
+    }
+    terminal.send("G")
+    try await terminal.wait(forText: "first 64 KiB of 2.4 MiB; the rest is not shown")
+    terminal.send(.escape)
+    terminal.send(":get poster")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "get poster → 2.4 MiB from MEMORY")
+    terminal.send(":del poster")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "del poster → done")
+    #expect(try await level.get("poster") == nil)
+    terminal.send("u")
+    try await terminal.wait(forText: "del poster is undone in memory")
+    #expect(try await level.get("poster") == value)
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
   @Test("an explorer that is killed harms no app: another one attaches")
   func explorerKilled() async throws {
     let app = try await App()
