@@ -1,3 +1,5 @@
+package import CacheEngine
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -113,6 +115,12 @@ package struct ServerLine: Codable, Sendable {
     package var isSource: Bool
     /// It holds entries that can be listed.
     package var holdsEntries: Bool
+    /// The most that its entries may cost together or, if `unit` says `entries`, the most entries.
+    package var capacity: Int?
+    package var unit: String?
+    /// The policy by which entries leave, and those that could be chosen in its place.
+    package var policy: String?
+    package var policies: [String]?
   }
 
   package struct Operation: Codable, Sendable, Equatable {
@@ -181,6 +189,24 @@ package struct ServerLine: Codable, Sendable {
     package var cost: Int
     package var created: Int64
     package var deadline: Int64?
+  }
+}
+
+extension ServerLine.Level {
+  /// Tells what limits it.
+  package mutating func tell(_ watched: HitRatioObserver.Level) {
+    (capacity, unit) = (watched.capacity, watched.unit.rawValue)
+    (policy, policies) = (watched.eviction.name, watched.evictions.map(\.name))
+  }
+
+  /// What can be asked about other limits; `nil` if the app tells none, or a policy that is not known here.
+  package var watched: HitRatioObserver.Level? {
+    guard let capacity, capacity > 0, let eviction = policy.flatMap(Eviction.init(name:)),
+      let unit = unit.flatMap(HitRatioObserver.Level.Unit.init(rawValue:))
+    else { return nil }
+    return HitRatioObserver.Level(
+      name: name, capacity: capacity, unit: unit, eviction: eviction,
+      evictions: (policies ?? []).compactMap(Eviction.init(name:)))
   }
 }
 

@@ -37,7 +37,9 @@ struct AppSession: Sendable {
     let welcome = client.welcome
     let statistics = CacheStatistics()
     let calls = CallCounter()
-    observers = [statistics, calls]
+    let clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
+    let whatIf = HitRatioObserver(levels: welcome.levels.compactMap(\.watched), clock: clock)
+    observers = [statistics, calls, whatIf]
     let attachment = Attachment(
       label: isAgain ? "attached again (pid \(welcome.pid))" : "attached \(welcome.pid) \(welcome.app)",
       whyReadOnly: welcome.allowsWrites
@@ -46,14 +48,17 @@ struct AppSession: Sendable {
       cache: RemoteCache(client: client, level: nil).normalize(),
       levels: welcome.levels.map { Self.level($0, client) },
       operators: welcome.operators.map { LiveCache.Operator(name: $0.name, kind: $0.kind) }, statistics: statistics,
-      clock: RemoteClock(now: CacheInstant(nanoseconds: welcome.now)), calls: calls,
-      openedAt: CacheInstant(nanoseconds: welcome.now))
+      clock: clock, calls: calls, openedAt: CacheInstant(nanoseconds: welcome.now), whatIf: whatIf)
+    live.unseen = { inlet.droppedCount }
     live.refusal = { Self.refusal(of: $0, attachment) }
     live.glance = { try await RemoteCache(client: client, level: $1).lookup($0, atMost: ValueSight.mostBytes) }
     let chain = welcome.chain.compactMap { Self.part($0, welcome) }
     var notes = ["attached to \(welcome.app), process \(welcome.pid); figures count from now on"]
     if !welcome.tellsEvents {
       notes.append("\(welcome.app) tells of no calls: no level of its cache is observed by a CacheInspector")
+    }
+    if whatIf.levels.isEmpty, welcome.levels.contains(where: { $0.holdsEntries && $0.policy == nil }) {
+      notes.append("\(welcome.app) tells no policies of its levels, so the What if screen has nothing to ask about")
     }
     cache = AttachedCache(
       live: live, levels: welcome.levels.map { Self.row($0, client.usage[$0.name]) },
@@ -89,8 +94,12 @@ extension AppSession {
   }
 
   private static func row(_ level: ServerLine.Level, _ usage: LevelUsage?) -> LevelRow {
+    let told = level.watched.map { watched in
+      (watched.evictions.isEmpty ? "" : watched.eviction.name.uppercased() + " ")
+        + WhatIfText.capacity(watched.capacity, watched)
+    }
     var row = LevelRow(
-      name: level.name, kind: level.kind, capacity: usage?.capacity.map { Format.bytes($0) } ?? level.kind,
+      name: level.name, kind: level.kind, capacity: told ?? usage?.capacity.map { Format.bytes($0) } ?? level.kind,
       isOrigin: level.isSource)
     row.usage = usage
     return row
@@ -119,6 +128,11 @@ extension AppSession {
     ]
     for level in welcome.levels {
       settings.append(ConfigurationSetting(level.name, nil, level.kind))
+      if let policy = level.policy { settings.append(ConfigurationSetting(level.name, "policy", policy)) }
+      if let watched = level.watched {
+        settings.append(ConfigurationSetting(level.name, "capacity", WhatIfText.capacity(watched.capacity, watched)))
+        continue
+      }
       if let capacity = usage[level.name]?.capacity {
         settings.append(ConfigurationSetting(level.name, "capacity", Format.bytes(capacity)))
       }

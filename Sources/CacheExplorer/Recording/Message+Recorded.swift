@@ -36,7 +36,7 @@ extension Message: Recorded {
     case .attachment(let attachment): .fields("attachment", attachment)
     case .attachedAgain(let attachment, let replacement): .fields("attachedAgain", attachment, replacement)
     case .settings(let settings): .fields("settings", settings)
-    case .whatIf(let reports): .fields("whatIf", reports)
+    case .whatIf(let reports, let unseen): .fields("whatIf", reports, unseen)
     case .showWhatIf: .fields("showWhatIf")
     case .models(let content): .fields("models", content)
     case .workload(let name): .fields("workload", name)
@@ -75,7 +75,7 @@ extension Message: Recorded {
     case "attachment": self = .attachment(try fields.next())
     case "attachedAgain": self = .attachedAgain(try fields.next(), try fields.next())
     case "settings": self = .settings(try fields.next())
-    case "whatIf": self = .whatIf(try fields.next())
+    case "whatIf": self = .whatIf(try fields.next(), unseen: try fields.nextIfThere() ?? 0)
     case "showWhatIf": self = .showWhatIf
     case "models": self = .models(try fields.next())
     case "workload": self = .workload(try fields.next())

@@ -153,7 +153,11 @@ final class Explorer {
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
-    case .refreshWhatIf: Task { mailbox.post(.whatIf(await Self.reports(live.whatIf))) }
+    case .refreshWhatIf:
+      Task {
+        let live = live
+        mailbox.post(.whatIf(await Self.reports(live.whatIf), unseen: live.unseen()))
+      }
     case .readValue(let key, let level): Task { await readValue(key, level) }
     case .reload: Task { await reload() }
     case .applyReload: Task { await applyReload() }

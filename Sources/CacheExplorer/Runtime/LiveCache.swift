@@ -63,6 +63,8 @@ struct LiveCache: Sendable {
   var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
   /// Tells what other capacities and policies would have brought.
   var whatIf = HitRatioObserver(levels: [])
+  /// How many events never came to ``whatIf`` and the statistics.
+  var unseen: @Sendable () -> Int = { 0 }
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

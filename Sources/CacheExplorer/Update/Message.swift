@@ -53,7 +53,9 @@ enum Message: Sendable {
   /// What the Config screen shows, where it changes by itself.
   case settings([ConfigurationSetting])
   /// What other capacities and policies would have brought.
-  case whatIf([HitRatioReport])
+  ///
+  /// `unseen`: So many events never came to where that is estimated.
+  case whatIf([HitRatioReport], unseen: Int = 0)
   /// The What if screen was asked for by a command.
   case showWhatIf
   /// A workload of this name runs; `nil` if none does any more.

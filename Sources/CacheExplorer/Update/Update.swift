@@ -110,8 +110,10 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .settings(let settings):
     model.config.settings = settings
     effects = []
-  case .whatIf(let reports):
-    if model.frozen == nil || model.whatIf.reports.isEmpty { model.whatIf.reports = reports }
+  case .whatIf(let reports, let unseen):
+    if model.frozen == nil || model.whatIf.reports.isEmpty {
+      (model.whatIf.reports, model.whatIf.unseen) = (reports, unseen)
+    }
     effects = []
   case .showWhatIf:
     model.show(.whatIf)
