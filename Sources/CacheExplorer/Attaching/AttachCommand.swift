@@ -14,8 +14,9 @@ struct AttachCommand: AsyncParsableCommand {
     discussion: """
       An app shows its cache with CacheInspector.serve(cache, at: SOCKET), which only its own user may attach to. Changes \
       are refused unless the app allows them. An app that ends and comes back is attached again. In a directory of \
-      sockets the one app that listens is attached to. A folder is read as it is, whether its program runs or not, and nothing in \
-      it is changed.
+      sockets the one app that listens is attached to. A folder is read as it is, whether its program runs or not, and \
+      nothing in it is changed. Of an encrypted folder sizes, ages, deadlines and health are shown; names and values stay \
+      hidden, since this program has no cipher. An app that has the key shows them with CacheInspector.serve.
       """)
 
   @Argument(

@@ -1,4 +1,6 @@
 import CacheEngine
+import CacheEngineEncryption
+import Crypto
 import Foundation
 import PseudoTerminal
 import Testing
@@ -288,6 +290,52 @@ import Testing
     terminal.send("u")
     try await terminal.wait(forText: "del poster is undone in memory")
     #expect(try await level.get("poster") == value)
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("of an encrypted folder all is shown but names and values, and how to see them is said")
+  func encryptedFolder() async throws {
+    let folder = try TemporaryFolder()
+    let directory = folder.url.appending(path: "store").path()
+    let cipher = try StoreEncryption(key: SymmetricKey(size: .bits256))
+    let level = try DiskCacheLevel<String, Data>(directory: directory, cipher: cipher)
+    try await level.set(Data(repeating: 1, count: 3_000), forKey: "a secret name")
+    try await level.set(Data(repeating: 2, count: 300_000), forKey: "another secret", expiry: .after(.seconds(3_600)))
+    let before = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", directory], width: 160, height: 40, environment: Self.environment)
+    try await terminal.wait(for: "the entries") {
+      $0.screen.contains("● folder, encrypted") && $0.screen.contains("name hidden (encrypted)")
+        && $0.screen.contains("2.9 KiB") && $0.screen.contains("293 KiB") && $0.screen.contains("CacheInspector.serve")
+    }
+    #expect(!terminal.sight.screen.contains("secret"))
+    terminal.send("v")
+    try await terminal.wait(forText: "the values of this folder are encrypted; attach to an app that shows its cache")
+    terminal.send(.escape)
+    terminal.send("5")
+    try await terminal.wait(forText: "all 2 entries are whole as far as checksums tell")
+    terminal.send("1")
+    try await level.set(Data(repeating: 3, count: 5_000), forKey: "a third")
+    try await terminal.wait(forText: "4.9 KiB")
+    terminal.send("c")
+    try await terminal.wait(forText: "a folder is shown for reading only")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
+    #expect(try await level.get("a secret name") == Data(repeating: 1, count: 3_000))
+    try await level.close()
+  }
+
+  @Test("the What if screen asks about the levels of an app, and says what never came")
+  func whatIf() async throws {
+    let app = try await App()
+    let terminal = try await attach(to: app)
+    terminal.send("8")
+    try await terminal.wait(for: "the levels of the app with their policies") {
+      $0.screen.contains("adaptive 256 KiB") && $0.screen.contains("lru 4 MiB") && $0.screen.contains("look-ups")
+    }
+    #expect(!terminal.sight.screen.contains("dropped on the way"))
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
   }
