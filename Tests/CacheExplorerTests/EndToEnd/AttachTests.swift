@@ -220,15 +220,16 @@ import Testing
     try await terminal.wait(forText: "app speaks version 7 to 9 of the protocol and you speak 1; install a newer")
     newer.close()
     let listener = try UnixSocket.listen(at: socket)
-    let stranger = Task {
-      while !Task.isCancelled {
-        if let peer = UnixSocket.accept(from: listener) { _ = peer.writeAll(Array("220 mail ready\n".utf8)) }
-        await Task.yield()
-      }
+    let stranger = DispatchSource.makeReadSource(fileDescriptor: listener.descriptor.number, queue: .global())
+    stranger.setEventHandler {
+      if let peer = UnixSocket.accept(from: listener) { _ = peer.writeAll(Array("220 mail ready\n".utf8)) }
     }
+    stranger.activate()
     try await terminal.wait(forText: "does not speak this protocol; is it another")
-    stranger.cancel()
-    await stranger.value
+    await withCheckedContinuation { continuation in
+      stranger.setCancelHandler { continuation.resume() }
+      stranger.cancel()
+    }
     UnixSocket.removeFile(of: listener)
     let last = try serve()
     try await terminal.wait(forText: "● attached again (pid ")
