@@ -130,8 +130,9 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "CacheEngine", "CacheEngineTesting", "LoopbackServer", "PseudoTerminal", "CPseudoTerminal",
-        "AttachedApp",
+        "CacheExplorer", "CacheEngine", "CacheEngineEncryption", "CacheEngineInspector", "CacheEngineTesting",
+        "LoopbackServer", "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
   ],

@@ -45,4 +45,28 @@ import Testing
     #expect(none != nil)
     try await level.close()
   }
+
+  @Test("P13 P15 without its key an encrypted store tells sizes and times, and neither a key nor a value")
+  func sealed() async throws {
+    let level = try folder.open(clock: clock)
+    try await level.set(marked("v", 700), forKey: "a", tags: ["red"], expiry: .after(.seconds(60)))
+    try await level.set(marked("w", 400_000), forKey: "b")
+    let look = try await DiskCacheInspection.openSealed(folder.path, clock: clock)
+    #expect(look.isSealed)
+    #expect(try await look.health().entries == 2)
+    #expect(try await look.verify().isSound)
+    var costs: [Int: CacheInstant?] = [:]
+    for try await entry in look.entries() {
+      costs[entry.cost] = entry.deadline
+      #expect(entry.text != "a" && entry.text != "b" && !entry.tags.contains("red") && entry.type.isEmpty)
+      let error = await #expect(throws: CacheError.self) { try await look.value(for: entry.key) }
+      #expect(error?.code == .wrongKey)
+    }
+    #expect(costs == [700: clock.now.advanced(by: .seconds(60)), 400_000: nil])
+    await #expect(throws: CacheError.self) { try await look.value(forKey: "a") }
+    try await level.set(marked("x", 50), forKey: "c")
+    try await look.refresh()
+    #expect(try await look.health().entries == 3)
+    try await level.close()
+  }
 }

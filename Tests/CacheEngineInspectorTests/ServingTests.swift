@@ -19,6 +19,8 @@ import Testing
     #expect(welcome.levels.map(\.name) == ["memory", "source"])
     #expect(welcome.levels.map(\.kind) == ["memory", "source"])
     #expect(welcome.levels.map(\.isSource) == [false, true])
+    #expect(welcome.levels[0].watched == HitRatioObserver.Level(name: "memory", capacity: 1 << 20))
+    #expect(welcome.levels[1].watched == nil)
     #expect(welcome.operators.map(\.kind) == ["pooled"])
     #expect(
       welcome.chain == [

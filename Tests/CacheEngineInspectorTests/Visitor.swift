@@ -153,10 +153,10 @@ struct Stack: Sendable {
   let memory: MemoryCacheLevel<String, Data>
   let cache: BasicCache<String, Data>
 
-  init(capacity: Int = 16_384) {
+  init(capacity: Int = 16_384, memory room: Int = 1 << 20) {
     let inspector = CacheInspector(capacity: capacity)
     memory = MemoryCacheLevel<String, Data>(
-      name: "memory", capacity: 1 << 20, removalListener: inspector.removals(from: "memory"))
+      name: "memory", capacity: room, removalListener: inspector.removals(from: "memory"))
     let source = BasicFetcher<String, Data>(name: "source") { key in
       key.hasPrefix("no") ? nil : Data("value of \(key)".utf8)
     }

@@ -37,7 +37,7 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
   /// The name of the choice.
   public var description: String { name }
 
-  private init(kind: Kind) { self.kind = kind }
+  init(kind: Kind) { self.kind = kind }
 
   /// Finds a choice by its name.
   ///

@@ -46,16 +46,21 @@ public final class DiskCacheInspection: Sendable {
   private let clock: any CacheClock
   private let calls: FileCalls
   private let cipher: (any StoreCipher)?
+  /// The directory is encrypted and looked at without its key.
+  ///
+  /// The keys of entries are names that tell nothing, their costs are the lengths of their values, and no value can be read.
+  package let isSealed: Bool
   private let view: Mutex<View>
 
   private init(
-    directory: String, cipher: (any StoreCipher)?, clock: any CacheClock, calls: FileCalls
+    directory: String, cipher: (any StoreCipher)?, isSealed: Bool, clock: any CacheClock, calls: FileCalls
   ) throws {
     self.directory = directory
     self.clock = clock
     self.calls = calls
     self.cipher = cipher
-    view = Mutex(try Self.look(directory, cipher, clock, calls))
+    self.isSealed = isSealed
+    view = Mutex(try Self.look(directory, cipher, isSealed, clock, calls))
   }
 
   /// Opens a directory that may be written by another program, by this one, or by nobody.
@@ -80,7 +85,17 @@ public final class DiskCacheInspection: Sendable {
     _ directory: String, cipher: (any StoreCipher)? = nil, clock: any CacheClock, calls: FileCalls
   ) async throws -> DiskCacheInspection {
     try await elsewhere {
-      try DiskCacheInspection(directory: directory, cipher: cipher, clock: clock, calls: calls)
+      try DiskCacheInspection(directory: directory, cipher: cipher, isSealed: false, clock: clock, calls: calls)
+    }
+  }
+
+  /// Opens an encrypted directory without its key, for what can be told all the same.
+  package static func openSealed(
+    _ directory: String, clock: any CacheClock = SystemClock()
+  ) async throws -> DiskCacheInspection {
+    try await elsewhere {
+      try DiskCacheInspection(
+        directory: directory, cipher: nil, isSealed: true, clock: clock, calls: FileCalls())
     }
   }
 
@@ -96,7 +111,7 @@ public final class DiskCacheInspection: Sendable {
       do {
         if try store.follow() { return view.withLock { $0.asOf = now } }
       } catch { throw store.readFailed(error) }
-      let fresh = try Self.look(directory, cipher, clock, calls)
+      let fresh = try Self.look(directory, cipher, isSealed, clock, calls)
       view.withLock { $0 = fresh }
     }
   }
@@ -148,6 +163,9 @@ public final class DiskCacheInspection: Sendable {
   /// - Returns: The bytes, or `nil` for a key that is not there or has expired.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``.
   public func value(for key: Data) async throws -> Data? {
+    guard !isSealed else {
+      throw CacheError(.wrongKey, "the values in \(directory) are encrypted and are looked at without their key")
+    }
     for isLast in [false, true] {
       switch try await view.withLock({ $0.store }).read(StoreKey(Array(key))) {
       case .found(let found): return found.value
@@ -167,12 +185,12 @@ public final class DiskCacheInspection: Sendable {
   }
 
   private static func look(
-    _ directory: String, _ cipher: (any StoreCipher)?, _ clock: any CacheClock, _ calls: FileCalls
+    _ directory: String, _ cipher: (any StoreCipher)?, _ isSealed: Bool, _ clock: any CacheClock, _ calls: FileCalls
   ) throws -> View {
     let now = clock.now
     let store = try StoreRegistry.store(
       at: directory, access: .readOnly, capacity: 1 << 20, durability: .buffered, clock: clock, calls: calls,
-      cipher: cipher)
+      cipher: cipher, isBlind: isSealed)
     return View(store: store, asOf: now)
   }
 

@@ -78,10 +78,13 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   }
 
   @inlinable
-  func named(_ answer: Lookup<Value>) -> Lookup<Value> {
-    guard case .hit(var entry) = answer else { return answer }
-    entry.level = name
-    return .hit(entry)
+  func named(_ answer: consuming Lookup<Value>) -> Lookup<Value> {
+    switch consume answer {
+    case .hit(var entry):
+      entry.level = name
+      return .hit(entry)
+    case .miss(let reason): return .miss(reason)
+    }
   }
 
   /// Stores a value under a key.

@@ -15,15 +15,17 @@ enum StoreRegistry {
   ///
   /// Blocks while the directory is read.
   ///
+  /// `isBlind`: An encrypted store is looked at without its key: names and values stay sealed.
+  ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process writes to it.
   static func store(
     at path: String, access: StoreAccess, capacity: Int, durability: Durability, clock: any CacheClock,
-    calls: FileCalls, cipher: (any StoreCipher)? = nil
+    calls: FileCalls, cipher: (any StoreCipher)? = nil, isBlind: Bool = false
   ) throws -> SegmentedStore {
     do {
       let directory = try StoreDirectory(path, access: access, calls: calls)
       guard access == .readWrite else {
-        return try make(directory, access, capacity, durability, clock, lock: nil, cipher)
+        return try make(directory, access, capacity, durability, clock, lock: nil, cipher, isBlind: isBlind)
       }
       while true {
         if let store = try join(directory, capacity, durability, clock, cipher) { return store }
@@ -103,12 +105,13 @@ enum StoreRegistry {
 
   private static func make(
     _ directory: StoreDirectory, _ access: StoreAccess, _ capacity: Int, _ durability: Durability,
-    _ clock: any CacheClock, lock: StoreFile?, _ cipher: (any StoreCipher)?
+    _ clock: any CacheClock, lock: StoreFile?, _ cipher: (any StoreCipher)?, isBlind: Bool = false
   ) throws -> SegmentedStore {
     // Before anything that a wrong key could harm.
-    let sealing = try StoreSealing.open(directory, cipher: cipher, access: access)
-    let opened = try OpenedStore(directory, access: access, clock: clock, isEncrypted: sealing != nil)
-    guard sealing != nil || !opened.state.index.isSealed else { throw StoreSealing.needsCipher(directory) }
+    let sealing = isBlind ? nil : try StoreSealing.open(directory, cipher: cipher, access: access)
+    let isEncrypted = isBlind || sealing != nil
+    let opened = try OpenedStore(directory, access: access, clock: clock, isEncrypted: isEncrypted)
+    guard isEncrypted || !opened.state.index.isSealed else { throw StoreSealing.needsCipher(directory) }
     let store = SegmentedStore(
       directory: directory, access: access, limits: StoreLimits(capacity: capacity), clock: clock, lock: lock,
       opened: opened, isSynced: durability == .synced, sealing: sealing)

@@ -1,6 +1,12 @@
 package import CacheEngine
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The side of the one who looks: connects to a socket and asks.
 ///
 /// A thread of its own reads; what comes by itself is told where it comes in.
@@ -115,6 +121,35 @@ package final class InspectorClient: Sendable {
     } onCancel: {
       take(id)?.resume(throwing: CancellationError())
     }
+  }
+
+  /// Asks for a value, as much of it as is wanted, a piece at a time.
+  ///
+  /// - Returns: The answer; its `size` tells how many bytes the value has if that is more than was given.
+  /// - Throws: As ``ask(_:)``.
+  package func read(_ ask: ClientLine.Ask, atMost most: Int) async throws -> ServerLine.Answer {
+    var first = ask
+    first.limit = min(most, WireLimits.piece)
+    first.keeps = most > WireLimits.piece ? true : nil
+    var answer = try await self.ask(first)
+    var more = ClientLine.Ask(.more)
+    more.of = answer.id
+    var value = answer.value ?? Data()
+    while answer.next == value.count, value.count < most {
+      more.from = value.count
+      more.limit = min(most - value.count, WireLimits.piece)
+      let piece = try await self.ask(more)
+      // An app that could not wait any longer gives no more, and what came is the beginning.
+      guard let bytes = piece.value, !bytes.isEmpty else { break }
+      value += bytes
+      answer.next = piece.next
+    }
+    let size = answer.size ?? value.count
+    // An app that knows of no limit gives more than was wanted.
+    value = value.prefix(most)
+    answer.size = size > value.count ? size : nil
+    if answer.value != nil { answer.value = value }
+    return answer
   }
 
   private func take(_ id: Int) -> CheckedContinuation<ServerLine.Answer, any Error>? {

@@ -12,8 +12,8 @@ struct AskWork: Sendable {
   let allowsWrites: Bool
   let app: String
 
-  /// - Returns: The answer; for a list all of it, which the loop hands out page by page.
-  func answer(_ ask: ClientLine.Ask) async -> (ServerLine.Answer, InspectorLoop.Listing?) {
+  /// - Returns: The answer, and what the loop hands out page by page or piece by piece.
+  func answer(_ ask: ClientLine.Ask) async -> (ServerLine.Answer, InspectorLoop.Rest?) {
     let transcript = AskTranscript()
     return await AskTranscript.$current.withValue(transcript) {
       do {
@@ -26,11 +26,12 @@ struct AskWork: Sendable {
         }
         if word == .entries {
           let listing = try await list(ask)
-          return (ServerLine.Answer(id: ask.id, outcome: "done"), listing)
+          return (ServerLine.Answer(id: ask.id, outcome: "done"), .list(listing))
         }
-        var answer = try await carryOut(word, ask)
+        var rest: InspectorLoop.Rest?
+        var answer = try await carryOut(word, ask, &rest)
         answer.events = transcript.events.map { WireEvent($0) }
-        return (answer, nil)
+        return (answer, rest)
       } catch {
         var answer = ServerLine.Answer.failed(ask.id, String(describing: error))
         answer.events = transcript.events.map { WireEvent($0) }
@@ -54,7 +55,9 @@ struct AskWork: Sendable {
     return key
   }
 
-  private func carryOut(_ word: AskWord, _ ask: ClientLine.Ask) async throws -> ServerLine.Answer {
+  private func carryOut(
+    _ word: AskWord, _ ask: ClientLine.Ask, _ rest: inout InspectorLoop.Rest?
+  ) async throws -> ServerLine.Answer {
     let level = try target(ask)
     var answer = ServerLine.Answer(id: ask.id, outcome: "done")
     switch word {
@@ -63,14 +66,14 @@ struct AskWork: Sendable {
       case .hit(let entry):
         (answer.outcome, answer.level, answer.deadline) = ("hit", entry.level, entry.deadline?.nanoseconds)
         answer.isStale = entry.isStale ? true : nil
-        answer.give(entry.value)
+        rest = answer.give(entry.value, ask)
       case .miss(let reason): (answer.outcome, answer.reason) = ("miss", reason.rawValue)
       }
     case .look:
       answer.outcome = "miss"
       if let value = try await level.look(try key(ask)) {
         answer.outcome = "hit"
-        answer.give(value)
+        rest = answer.give(value, ask)
       }
     case .set:
       guard let value = ask.value else { throw CacheError(.incompatibleProtocol, "“set” needs a value") }
@@ -82,7 +85,8 @@ struct AskWork: Sendable {
       var count = 0
       for level in ask.level == nil ? cache.access : [level] { count += try await level.expire?(ask.key) ?? 0 }
       answer.size = count
-    case .entries: break
+    // The loop answers these by itself, from what it kept.
+    case .entries, .more: break
     }
     return answer
   }
@@ -107,8 +111,15 @@ extension ServerLine.Answer {
   }
 
   /// Of a large value the beginning, and how large it is.
-  mutating func give(_ data: Data) {
-    value = data.prefix(WireLimits.value)
-    size = data.count > WireLimits.value ? data.count : nil
+  ///
+  /// - Returns: The value, if the one who asked goes on with it.
+  mutating func give(_ data: Data, _ ask: ClientLine.Ask) -> InspectorLoop.Rest? {
+    let count = WireLimits.piece(ask.limit)
+    value = data.prefix(count)
+    guard data.count > count else { return nil }
+    size = data.count
+    guard ask.keeps == true, data.count <= WireLimits.kept else { return nil }
+    next = count
+    return .value(data)
   }
 }

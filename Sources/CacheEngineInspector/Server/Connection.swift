@@ -1,5 +1,20 @@
 import CacheEngine
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value that was too large for one line.
+struct KeptValue {
+  /// The question that was answered with its beginning.
+  var ask: Int
+  var bytes: Data
+  /// When a piece of it was last given.
+  var since: ContinuousClock.Instant
+}
+
 /// Somebody who is attached, or would like to be; the loop's own.
 struct Connection {
   enum Phase {
@@ -35,6 +50,8 @@ struct Connection {
   var asks: [Int: Task<Void, Never>] = [:]
   var listing: (level: String, entries: [ServerLine.Entry])?
   var usage: [String: ServerLine.Usage] = [:]
+  /// Values that are given piece by piece, the oldest first.
+  private(set) var kept: [KeptValue] = []
 
   init(id: UInt64, descriptor: Descriptor) {
     self.id = id
@@ -50,6 +67,35 @@ struct Connection {
   mutating func send(_ line: ServerLine) { outgoing += Wire.bytes(line) }
 
   mutating func send(_ bytes: [UInt8]) { outgoing += bytes }
+
+  /// Keeps a value whose beginning was given.
+  mutating func keep(_ bytes: Data, for ask: Int, at now: ContinuousClock.Instant) {
+    kept.append(KeptValue(ask: ask, bytes: bytes, since: now))
+    if kept.count > WireLimits.mostKept { kept.removeFirst() }
+  }
+
+  /// The next piece of a value that was kept; the last one lets go of it.
+  mutating func piece(_ ask: ClientLine.Ask, at now: ContinuousClock.Instant) -> ServerLine.Answer {
+    guard let from = ask.from, let place = kept.firstIndex(where: { $0.ask == ask.of }),
+      (1..<kept[place].bytes.count).contains(from)
+    else { return .failed(ask.id, "there is no value to go on with; ask for it again") }
+    var answer = ServerLine.Answer(id: ask.id, outcome: "hit")
+    let rest = kept[place].bytes.dropFirst(from)
+    answer.value = rest.prefix(WireLimits.piece(ask.limit))
+    kept[place].since = now
+    if let count = answer.value?.count, count < rest.count {
+      answer.next = from + count
+    } else {
+      kept.remove(at: place)
+    }
+    return answer
+  }
+
+  /// Lets go of what nobody has asked for in a while.
+  mutating func forget(at now: ContinuousClock.Instant) {
+    guard !kept.isEmpty else { return }
+    kept.removeAll { $0.since.duration(to: now) > WireLimits.patience }
+  }
 
   /// Says why not; the rest of what came is of no interest.
   mutating func refuse(_ refusal: ServerLine.Refusal) {

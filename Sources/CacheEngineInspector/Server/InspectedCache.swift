@@ -90,10 +90,11 @@ struct InspectedCache: Sendable {
     _ level: any CacheLevel, _ kind: String, _ observed: (level: any CacheLevel, name: String)?
   ) -> ServerLine.Chain {
     found.append(Found(level: observed?.level ?? level, storage: level))
-    levels.append(
-      ServerLine.Level(
-        name: unused(observed?.name ?? level.name, among: levels.map(\.name)), kind: kind,
-        isSource: level is any Fetcher, holdsEntries: level is any StorageLevel))
+    var told = ServerLine.Level(
+      name: unused(observed?.name ?? level.name, among: levels.map(\.name)), kind: kind,
+      isSource: level is any Fetcher, holdsEntries: level is any StorageLevel)
+    if let watched = (level as? any EvictingLevel)?.watched(as: told.name) { told.tell(watched) }
+    levels.append(told)
     return ServerLine.Chain(level: levels.count - 1)
   }
 

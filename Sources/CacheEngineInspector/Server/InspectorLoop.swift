@@ -1,6 +1,12 @@
 import CacheEngine
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -23,7 +29,7 @@ final class InspectorLoop: Sendable {
   struct State {
     var isStopping = false
     var attached = 0
-    /// What tasks have finished: the connection, the question, the line, and what is left of a list.
+    /// What tasks have finished: the connection, the question, the line, and what is left to give.
     var finished: [Finished] = []
   }
 
@@ -31,7 +37,13 @@ final class InspectorLoop: Sendable {
     var connection: UInt64
     var ask: Int
     var line: [UInt8]
-    var listing: Listing?
+    var rest: Rest?
+  }
+
+  /// What an answer is only the beginning of.
+  enum Rest: Sendable {
+    case list(Listing)
+    case value(Data)
   }
 
   struct Listing: Sendable {

@@ -173,12 +173,14 @@ extension InspectorLoop {
         }
         return page(Listing(level: listing.level, entries: listing.entries), from: from, ask.id, &connection)
       }
+      if ask.what == AskWord.more.rawValue {
+        return connection.send(ServerLine(answer: connection.piece(ask, at: ContinuousClock.now)))
+      }
       let (loop, id) = (loop, connection.id)
       let work = AskWork(cache: cache, allowsWrites: loop.terms.allowsWrites, app: loop.terms.name)
       connection.asks[ask.id] = Task {
-        let (answer, listing) = await work.answer(ask)
-        loop.finish(
-          Finished(connection: id, ask: ask.id, line: Wire.bytes(ServerLine(answer: answer)), listing: listing))
+        let (answer, rest) = await work.answer(ask)
+        loop.finish(Finished(connection: id, ask: ask.id, line: Wire.bytes(ServerLine(answer: answer)), rest: rest))
       }
     }
 
@@ -199,10 +201,12 @@ extension InspectorLoop {
         connection.asks[finished.ask] = nil
         // Who changed something sees it in the figures when the answer comes.
         tellUsage(cache.usage, &connection)
-        if let listing = finished.listing {
-          page(listing, from: 0, finished.ask, &connection)
-        } else {
+        switch finished.rest {
+        case .list(let listing)?: page(listing, from: 0, finished.ask, &connection)
+        case .value(let bytes)?:
+          connection.keep(bytes, for: finished.ask, at: ContinuousClock.now)
           connection.send(finished.line)
+        case nil: connection.send(finished.line)
         }
         understand(&connection)
         let isThere = connection.flush()
@@ -219,6 +223,7 @@ extension InspectorLoop {
       for (id, connection) in connections where connection.since.duration(to: now) > Connection.patience {
         if case .greeting = connection.phase { end(id) }
       }
+      for id in connections.keys { connections[id]?.forget(at: now) }
       guard connections.values.contains(where: { if case .open = $0.phase { true } else { false } }) else {
         hasEvents = false
         return

@@ -1,3 +1,5 @@
+package import CacheEngine
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -32,8 +34,14 @@ package struct ClientLine: Codable, Sendable {
     package var value: Data?
     /// In nanoseconds.
     package var lifetime: Int64?
-    /// For entries: how many were given already.
+    /// For entries and for `more`: how many entries or bytes were given already.
     package var from: Int?
+    /// The most bytes of a value that the answer may have.
+    package var limit: Int?
+    /// The rest of a larger value will be asked for with `more`.
+    package var keeps: Bool?
+    /// For `more`: the number of the question whose value is gone on with.
+    package var of: Int?
 
     package init(_ what: AskWord, level: String? = nil, key: String? = nil) {
       id = 0
@@ -52,12 +60,14 @@ package enum AskWord: String, Sendable, CaseIterable {
   case look
   /// Lists what a level holds, page by page.
   case entries
+  /// Goes on with the value of an earlier question.
+  case more
   case set, remove, clear, expire, warn
 
   /// Whether the app must allow it.
   package var changes: Bool {
     switch self {
-    case .get, .look, .entries: false
+    case .get, .look, .entries, .more: false
     case .set, .remove, .clear, .expire, .warn: true
     }
   }
@@ -105,6 +115,12 @@ package struct ServerLine: Codable, Sendable {
     package var isSource: Bool
     /// It holds entries that can be listed.
     package var holdsEntries: Bool
+    /// The most that its entries may cost together or, if `unit` says `entries`, the most entries.
+    package var capacity: Int?
+    package var unit: String?
+    /// The policy by which entries leave, and those that could be chosen in its place.
+    package var policy: String?
+    package var policies: [String]?
   }
 
   package struct Operation: Codable, Sendable, Equatable {
@@ -157,7 +173,7 @@ package struct ServerLine: Codable, Sendable {
     package var size: Int?
     package var deadline: Int64?
     package var entries: [Entry]?
-    /// There are more entries from here on.
+    /// There are more entries, or more bytes of the value, from here on.
     package var next: Int?
     /// What happened on behalf of it.
     package var events: [WireEvent]?
@@ -176,12 +192,38 @@ package struct ServerLine: Codable, Sendable {
   }
 }
 
+extension ServerLine.Level {
+  /// Tells what limits it.
+  package mutating func tell(_ watched: HitRatioObserver.Level) {
+    (capacity, unit) = (watched.capacity, watched.unit.rawValue)
+    (policy, policies) = (watched.eviction.name, watched.evictions.map(\.name))
+  }
+
+  /// What can be asked about other limits; `nil` if the app tells none, or a policy that is not known here.
+  package var watched: HitRatioObserver.Level? {
+    guard let capacity, capacity > 0, let eviction = policy.flatMap(Eviction.init(name:)),
+      let unit = unit.flatMap(HitRatioObserver.Level.Unit.init(rawValue:))
+    else { return nil }
+    return HitRatioObserver.Level(
+      name: name, capacity: capacity, unit: unit, eviction: eviction,
+      evictions: (policies ?? []).compactMap(Eviction.init(name:)))
+  }
+}
+
 /// What both sides hold to.
 package enum WireLimits {
   /// The longest line that anybody takes.
   package static let line = 4 << 20
-  /// The largest value that travels whole; of a larger one the beginning does.
+  /// The most bytes of a value in one line.
   package static let value = 1 << 20
+  /// The most bytes that this side asks for at once.
+  package static let piece = 256 << 10
+  /// The largest value that is kept to be given piece by piece; of a larger one the beginning is given.
+  package static let kept = 16 << 20
+  /// So many values are kept for one who looks; the oldest goes.
+  package static let mostKept = 2
+  /// For so long a value is kept whose rest nobody asks for.
+  package static let patience = Duration.seconds(10)
   /// Entries in a page.
   package static let page = 1_000
   /// Levels with more entries than this are not listed.
@@ -192,6 +234,9 @@ package enum WireLimits {
   package static let transcript = 200
   /// A key that is longer travels cut.
   package static let key = 16 << 10
+
+  /// How many bytes of a value go into an answer to one who wants so many.
+  package static func piece(_ limit: Int?) -> Int { min(max(1, limit ?? value), value) }
 }
 
 /// Lines to bytes and back.

@@ -1,90 +1,80 @@
-import ArgumentParser
 import CacheEngine
 import CacheEngineInspector
 import CacheEngineTesting
-import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Attaches to an app that serves its cache at a socket.
 enum AttachedApp {
   /// Connects.
   ///
   /// - Throws: ``CacheError`` that says why there is nothing to attach to.
-  static func open(_ path: String, buffer: EventBuffer) async throws -> AttachedCache {
-    let statistics = CacheStatistics()
-    let news = Mailbox<InspectorClient.News>()
-    let client = try await BlockingWork.run {
-      try InspectorClient.connect(to: path, as: "cache-explorer \(CacheExplorer.configuration.version)") { told in
-        switch told {
-        case .events(let events, let lost):
-          if lost > 0 { buffer.lose(lost) }
-          for event in events {
-            statistics.record(event)
-            buffer.record(event)
-          }
-        case .usage, .ended: news.post(told)
-        }
-      }
-    }
+  static func open(_ place: AppPlace, buffer: EventBuffer) async throws -> AttachedCache {
+    let session = try await AppSession.open(place, isAgain: false)
+    session.begin(buffer)
+    var cache = session.cache
+    let follower = AppFollower(place: place, buffer: buffer)
+    cache.follow = { await follower.follow(session, $0) }
+    return cache
+  }
+}
+
+/// A connection to an app, and what is shown of it.
+struct AppSession: Sendable {
+  let client: InspectorClient
+  let inlet: AppInlet
+  let cache: AttachedCache
+  private let observers: [any CacheObserver]
+
+  /// `isAgain`: The app was attached to before.
+  ///
+  /// - Throws: ``CacheError`` that says why there is nothing to attach to.
+  static func open(_ place: AppPlace, isAgain: Bool) async throws -> AppSession {
+    let (client, inlet, socket) = try await BlockingWork.run { try place.connect() }
+    return AppSession(client, inlet, socket, isAgain: isAgain)
+  }
+
+  private init(_ client: InspectorClient, _ inlet: AppInlet, _ socket: String, isAgain: Bool) {
+    (self.client, self.inlet) = (client, inlet)
     let welcome = client.welcome
+    let statistics = CacheStatistics()
+    let calls = CallCounter()
+    let clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
+    let whatIf = HitRatioObserver(levels: welcome.levels.compactMap(\.watched), clock: clock)
+    observers = [statistics, calls, whatIf]
     let attachment = Attachment(
-      label: "attached \(welcome.pid) \(welcome.app)",
+      label: isAgain ? "attached again (pid \(welcome.pid))" : "attached \(welcome.pid) \(welcome.app)",
       whyReadOnly: welcome.allowsWrites
         ? nil : "\(welcome.app) lets nobody change its cache; it would have to serve it with allowsWrites: true")
     var live = LiveCache(
       cache: RemoteCache(client: client, level: nil).normalize(),
-      levels: welcome.levels.map { level($0, client) },
+      levels: welcome.levels.map { Self.level($0, client) },
       operators: welcome.operators.map { LiveCache.Operator(name: $0.name, kind: $0.kind) }, statistics: statistics,
-      clock: RemoteClock(now: CacheInstant(nanoseconds: welcome.now)),
-      openedAt: CacheInstant(nanoseconds: welcome.now))
-    live.refusal = { refusal(of: $0, attachment) }
-    let shown = live
-    let chain = welcome.chain.compactMap { part($0, welcome) }
+      clock: clock, calls: calls, openedAt: CacheInstant(nanoseconds: welcome.now), whatIf: whatIf)
+    live.unseen = { inlet.droppedCount }
+    live.refusal = { Self.refusal(of: $0, attachment) }
+    live.glance = { try await RemoteCache(client: client, level: $1).lookup($0, atMost: ValueSight.mostBytes) }
+    let chain = welcome.chain.compactMap { Self.part($0, welcome) }
     var notes = ["attached to \(welcome.app), process \(welcome.pid); figures count from now on"]
     if !welcome.tellsEvents {
       notes.append("\(welcome.app) tells of no calls: no level of its cache is observed by a CacheInspector")
     }
-    return AttachedCache(
-      live: shown, levels: welcome.levels.map { row($0, client.usage[$0.name]) },
+    if whatIf.levels.isEmpty, welcome.levels.contains(where: { $0.holdsEntries && $0.policy == nil }) {
+      notes.append("\(welcome.app) tells no policies of its levels, so the What if screen has nothing to ask about")
+    }
+    cache = AttachedCache(
+      live: live, levels: welcome.levels.map { Self.row($0, client.usage[$0.name]) },
       operators: welcome.operators.map {
         OperatorRow(name: $0.name, kind: $0.kind, setting: $0.setting, limit: $0.limit)
       },
       chain: chain.isEmpty ? welcome.levels.indices.map { .level($0) } : chain, attachment: attachment,
-      title: path.split(separator: "/").last.map(String.init) ?? path, source: path,
-      settings: settings(welcome, client.usage), notes: notes
-    ) { post in
-      await follow(news, attachment, shown, post)
-    }
+      title: socket.split(separator: "/").last.map(String.init) ?? socket, source: socket,
+      settings: Self.settings(welcome, client.usage), notes: notes)
   }
 
-  private static func follow(
-    _ news: Mailbox<InspectorClient.News>, _ attachment: Attachment, _ live: LiveCache,
-    _ post: @Sendable (Message) -> Void
-  ) async {
-    while !Task.isCancelled {
-      for told in await news.take() {
-        switch told {
-        case .usage(let usage): post(.usage(usage))
-        case .ended(let why):
-          var attachment = attachment
-          attachment.ended = why
-          attachment.whyReadOnly = "\(why); what is shown is what was known last"
-          post(.attachment(attachment))
-          let line = LogLine(
-            time: live.clock.timeSinceEpoch, level: .warning, source: "explorer",
-            text: "\(why); what is shown is what was known last, q leaves")
-          post(.log([line], lost: 0))
-        case .events: break
-        }
-      }
-    }
-  }
+  /// Counts from here on.
+  func begin(_ buffer: EventBuffer) { inlet.open(to: observers, buffer: buffer) }
+}
 
+extension AppSession {
   /// What cannot be done to the cache of another program.
   private static func refusal(of command: Command, _ attachment: Attachment) -> String? {
     switch command {
@@ -104,8 +94,12 @@ enum AttachedApp {
   }
 
   private static func row(_ level: ServerLine.Level, _ usage: LevelUsage?) -> LevelRow {
+    let told = level.watched.map { watched in
+      (watched.evictions.isEmpty ? "" : watched.eviction.name.uppercased() + " ")
+        + WhatIfText.capacity(watched.capacity, watched)
+    }
     var row = LevelRow(
-      name: level.name, kind: level.kind, capacity: usage?.capacity.map { Format.bytes($0) } ?? level.kind,
+      name: level.name, kind: level.kind, capacity: told ?? usage?.capacity.map { Format.bytes($0) } ?? level.kind,
       isOrigin: level.isSource)
     row.usage = usage
     return row
@@ -134,6 +128,11 @@ enum AttachedApp {
     ]
     for level in welcome.levels {
       settings.append(ConfigurationSetting(level.name, nil, level.kind))
+      if let policy = level.policy { settings.append(ConfigurationSetting(level.name, "policy", policy)) }
+      if let watched = level.watched {
+        settings.append(ConfigurationSetting(level.name, "capacity", WhatIfText.capacity(watched.capacity, watched)))
+        continue
+      }
       if let capacity = usage[level.name]?.capacity {
         settings.append(ConfigurationSetting(level.name, "capacity", Format.bytes(capacity)))
       }

@@ -15,17 +15,27 @@ struct AttachedCache: Sendable {
   let settings: [ConfigurationSetting]
   /// What is told first.
   let notes: [String]
-  let follow: Explorer.Follow
+  /// Tells what becomes of it.
+  var follow: Explorer.Follow = { _ in }
 
   /// The model of its first picture.
   func model(_ options: ScreenOptions) -> Model {
     var model = Model(title: title, levels: levels, operators: operators, chain: chain, now: live.clock.now)
     model.attachment = attachment
     options.apply(to: &model)
-    if attachment.whyReadOnly != nil { model.isReadOnly = true }
-    model.config.file = source
-    model.config.settings = settings
+    model.config = config
     return model
+  }
+
+  /// What a model keeps when the cache is reached anew.
+  var replacement: Replacement {
+    Replacement(title: title, levels: levels, operators: operators, chain: chain, config: config)
+  }
+
+  private var config: ConfigSheet {
+    var config = ConfigSheet()
+    (config.file, config.settings) = (source, settings)
+    return config
   }
 }
 

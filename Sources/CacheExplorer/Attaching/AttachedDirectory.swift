@@ -15,7 +15,12 @@ enum AttachedDirectory {
   ///
   /// - Throws: ``CacheError`` if there is no store, or none that can be read.
   static func open(_ path: String, buffer: EventBuffer) async throws -> AttachedCache {
-    let inspection = try await DiskCacheInspection.open(path)
+    let inspection: DiskCacheInspection
+    do {
+      inspection = try await DiskCacheInspection.open(path)
+    } catch let error as CacheError where error.code == .wrongKey {
+      inspection = try await DiskCacheInspection.openSealed(path)
+    }
     let level = try await InspectedDirectory(inspection)
     let health = try await inspection.health()
     if health.segments == 0, health.allocatedBytes == 0,
@@ -39,28 +44,33 @@ enum AttachedDirectory {
     let shown = live
     var row = LevelRow(name: "disk", kind: "disk", capacity: "folder")
     row.usage = level.usage
-    let attachment = Attachment(label: "folder, read-only", whyReadOnly: whyReadOnly)
+    let attachment = Attachment(
+      label: inspection.isSealed ? "folder, encrypted" : "folder, read-only", whyReadOnly: whyReadOnly)
     var notes = ["\(path) holds \(health.entries) \(health.entries == 1 ? "entry" : "entries")"]
-    notes.append(told(report))
+    if inspection.isSealed {
+      notes.append(
+        "names and values are encrypted and stay hidden; \(InspectedDirectory.howToSee)")
+    }
+    notes.append(told(report, inspection))
     return AttachedCache(
       live: shown, levels: [row], operators: [], chain: [.level(0)], attachment: attachment,
       title: path.split(separator: "/").last.map(String.init) ?? path, source: path,
-      settings: settings(path, health, report), notes: notes
-    ) { post in
-      await follow(level, path, report, shown, post)
+      settings: settings(inspection, health, report), notes: notes
+    ) { follower in
+      await follow(level, report, shown, follower.post)
     }
   }
 
   /// Looks once a second whether the owner has written.
   private static func follow(
-    _ level: InspectedDirectory, _ path: String, _ report: StoreReport, _ live: LiveCache,
+    _ level: InspectedDirectory, _ report: StoreReport, _ live: LiveCache,
     _ post: @Sendable (Message) -> Void
   ) async {
     var complained: String?
     while !Task.isCancelled {
       do {
         if let health = try await level.refresh() {
-          post(.settings(settings(path, health, report)))
+          post(.settings(settings(level.inspection, health, report)))
           post(.usage(live.usage))
           if health.entries <= 100_000 { post(.snapshot(level: "disk", try await level.contents())) }
         }
@@ -88,8 +98,11 @@ enum AttachedDirectory {
     }
   }
 
-  private static func told(_ report: StoreReport) -> String {
+  private static func told(_ report: StoreReport, _ inspection: DiskCacheInspection) -> String {
     guard !report.isSound || report.damagedCount > 0 else {
+      if inspection.isSealed {
+        return "all \(report.entries) entries are whole as far as checksums tell; only the key can tell of forged ones"
+      }
       return "all \(report.entries) entries are as they were written"
     }
     let first = report.damaged.first.map { "; the first is \($0.key) in \($0.file): \($0.reason)" } ?? ""
@@ -97,15 +110,17 @@ enum AttachedDirectory {
   }
 
   private static func settings(
-    _ path: String, _ health: DiskCacheInspection.Health, _ report: StoreReport
+    _ inspection: DiskCacheInspection, _ health: DiskCacheInspection.Health, _ report: StoreReport
   ) -> [ConfigurationSetting] {
     var settings = [
-      ConfigurationSetting("folder", nil, path), ConfigurationSetting("folder", "entries", "\(health.entries)"),
+      ConfigurationSetting("folder", nil, inspection.directory),
+      ConfigurationSetting("folder", "encrypted", inspection.isSealed ? "yes, and no key is here" : "no"),
+      ConfigurationSetting("folder", "entries", "\(health.entries)"),
       ConfigurationSetting("folder", "live", Format.bytes(health.liveBytes)),
       ConfigurationSetting("folder", "on disk", Format.bytes(health.allocatedBytes)),
       ConfigurationSetting("folder", "segments", "\(health.segments)"),
       ConfigurationSetting("folder", "damaged", "\(health.damaged) stretches of the log"),
-      ConfigurationSetting("verified", nil, told(report)),
+      ConfigurationSetting("verified", nil, told(report, inspection)),
     ]
     if report.strayCount > 0 {
       settings.append(ConfigurationSetting("verified", "strays", report.strays.prefix(3).joined(separator: ", ")))

@@ -39,7 +39,15 @@ final class InspectedDirectory: StorageLevel, PagedStorage {
     return LevelUsage(count: health.entries, cost: health.allocatedBytes)
   }
 
-  func get(_ key: String) async throws -> Data? { try await inspection.value(forKey: key) }
+  func get(_ key: String) async throws -> Data? {
+    guard !inspection.isSealed else {
+      throw CacheError(.wrongKey, "the values of this folder are encrypted; \(Self.howToSee)", level: name)
+    }
+    return try await inspection.value(forKey: key)
+  }
+
+  /// How keys and values of an encrypted folder can be seen: the explorer has no cipher.
+  static let howToSee = "attach to an app that shows its cache with CacheInspector.serve, which has the key"
 
   func lookup(_ key: String) async throws -> Lookup<Data> {
     guard let value = try await get(key) else { return .miss(.absent) }
@@ -57,10 +65,16 @@ final class InspectedDirectory: StorageLevel, PagedStorage {
 
   func forEachEntry(_ body: (EntrySummary<String>) -> Bool) async throws {
     for try await entry in inspection.entries() {
-      let key = entry.text ?? "0x" + entry.key.prefix(64).map { Self.hex($0) }.joined()
-      let summary = EntrySummary(key: key, cost: entry.size, created: entry.created, deadline: entry.deadline)
+      let cost = inspection.isSealed ? entry.cost : entry.size
+      let summary = EntrySummary(key: shown(entry), cost: cost, created: entry.created, deadline: entry.deadline)
       guard body(summary) else { return }
     }
+  }
+
+  private func shown(_ entry: DiskEntry<Data>) -> String {
+    // A name tells nothing; enough of it that each is another.
+    if inspection.isSealed { return "name hidden (encrypted) " + entry.key.prefix(6).map { Self.hex($0) }.joined() }
+    return entry.text ?? "0x" + entry.key.prefix(64).map { Self.hex($0) }.joined()
   }
 
   private static func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }

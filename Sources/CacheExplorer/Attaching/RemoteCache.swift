@@ -18,12 +18,26 @@ struct RemoteCache: CacheLevel {
   func get(_ key: String) async throws -> Data? { try await lookup(key).entry?.value }
 
   func lookup(_ key: String) async throws -> Lookup<Data> {
-    let answer = try await client.perform(ClientLine.Ask(.get, level: level, key: key))
-    guard answer.outcome == "hit" else { return .miss(MissReason(rawValue: answer.reason ?? "absent")) }
+    let (answer, size) = try await lookup(key, atMost: WireLimits.kept)
+    if let size { throw Self.isCut(to: answer.entry?.value.count ?? 0, of: size) }
+    return answer
+  }
+
+  /// Reads as the app does, and gives the beginning of the value.
+  ///
+  /// - Returns: What was found, and how many bytes the value has if that is more.
+  func lookup(_ key: String, atMost count: Int) async throws -> (Lookup<Data>, size: Int?) {
+    let answer = try await client.perform(ClientLine.Ask(.get, level: level, key: key), bytes: count)
+    guard answer.outcome == "hit" else { return (.miss(MissReason(rawValue: answer.reason ?? "absent")), nil) }
     var entry = Entry(
       answer.value ?? Data(), deadline: answer.deadline.map { CacheInstant(nanoseconds: $0) }, level: answer.level)
     entry.isStale = answer.isStale ?? false
-    return .hit(entry)
+    return (.hit(entry), answer.size)
+  }
+
+  fileprivate static func isCut(to count: Int, of size: Int) -> CommandFailure {
+    CommandFailure(
+      message: "the app gives the first \(Format.bytes(count)) of \(Format.bytes(size)); v shows the beginning")
   }
 
   func set(_ value: Data, forKey key: String) async throws { try await store(value, forKey: key, terms: StoreTerms()) }
@@ -59,7 +73,15 @@ struct RemoteStorage: StorageLevel, PagedStorage {
 
   /// Reads past counters and observers.
   func get(_ key: String) async throws -> Data? {
-    try await client.perform(ClientLine.Ask(.look, level: level, key: key)).value
+    guard let (bytes, size) = try await beginning(of: key, atMost: WireLimits.kept) else { return nil }
+    guard bytes.count == size else { throw RemoteCache.isCut(to: bytes.count, of: size) }
+    return bytes
+  }
+
+  /// The beginning of a value, and how many bytes there are.
+  func beginning(of key: String, atMost count: Int) async throws -> (bytes: Data, of: Int)? {
+    let answer = try await client.perform(ClientLine.Ask(.look, level: level, key: key), bytes: count)
+    return answer.value.map { ($0, answer.size ?? $0.count) }
   }
 
   func set(_ value: Data, forKey key: String) async throws {
@@ -103,8 +125,15 @@ struct RemoteStorage: StorageLevel, PagedStorage {
 
 extension InspectorClient {
   /// Asks, notes what happened on behalf of it, and throws what went wrong.
-  fileprivate func perform(_ question: ClientLine.Ask) async throws -> ServerLine.Answer {
-    let answer = try await ask(question)
+  ///
+  /// `bytes`: The most of a value that is wanted.
+  fileprivate func perform(_ question: ClientLine.Ask, bytes: Int = 0) async throws -> ServerLine.Answer {
+    let answer: ServerLine.Answer
+    do {
+      answer = try await bytes > 0 ? read(question, atMost: bytes) : ask(question)
+    } catch let error as CacheError where error.code == .disconnected {
+      throw CommandFailure(message: "\(error.message); this works again once it is attached again")
+    }
     for event in answer.events ?? [] { event.event.map { Transcript.current?.append($0) } }
     if answer.outcome == "failed" { throw CommandFailure(message: answer.error ?? "the app could not do it") }
     return answer

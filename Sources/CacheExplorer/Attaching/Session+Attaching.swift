@@ -27,7 +27,7 @@ extension Session {
     for note in attached.notes + [screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: nil)
     screen.close()
-    try await close(attached.live)
+    try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }
 
@@ -41,22 +41,21 @@ extension Session {
     for note in attached.notes { say(harmless(note)) }
     let levels = attached.live.levels.map(\.name).joined(separator: ", ")
     say("its levels are \(harmless(levels)); “help” tells the commands")
-    let session = PlainSession(
-      interpreter: Interpreter(OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly),
-      buffer: buffer, mask: appearance.keyMask, say: say)
-    let follow = Task {
-      await attached.follow { message in
-        switch message {
-        case .log(let lines, _): for line in lines { say("notice: \(harmless(line.text))") }
-        default: break
-        }
-      }
+    let interpreter = Interpreter(
+      OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly)
+    let session = PlainSession(interpreter: interpreter, buffer: buffer, mask: appearance.keyMask, say: say)
+    let follower = Explorer.Follower { message in
+      guard case .log(let lines, _) = message else { return }
+      for line in lines { say("notice: \(harmless(line.text))") }
+    } use: { live in
+      await interpreter.use(live)
     }
+    let follow = Task { await attached.follow(follower) }
     let work = Task { await session.run(InputLines.standardInput(), workload: nil) }
     let interruption = Interruption { work.cancel() }
     await work.value
     follow.cancel()
-    try await close(attached.live)
+    try await close(interpreter.current.live)
     if let status = interruption.status { throw ExitCode(status) }
   }
 

@@ -153,6 +153,8 @@ struct CommandResult: Sendable {
   /// Why it was a miss.
   var reason: String?
   var value: Data?
+  /// How many bytes the value has, where ``value`` is only its beginning.
+  var size: Int?
   var microseconds: Int
   var error: String?
   /// What an expectation was compared with.

@@ -32,22 +32,24 @@ extension CommandResult {
     if let level { parts.append("from \(level)\(isStale ? ", stale," : "")") }
     if let reason { parts.append("(\(reason))") }
     if let error { parts.append(error) }
-    if let value { parts.append("\(value.count) bytes") }
+    if let value { parts.append("\(size ?? value.count) bytes") }
     parts.append("in \(microseconds) µs")
     var text = harmless(parts.joined(separator: " "))
     if let note { text += "; " + note.split(separator: "\n").map { harmless(String($0)) }.joined(separator: "\n  ") }
     guard let value, !value.isEmpty else { return text }
-    return text + "\n" + Self.preview(value)
+    return text + "\n" + Self.preview(value, of: size ?? value.count)
   }
 
   /// The beginning of a value, on lines of its own.
-  private static func preview(_ value: Data) -> String {
-    guard let text = String(validating: value, as: UTF8.self) else {
-      return "  (\(value.count) bytes that are not text)"
-    }
+  private static func preview(_ value: Data, of size: Int) -> String {
+    let isWhole = size == value.count
+    // A cut may go through a character.
+    let known = isWhole ? value : value.prefix(2_000)
+    let text = isWhole ? String(validating: known, as: UTF8.self) : String(decoding: known, as: UTF8.self)
+    guard let text else { return "  (\(value.count) bytes that are not text)" }
     let shown = text.prefix(2_000)
     let lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + harmless(String($0)) }
     return lines.prefix(3).joined(separator: "\n")
-      + (lines.count > 3 || shown.endIndex < text.endIndex ? "\n  …" : "")
+      + (lines.count > 3 || shown.endIndex < text.endIndex || !isWhole ? "\n  …" : "")
   }
 }

@@ -9,7 +9,7 @@ struct Attachment: Sendable, Equatable {
 
   /// How the header says it.
   var sign: Span {
-    if ended != nil { return Span("✕ app gone", .error) }
+    if ended != nil { return Span("✕ app gone, trying again", .error) }
     return Span("● " + DisplayText(label).shortened(to: 32), .hit)
   }
 }

@@ -96,6 +96,12 @@ struct Model: Sendable {
     live = Picture(levels: levels, operators: operators, chain: chain, now: now)
   }
 
+  /// Why nothing may be changed; `nil` if it may.
+  var whyReadOnly: String? {
+    attachment?.whyReadOnly
+      ?? (isReadOnly ? "this cache was opened for reading only; open it without --read-only to change it" : nil)
+  }
+
   /// What is drawn.
   var shown: Picture { frozen ?? live }
 

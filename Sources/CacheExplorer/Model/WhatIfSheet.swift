@@ -4,6 +4,8 @@ import CacheEngine
 struct WhatIfSheet: Sendable {
   /// From the top level down; empty until they were asked.
   var reports: [HitRatioReport] = []
+  /// How many events never came to where that is estimated.
+  var unseen = 0
   /// The line at the top.
   var top = 0
 }

@@ -34,8 +34,9 @@ extension Message: Recorded {
     case .planned(let plan): .fields("planned", plan)
     case .replaced(let replacement): .fields("replaced", replacement)
     case .attachment(let attachment): .fields("attachment", attachment)
+    case .attachedAgain(let attachment, let replacement): .fields("attachedAgain", attachment, replacement)
     case .settings(let settings): .fields("settings", settings)
-    case .whatIf(let reports): .fields("whatIf", reports)
+    case .whatIf(let reports, let unseen): .fields("whatIf", reports, unseen)
     case .showWhatIf: .fields("showWhatIf")
     case .models(let content): .fields("models", content)
     case .workload(let name): .fields("workload", name)
@@ -72,8 +73,9 @@ extension Message: Recorded {
     case "planned": self = .planned(try fields.next())
     case "replaced": self = .replaced(try fields.next())
     case "attachment": self = .attachment(try fields.next())
+    case "attachedAgain": self = .attachedAgain(try fields.next(), try fields.next())
     case "settings": self = .settings(try fields.next())
-    case "whatIf": self = .whatIf(try fields.next())
+    case "whatIf": self = .whatIf(try fields.next(), unseen: try fields.nextIfThere() ?? 0)
     case "showWhatIf": self = .showWhatIf
     case "models": self = .models(try fields.next())
     case "workload": self = .workload(try fields.next())
@@ -170,7 +172,7 @@ extension CommandResult: Recorded {
 
   var recorded: JSONText {
     .fields(
-      command, outcome.rawValue, level, isStale, reason, value?.count, microseconds, error, note)
+      command, outcome.rawValue, level, isStale, reason, size ?? value?.count, microseconds, error, note)
   }
 
   init(recorded json: JSONText) throws(RecordedFault) {

@@ -25,6 +25,11 @@ struct RecordedFields {
     defer { place += 1 }
     return try Field(recorded: items[place])
   }
+
+  /// The next field; `nil` where an older program wrote none.
+  mutating func nextIfThere<Field: Recorded>() throws(RecordedFault) -> Field? {
+    place < items.count ? try next() : nil
+  }
 }
 
 extension JSONText {

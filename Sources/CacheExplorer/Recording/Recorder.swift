@@ -16,7 +16,7 @@ import Synchronization
 /// and counted; the file never grows beyond its limit.
 final class Recorder: Sendable {
   /// So many events and lines may wait to be written.
-  private static let mostWaiting = 200_000
+  static let mostWaiting = 200_000
 
   private enum Letter: Sendable {
     case message(at: Int64, Message)
@@ -42,14 +42,20 @@ final class Recorder: Sendable {
   private let began: CacheInstant
   private let waiting: Mutex<Waiting>
   private let writer: Mutex<RecordingWriter>
-  private let queue = DispatchQueue(label: "cache-explorer.recorder")
+  private let mostWaiting: Int
+  private let queue: DispatchQueue
 
+  /// `queue`: Where it is written.
+  ///
   /// - Throws: ``CommandFailure`` if the file cannot be made, or holds something else.
   init(
     path: String, model: Model, isWhole: Bool, limit: Int = RecordingFormat.usualLimit,
-    clock: any CacheClock = SystemClock()
+    clock: any CacheClock = SystemClock(), mostWaiting: Int = Recorder.mostWaiting,
+    queue: DispatchQueue = DispatchQueue(label: "cache-explorer.recorder")
   ) throws(CommandFailure) {
     self.path = path
+    self.mostWaiting = mostWaiting
+    self.queue = queue
     self.limit = limit
     self.clock = clock
     self.isWhole = isWhole
@@ -77,7 +83,7 @@ final class Recorder: Sendable {
     let mustSchedule = waiting.withLock { waiting in
       guard waiting.status.phase == .going else { return false }
       var message = message
-      if waiting.weight > Self.mostWaiting, message.weight > 1 {
+      if waiting.weight > mostWaiting, message.weight > 1 {
         // Log lines and lists are made good by what follows; events are known to be missing.
         if case .events(let events, let lost) = message { waiting.leftOut += events.count + lost }
         return false
@@ -112,11 +118,12 @@ final class Recorder: Sendable {
   private func schedule() { queue.async { self.writeWaiting() } }
 
   private func writeWaiting() {
-    let letters = waiting.withLock { waiting in
+    let (letters, lost) = waiting.withLock { waiting in
       defer { (waiting.letters, waiting.weight, waiting.isScheduled) = ([], 0, false) }
-      return waiting.letters
+      return (waiting.letters, waiting.status.lost + waiting.leftOut)
     }
     let (phase, bytes, problem) = writer.withLock { writer in
+      writer.lost = lost
       for letter in letters {
         switch letter {
         case .message(let at, let message): writer.write(message, at: at)
@@ -140,9 +147,8 @@ final class Recorder: Sendable {
     let at = now
     queue.sync {
       writeWaiting()
-      let lost = waiting.withLock { $0.status.lost + $0.leftOut }
       let (bytes, problem) = writer.withLock { writer in
-        writer.end(.closed, at: at, lost: lost)
+        writer.end(.closed, at: at)
         return (writer.bytes, writer.problem)
       }
       waiting.withLock { ($0.status.bytes, $0.problem) = (bytes, problem) }

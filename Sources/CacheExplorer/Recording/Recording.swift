@@ -131,7 +131,10 @@ struct Recording: Sendable {
       pictures.append(picture)
       firstOfPicture = lines.count
     }
-    if lost > 0, note == nil { note = "\(Format.count(lost)) events came too fast to be recorded" }
+    if lost > 0 {
+      let missing = "\(Format.count(lost)) \(lost == 1 ? "event" : "events") came too fast to be recorded"
+      note = note.map { "\($0); \(missing)" } ?? missing
+    }
     if !isEnded, note == nil { note = "the recording was not closed; the session may have crashed" }
     guard !pictures.isEmpty else {
       throw RecordingFailure(file, nil, "the recording has no picture", "record a session for longer")

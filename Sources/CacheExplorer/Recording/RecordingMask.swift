@@ -42,7 +42,7 @@ struct RecordingMask {
   mutating func masked(_ message: Message) -> Message? {
     switch message {
     case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .unlisted, .help, .planned,
-      .replaced, .attachment, .settings, .whatIf, .showWhatIf, .workload, .recording:
+      .replaced, .attachment, .attachedAgain, .settings, .whatIf, .showWhatIf, .workload, .recording:
       message
     case .events(let events, let lost): .events(events.map { masked($0) }, lost: lost)
     case .log(let lines, let lost): .log(lines.map { masked($0) }, lost: lost)

@@ -18,6 +18,8 @@ struct RecordingWriter: ~Copyable {
   private var pictures = 0
   /// Warnings and errors since the last picture.
   private var trouble = 0
+  /// How many events were left out so far, which the last line tells.
+  var lost = 0
   private(set) var bytes = 0
   private(set) var phase = RecordingStatus.Phase.going
   private(set) var problem: String?
@@ -71,7 +73,7 @@ struct RecordingWriter: ~Copyable {
   }
 
   /// Writes the last line, and lets go of the file.
-  mutating func end(_ reason: RecordingFormat.End, at time: Int64, lost: Int) {
+  mutating func end(_ reason: RecordingFormat.End, at time: Int64) {
     guard !hasEnded else { return }
     hasEnded = true
     if phase != .broken {
@@ -89,7 +91,7 @@ struct RecordingWriter: ~Copyable {
   private mutating func append(_ json: JSONText, at time: Int64 = 0) {
     let line = Array((json.line + "\n").utf8)
     guard bytes + line.count + RecordingFormat.reserve <= limit else {
-      end(.full, at: time, lost: 0)
+      end(.full, at: time)
       phase = .full
       return
     }

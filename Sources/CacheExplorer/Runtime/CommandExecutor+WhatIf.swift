@@ -11,7 +11,8 @@ extension CommandExecutor {
       }
       if isReset { live.whatIf.restart() }
       result.details = .array(reports.map(WhatIfText.json))
-      let lines = reports.flatMap(WhatIfText.lines)
+      var lines = reports.flatMap(WhatIfText.lines)
+      if !lines.isEmpty, let warning = WhatIfText.unseen(live.unseen()) { lines.append(warning) }
       result.note =
         (lines.isEmpty ? ["no level of this cache has a capacity that could be another"] : lines).joined(
           separator: "\n")

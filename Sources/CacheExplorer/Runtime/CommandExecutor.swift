@@ -13,7 +13,13 @@ struct CommandExecutor: Sendable {
   func get(_ key: String, level name: String?) async -> CommandResult {
     await timed("get") { result in
       let target = try level(name)
-      switch try await target.lookup(key) {
+      let answer: Lookup<Data>
+      if let glance = live.glance {
+        (answer, result.size) = try await glance(key, name)
+      } else {
+        answer = try await target.lookup(key)
+      }
+      switch answer {
       case .hit(let entry):
         result.outcome = .hit
         result.level = entry.level

@@ -31,10 +31,10 @@ extension Explorer {
   /// A value that can be pasted without harm: text without control characters but line ends and tabs.
   private func valueAsText(_ key: String, _ name: String?) async throws -> String {
     for level in live.levels where level.storage != nil && (name == nil || level.name == name) {
-      guard let value = try await level.storage?.get(level.storedKey(key)) else { continue }
-      guard value.count <= Terminal.mostCopied else {
+      guard let (value, count) = try await level.beginning(of: key, atMost: Terminal.mostCopied) else { continue }
+      guard value.count == count else {
         throw CommandFailure(
-          message: "the value has \(Format.bytes(value.count)); a clipboard takes \(Format.bytes(Terminal.mostCopied))")
+          message: "the value has \(Format.bytes(count)); a clipboard takes \(Format.bytes(Terminal.mostCopied))")
       }
       guard let text = String(validating: value, as: UTF8.self) else {
         throw CommandFailure(message: "the value is not text; v shows its bytes")
@@ -77,9 +77,9 @@ extension Explorer {
     sight.content = .absent
     for level in levels {
       do {
-        guard let value = try await level.storage?.get(level.storedKey(key)) else { continue }
+        guard let (bytes, count) = try await level.beginning(of: key, atMost: ValueSight.mostBytes) else { continue }
         sight.level = level.name
-        sight.content = .bytes(Array(value.prefix(ValueSight.mostBytes)), of: value.count)
+        sight.content = .bytes(Array(bytes), of: count)
         break
       } catch {
         sight.content = .failed(String(describing: error))

@@ -6,7 +6,14 @@ import CacheEngine
 @MainActor
 final class Explorer {
   /// Tells what happens to a cache that belongs to another program, until the task is cancelled.
-  typealias Follow = @Sendable (@escaping @Sendable (Message) -> Void) async -> Void
+  typealias Follow = @Sendable (Follower) async -> Void
+
+  /// Who is told what happens to a cache of another program.
+  struct Follower: Sendable {
+    let post: @Sendable (Message) -> Void
+    /// Puts a cache that was reached anew in place of the one in use.
+    let use: @Sendable (LiveCache) async -> Void
+  }
 
   /// Between two pictures of a cache that is in use.
   private static let frame = Duration.milliseconds(50)
@@ -75,7 +82,11 @@ final class Explorer {
     mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
-    if let follow { sources.append(Task { [mailbox] in await follow { mailbox.post($0) } }) }
+    if let follow {
+      let follower = Follower(
+        post: { [mailbox] in mailbox.post($0) }, use: { [interpreter] in await interpreter.use($0) })
+      sources.append(Task { await follow(follower) })
+    }
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
     if let workload { carryOut(.perform(.run(workload))) }
@@ -142,7 +153,11 @@ final class Explorer {
     case .interrupt: for task in commands.values { task.cancel() }
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
-    case .refreshWhatIf: Task { mailbox.post(.whatIf(await Self.reports(live.whatIf))) }
+    case .refreshWhatIf:
+      Task {
+        let live = live
+        mailbox.post(.whatIf(await Self.reports(live.whatIf), unseen: live.unseen()))
+      }
     case .readValue(let key, let level): Task { await readValue(key, level) }
     case .reload: Task { await reload() }
     case .applyReload: Task { await applyReload() }

@@ -215,6 +215,13 @@ final class Interpreter: Sendable {
     }
   }
 
+  /// Puts a cache of another program, reached anew, in place of the one in use.
+  func use(_ live: LiveCache) async {
+    await stopWorkload()
+    undo.withLock { $0 = nil }
+    opened.withLock { $0.live = live }
+  }
+
   private static func noScreen(for command: Command) -> CommandFailure {
     switch command {
     case .jump: CommandFailure(message: "nothing is replayed here; open a recording with replay FILE")

@@ -26,6 +26,12 @@ struct LiveCache: Sendable {
     /// Ends the level's use: flushes, lets go of files and connections.
     let close: @Sendable () async throws -> Void
 
+    /// The beginning of a value and how many bytes it has, past counters and observers; `nil` if the level has none.
+    func beginning(of key: String, atMost count: Int) async throws -> (bytes: Data, of: Int)? {
+      if let remote = storage as? RemoteStorage { return try await remote.beginning(of: storedKey(key), atMost: count) }
+      return try await storage?.get(storedKey(key)).map { ($0.prefix(count), $0.count) }
+    }
+
     /// The key under which the level knows what the cache is asked for.
     func storedKey(_ key: String) -> String { keySteps.reduce(key) { $1.apply(to: $0) } }
   }
@@ -50,8 +56,15 @@ struct LiveCache: Sendable {
   let openedAt: CacheInstant
   /// Says why a command cannot be carried out on a cache that belongs to somebody else.
   var refusal: @Sendable (Command) -> String? = { _ in nil }
+  /// Reads a key in a level or in the whole, as ``cache`` does; of a large value its beginning is given, and how many
+  /// bytes there are.
+  ///
+  /// `nil` where values do not have to travel.
+  var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
   /// Tells what other capacities and policies would have brought.
   var whatIf = HitRatioObserver(levels: [])
+  /// How many events never came to ``whatIf`` and the statistics.
+  var unseen: @Sendable () -> Int = { 0 }
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

@@ -45,6 +45,35 @@ enum MainLoop {
     source.activate()
     timers[owner] = source
   }
+
+  /// Waits on an alarm, so that no thread but this one wakes for it.
+  ///
+  /// - Throws: `CancellationError`, at once when the task is cancelled; the alarm is off then.
+  static func sleep(for delay: Duration) async throws {
+    let sleeper = Sleeper()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        guard !Task.isCancelled else { return continuation.resume() }
+        sleeper.continuation = continuation
+        setAlarm(of: sleeper, after: delay) { sleeper.wake() }
+      }
+    } onCancel: {
+      Task { @MainActor in sleeper.wake() }
+    }
+    setAlarm(of: sleeper, after: nil) {}
+    try Task.checkCancellation()
+  }
+
+  /// Who waits for an alarm.
+  @MainActor
+  private final class Sleeper {
+    var continuation: CheckedContinuation<Void, Never>?
+
+    func wake() {
+      continuation?.resume()
+      continuation = nil
+    }
+  }
 }
 
 extension Duration {

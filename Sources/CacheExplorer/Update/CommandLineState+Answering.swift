@@ -57,7 +57,7 @@ extension CommandLineState {
     var text = "\(line) → "
     switch result.outcome {
     case .hit:
-      text += result.value.map { Format.bytes($0.count) } ?? "a value"
+      text += result.value.map { Format.bytes(result.size ?? $0.count) } ?? "a value"
       if let level = result.level { text += " from \(level.uppercased())\(result.isStale ? ", stale," : "")" }
     case .miss: text += "miss" + (result.reason.map { " (\($0))" } ?? "")
     case .ok: text += "done"

@@ -48,10 +48,14 @@ enum Message: Sendable {
   case replaced(Replacement)
   /// How it stands with the program that the cache belongs to.
   case attachment(Attachment)
+  /// The program that the cache belongs to was gone and is there again: everything counts anew.
+  case attachedAgain(Attachment, Replacement)
   /// What the Config screen shows, where it changes by itself.
   case settings([ConfigurationSetting])
   /// What other capacities and policies would have brought.
-  case whatIf([HitRatioReport])
+  ///
+  /// `unseen`: So many events never came to where that is estimated.
+  case whatIf([HitRatioReport], unseen: Int = 0)
   /// The What if screen was asked for by a command.
   case showWhatIf
   /// A workload of this name runs; `nil` if none does any more.

@@ -222,6 +222,7 @@ extension Model {
   }
 
   private mutating func moveToStart() {
+    if inspection != nil { return moveInspection(by: -1_000_000) }
     switch focus {
     case .entries: list.move(to: 0, in: shown)
     case .inFlight: moveInFlight(to: 0)
@@ -237,6 +238,7 @@ extension Model {
   }
 
   private mutating func moveToEnd() {
+    if inspection != nil { return moveInspection(by: 1_000_000) }
     switch focus {
     case .entries: list.move(to: list.order.count - 1, in: shown)
     case .inFlight: moveInFlight(to: .max)
@@ -253,10 +255,7 @@ extension Model {
 
   /// Asks before anything goes, and says what will.
   private mutating func ask(_ action: Action) {
-    guard !isReadOnly else {
-      return refuse(
-        attachment?.whyReadOnly ?? "this cache was opened for reading only; open it without --read-only to change it")
-    }
+    if let whyReadOnly { return refuse(whyReadOnly) }
     switch action {
     case .clear: mode = .confirming(Confirmation(command: .clear(level: nil), question: clearQuestion))
     case .warn: mode = .confirming(Confirmation(command: .warn, question: warnQuestion))

@@ -124,7 +124,7 @@ extension Model {
       config.plan = nil
       command.answer = CommandLineState.Answer(isGood: true, text: "reload: nothing has changed")
     case .changes(let lines):
-      guard !isReadOnly else { return refuse(attachment?.whyReadOnly ?? "this cache was opened for reading only") }
+      if let whyReadOnly { return refuse(whyReadOnly) }
       let noun = lines.count == 1 ? "change" : "changes"
       mode = .confirming(
         Confirmation(command: nil, question: "apply \(lines.count) \(noun)? The levels are closed and opened again"))
@@ -146,5 +146,24 @@ extension Model {
     askedAt = nil
     isUncertain = true
     command.answer = CommandLineState.Answer(isGood: true, text: "the configuration is in force; counters began anew")
+  }
+
+  /// Begins anew with a program that was gone; what somebody looks at closely stays until they leave it.
+  mutating func attachedAgain(_ attachment: Attachment, _ new: Replacement) {
+    let (still, seen) = (frozen, inspection)
+    replace(by: new)
+    self.attachment = attachment
+    whatIf = WhatIfSheet()
+    undoable = nil
+    frozen = still
+    // What happens from here on fits another picture, so nobody can step into it.
+    switch seen?.subject {
+    case .value?: inspection = seen
+    case .request?: inspection = still == nil ? nil : seen
+    case nil: break
+    }
+    list.refresh(shown, isForced: true)
+    refreshRequests()
+    command.answer = CommandLineState.Answer(isGood: true, text: "\(attachment.label); counters began anew")
   }
 }

@@ -52,8 +52,8 @@ extension Model {
   }
 
   mutating func undo() -> [Effect] {
-    guard !isReadOnly else {
-      refuse("this cache was opened for reading only")
+    if let whyReadOnly {
+      refuse(whyReadOnly)
       return []
     }
     guard undoable != nil else {

@@ -104,11 +104,16 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .attachment(let attachment):
     model.attachment = attachment
     effects = []
+  case .attachedAgain(let attachment, let replacement):
+    model.attachedAgain(attachment, replacement)
+    effects = [.refreshEntries, .refreshUsage] + (model.page == .whatIf ? [.refreshWhatIf] : [])
   case .settings(let settings):
     model.config.settings = settings
     effects = []
-  case .whatIf(let reports):
-    if model.frozen == nil || model.whatIf.reports.isEmpty { model.whatIf.reports = reports }
+  case .whatIf(let reports, let unseen):
+    if model.frozen == nil || model.whatIf.reports.isEmpty {
+      (model.whatIf.reports, model.whatIf.unseen) = (reports, unseen)
+    }
     effects = []
   case .showWhatIf:
     model.show(.whatIf)

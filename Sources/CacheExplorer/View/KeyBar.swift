@@ -21,7 +21,7 @@ enum KeyBar {
 
   private static func items(_ model: Model, in rect: Rect) -> [(binding: KeyTable.Binding, x: Int)] {
     var bindings = KeyTable.bindings.filter {
-      $0.label != nil && $0.scope.realm == .normal && (!model.isReadOnly || $0.scope != .change)
+      $0.label != nil && $0.scope.realm == .normal && (model.whyReadOnly == nil || $0.scope != .change)
     }
     let gap = rect.width >= 100 ? 2 : 1
     func width() -> Int { bindings.reduce(1) { $0 + key($1).width + word($1).width + gap } - gap }

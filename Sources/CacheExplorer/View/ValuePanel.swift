@@ -43,7 +43,8 @@ enum ValuePanel {
       }
       var (kind, lines) = body(bytes, isWhole: bytes.count == count, width: width)
       if bytes.count < count {
-        lines.append([Span("… \(Format.bytes(count - bytes.count)) more are not shown", .faint)])
+        let shown: DisplayText = "… first \(Format.bytes(bytes.count)) of \(Format.bytes(count)); the rest is not shown"
+        lines.append([Span(shown, .faint)])
       }
       return ("\(kind), \(what)", lines)
     }

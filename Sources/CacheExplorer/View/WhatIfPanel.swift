@@ -26,6 +26,9 @@ enum WhatIfPanel {
       return [[Span("no level of this cache has a capacity that could be another", .faint)]]
     }
     var lines: [[Span]] = []
+    if let warning = WhatIfText.unseen(model.whatIf.unseen) {
+      lines = DisplayText(warning).wrapped(to: max(20, width)).map { [Span($0, .warning)] }
+    }
     for report in reports {
       if !lines.isEmpty { lines.append([]) }
       lines += block(report, width: max(20, width))

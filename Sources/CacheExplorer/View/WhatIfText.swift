@@ -99,6 +99,14 @@ enum WhatIfText {
     return "\(name): \(gain(100 * (change.value - now.value))) points \(margin(100 * change.margin))"
   }
 
+  /// What is to be said where events never came; `nil` where all did.
+  static func unseen(_ count: Int) -> String? {
+    guard count > 0 else { return nil }
+    return
+      "\(Format.count(count)) \(count == 1 ? "event was" : "events were") dropped on the way from the app: "
+      + "the estimates may be off by more than their error says"
+  }
+
   /// What the numbers are known from.
   static func basis(_ report: HitRatioReport) -> String {
     let share = report.rate >= 1 ? "every key" : "1 key in \(Int((1 / report.rate).rounded()))"

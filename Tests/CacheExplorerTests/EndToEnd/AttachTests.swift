@@ -1,7 +1,11 @@
 import CacheEngine
+import CacheEngineEncryption
+import Crypto
 import Foundation
 import PseudoTerminal
 import Testing
+
+@testable import CacheEngineInspector
 
 #if canImport(Darwin)
   import Darwin
@@ -19,14 +23,17 @@ import Testing
   private final class App {
     private let process = Process()
     let socket: String
-    private let folder: URL
+    private var folder: URL?
 
-    init(_ options: [String] = []) async throws {
-      // A socket's path has to be short.
-      folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
-      socket = folder.appending(path: "cache.sock").path()
+    /// `socket`: Where to serve, if another app has served there before.
+    init(_ options: [String] = [], at socket: String? = nil) async throws {
+      if socket == nil {
+        // A socket's path has to be short.
+        folder = URL(filePath: "/tmp/cx-\(UUID().uuidString.prefix(8))")
+      }
+      self.socket = socket ?? folder?.appending(path: "cache.sock").path() ?? ""
       process.executableURL = URL(filePath: Program.path).deletingLastPathComponent().appending(path: "AttachedApp")
-      process.arguments = [socket] + options
+      process.arguments = [self.socket] + options
       let output = Pipe()
       process.standardOutput = output
       try process.run()
@@ -34,7 +41,7 @@ import Testing
       let line = await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: handle.availableData) }
       }
-      try #require(String(decoding: line, as: UTF8.self) == "serving at \(socket)\n")
+      try #require(String(decoding: line, as: UTF8.self) == "serving at \(self.socket)\n")
     }
 
     var number: Int32 { process.processIdentifier }
@@ -64,7 +71,7 @@ import Testing
 
     deinit {
       if process.isRunning { Self.send(SIGKILL, to: number) }
-      try? FileManager.default.removeItem(at: folder)
+      if let folder { try? FileManager.default.removeItem(at: folder) }
     }
   }
 
@@ -140,7 +147,7 @@ import Testing
     let terminal = try await attach(to: app)
     try await terminal.wait(forText: "photo:")
     await app.kill()
-    try await terminal.wait(forText: "✕ app gone")
+    try await terminal.wait(forText: "✕ app gone, trying again")
     #expect(terminal.sight.screen.contains("photo:"))
     terminal.send("2")
     try await terminal.wait(forText: "photo:")
@@ -154,6 +161,184 @@ import Testing
     let late = try await Program.run(["attach", app.socket, "--once"])
     #expect(late.status == 5)
     #expect(late.errors.contains("nobody listens at \(app.socket) any more: the app has ended; start it again"))
+  }
+
+  @Test("an app that is started again is attached again by itself, and counts begin anew")
+  func appStartedAgain() async throws {
+    let first = try await App(["--quiet", "--allow-writes"])
+    let terminal = try await attach(to: first)
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(for: "a counted read") {
+      $0.screen.contains("from THUMBNAILS") && $0.screen.rows[0].contains("hit 0.0% of 1")
+    }
+    await first.kill()
+    try await terminal.wait(forText: "✕ app gone, trying again")
+    terminal.send("c")
+    try await terminal.wait(forText: "it is attached again as soon as it listens at")
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "this works again once it is attached again")
+    #expect(terminal.sight.screen.rows[0].contains("hit 0.0% of 1"), "what was known stays")
+
+    let second = try await App(["--quiet", "--allow-writes"], at: first.socket)
+    let number = second.number
+    try await terminal.wait(for: "the second app") {
+      $0.screen.rows[0].contains("● attached again (pid \(number))") && $0.screen.rows[0].contains("hit —")
+        && $0.screen.contains("counters began anew")
+    }
+    terminal.send(":set mine yours")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "stored in disk, memory")
+    terminal.send(":get mine")
+    terminal.send(.enter)
+    try await terminal.wait(for: "a read of the second app") {
+      $0.screen.contains("5 B from MEMORY") && $0.screen.rows[0].contains("hit 100% of 1")
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(second.isRunning)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("who else listens where the app was is refused as at the start, and the app is waited for")
+  func refusedAgain() async throws {
+    let folder = "/tmp/cx-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let socket = folder + "/cache.sock"
+    func serve(_ versions: ProtocolVersions = .current) throws -> InspectorServer {
+      try CacheInspector.serve(
+        MemoryCacheLevel<String, Data>(name: "memory", capacity: 1 << 20), at: socket, name: "app", versions: versions)
+    }
+    let first = try serve()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", socket], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(forText: "● attached \(ProcessInfo.processInfo.processIdentifier) app")
+    first.close()
+    try await terminal.wait(forText: "✕ app gone, trying again")
+    let newer = try serve(ProtocolVersions(7, 9))
+    try await terminal.wait(forText: "app speaks version 7 to 9 of the protocol and you speak 1; install a newer")
+    newer.close()
+    let listener = try UnixSocket.listen(at: socket)
+    let stranger = DispatchSource.makeReadSource(fileDescriptor: listener.descriptor.number, queue: .global())
+    stranger.setEventHandler {
+      if let peer = UnixSocket.accept(from: listener) { _ = peer.writeAll(Array("220 mail ready\n".utf8)) }
+    }
+    stranger.activate()
+    try await terminal.wait(forText: "does not speak this protocol; is it another")
+    await withCheckedContinuation { continuation in
+      stranger.setCancelHandler { continuation.resume() }
+      stranger.cancel()
+    }
+    UnixSocket.removeFile(of: listener)
+    let last = try serve()
+    try await terminal.wait(forText: "● attached again (pid ")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    withExtendedLifetime(last) {}
+  }
+
+  @Test("in a directory of sockets the one app that listens is attached to, now and after it was gone")
+  func directoryOfSockets() async throws {
+    let first = try await App(["--quiet"])
+    let folder = URL(filePath: first.socket).deletingLastPathComponent().path()
+    let stale = folder + "0.sock"
+    let dead = try await App(["--quiet"], at: stale)
+    let both = try await Program.run(["attach", folder, "--once"])
+    #expect(both.status == 2)
+    #expect(both.errors.contains("2 apps serve in \(folder); name the socket of one: \(stale), \(first.socket)"))
+    await dead.kill()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", folder], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(forText: "● attached \(first.number) thumbnails")
+    await first.kill()
+    try await terminal.wait(forText: "✕ app gone, trying again")
+    let nobody = try await Program.run(["attach", folder, "--once"])
+    #expect(nobody.status == 5)
+    #expect(nobody.errors.contains("nobody listens at any of the 2 sockets in \(folder)"))
+    let next = try await App(["--quiet"], at: folder + "next.sock")
+    try await terminal.wait(forText: "● attached again (pid \(next.number))")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("a large value is shown as the beginning of what it is, and comes back whole when a removal is undone")
+  func largeValues() async throws {
+    let folder = "/tmp/cx-\(UUID().uuidString.prefix(8))"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let value = Data((0..<2_500_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
+    let level = MemoryCacheLevel<String, Data>(name: "memory", capacity: 8 << 20)
+    try await level.set(value, forKey: "poster")
+    let server = try CacheInspector.serve(level, at: folder + "/cache.sock", name: "app", allowsWrites: true)
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", server.path], width: 120, height: 40, environment: Self.environment)
+    try await terminal.wait(forText: "poster")
+    terminal.send("v")
+    try await terminal.wait(for: "its size and its beginning") {
+      $0.screen.contains("bytes, 2.4 MiB in MEMORY") && $0.screen.contains("00 01 02 03")
+    }
+    terminal.send("G")
+    try await terminal.wait(forText: "first 64 KiB of 2.4 MiB; the rest is not shown")
+    terminal.send(.escape)
+    terminal.send(":get poster")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "get poster → 2.4 MiB from MEMORY")
+    terminal.send(":del poster")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "del poster → done")
+    #expect(try await level.get("poster") == nil)
+    terminal.send("u")
+    try await terminal.wait(forText: "del poster is undone in memory")
+    #expect(try await level.get("poster") == value)
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+  }
+
+  @Test("of an encrypted folder all is shown but names and values, and how to see them is said")
+  func encryptedFolder() async throws {
+    let folder = try TemporaryFolder()
+    let directory = folder.url.appending(path: "store").path()
+    let cipher = try StoreEncryption(key: SymmetricKey(size: .bits256))
+    let level = try DiskCacheLevel<String, Data>(directory: directory, cipher: cipher)
+    try await level.set(Data(repeating: 1, count: 3_000), forKey: "a secret name")
+    try await level.set(Data(repeating: 2, count: 300_000), forKey: "another secret", expiry: .after(.seconds(3_600)))
+    let before = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["attach", directory], width: 160, height: 40, environment: Self.environment)
+    try await terminal.wait(for: "the entries") {
+      $0.screen.contains("● folder, encrypted") && $0.screen.contains("name hidden (encrypted)")
+        && $0.screen.contains("2.9 KiB") && $0.screen.contains("293 KiB") && $0.screen.contains("CacheInspector.serve")
+    }
+    #expect(!terminal.sight.screen.contains("secret"))
+    terminal.send("v")
+    try await terminal.wait(forText: "the values of this folder are encrypted; attach to an app that shows its cache")
+    terminal.send(.escape)
+    terminal.send("5")
+    try await terminal.wait(forText: "all 2 entries are whole as far as checksums tell")
+    terminal.send("1")
+    try await level.set(Data(repeating: 3, count: 5_000), forKey: "a third")
+    try await terminal.wait(forText: "4.9 KiB")
+    terminal.send("c")
+    try await terminal.wait(forText: "a folder is shown for reading only")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == before)
+    #expect(try await level.get("a secret name") == Data(repeating: 1, count: 3_000))
+    try await level.close()
+  }
+
+  @Test("the What if screen asks about the levels of an app, and says what never came")
+  func whatIf() async throws {
+    let app = try await App()
+    let terminal = try await attach(to: app)
+    terminal.send("8")
+    try await terminal.wait(for: "the levels of the app with their policies") {
+      $0.screen.contains("adaptive 256 KiB") && $0.screen.contains("lru 4 MiB") && $0.screen.contains("look-ups")
+    }
+    #expect(!terminal.sight.screen.contains("dropped on the way"))
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
   }
 
   @Test("an explorer that is killed harms no app: another one attaches")

@@ -54,6 +54,10 @@ import Testing
       .value(ValueSight(key: "k", level: "m", content: .failed("no"))), .planned(.changes(["~ a"])),
       .planned(.refused([ConfigurationProblem(file: "f", place: nil, message: "m", remedy: "r")])),
       .recording(nil), .recording(RecordingStatus(phase: .full, bytes: 7, lost: 2)), .input(.terminate(signal: 15)),
+      .attachedAgain(
+        Attachment(label: "attached again (pid 8)", ended: nil),
+        Replacement(
+          title: "t", levels: Scene.threeLevels, operators: [], chain: [.level(2), .level(0)], config: ConfigSheet())),
       .input(.suspend), .input(.resumed), .input(.key(.function(5))), .input(.key(.control("c"))),
       .models(
         ModelSheet.Content(

@@ -3,12 +3,15 @@ import CacheEngineInspector
 import Floor
 import Foundation
 
-/// What it costs an app that others could look into it, while nobody does.
+/// What it costs an app that others could look into it, while nobody does, and while somebody does.
 enum InspectorBenchmarks {
   private static let keys = (0..<1_024).map { "user:profile:\($0 + 100_000_000_000)" }
 
   static func comparisons(rounds: Int) async throws -> [Comparison] {
-    [try await hits(rounds: rounds), try await lookups(rounds: rounds), try await misses(rounds: rounds)]
+    [
+      try await hits(rounds: rounds), try await lookups(rounds: rounds), try await misses(rounds: rounds),
+      try await watched(rounds: rounds),
+    ]
   }
 
   private static func filled() async throws -> MemoryCacheLevel<String, Int> {
@@ -45,6 +48,8 @@ enum InspectorBenchmarks {
     return comparison
   }
 
+  /// Every wrapper is inlined into who asks, and nothing in them is dynamic; but each has something to do when the level
+  /// inside has answered, and comes back to the caller's executor for it, which `get` spares itself by `peek`.
   private static func lookups(rounds: Int) async throws -> Comparison {
     let order = Workload.order(keys.count)
     let inspector = CacheInspector()
@@ -58,6 +63,32 @@ enum InspectorBenchmarks {
     }
     comparison.add("2 observed levels, traced") {
       try await Workload.drive($0, keys, order) { try await whole.lookup($0).entry?.value }
+    }
+    return comparison
+  }
+
+  /// Every call is told: four events for a hit, six for a miss in both levels.
+  ///
+  /// What the inspector's own thread does for it is counted as well: it is the app's processor that does it.
+  private static func watched(rounds: Int) async throws -> Comparison {
+    let order = Workload.order(keys.count)
+    func whole(_ inspector: CacheInspector, _ level: MemoryCacheLevel<String, Int>) -> some CacheLevel<String, Int> {
+      level.observed(as: "memory", by: inspector)
+        .compose(empty().observed(as: "lower", by: inspector)).traced(by: inspector)
+    }
+    let quiet = whole(CacheInspector(), try await filled())
+    let hit = whole(CacheInspector(), try await filled())
+    let miss = whole(CacheInspector(), empty())
+    let (first, second) = (try Onlooker(hit), try Onlooker(miss))
+    var comparison = Comparison(title: "get, somebody attached", operations: 50_000, rounds: rounds)
+    comparison.add("hit, nobody attached") { try await Workload.drive($0, keys, order) { try await quiet.get($0) } }
+    comparison.add("hit, one attached") {
+      try await Workload.drive($0, keys, order) { try await hit.get($0) }
+      withExtendedLifetime(first) {}
+    }
+    comparison.add("miss in both, one attached") {
+      try await Workload.drive($0, keys, order) { try await miss.get($0) }
+      withExtendedLifetime(second) {}
     }
     return comparison
   }

@@ -1,0 +1,59 @@
+import CacheEngine
+import CacheEngineInspector
+import Synchronization
+
+/// Where what an app tells comes in: events for those who count, the rest for who follows the app.
+///
+/// It holds everything back until it is opened, so that nothing is counted before the figures stand at their beginning.
+final class AppInlet: Sendable {
+  private struct State {
+    /// `nil` once it is open.
+    var held: [InspectorClient.News]? = []
+    var observers: [any CacheObserver] = []
+    var buffer: EventBuffer?
+  }
+
+  /// What is not an event.
+  let mailbox = Mailbox<InspectorClient.News>()
+  private let state = Mutex(State())
+  private let dropped = Atomic<Int>(0)
+
+  /// How many events the app dropped because this side was too slow.
+  var droppedCount: Int { dropped.load(ordering: .relaxed) }
+
+  func take(_ news: InspectorClient.News) {
+    let isHeld = state.withLock { state in
+      state.held?.append(news)
+      return state.held != nil
+    }
+    if !isHeld { handOver(news) }
+  }
+
+  /// Hands over what is held and all that comes after it, in its order.
+  func open(to observers: [any CacheObserver], buffer: EventBuffer) {
+    state.withLock { ($0.observers, $0.buffer) = (observers, buffer) }
+    while true {
+      let held = state.withLock { state in
+        let held = state.held ?? []
+        // Only when nothing is left may the other thread hand over by itself.
+        state.held = held.isEmpty ? nil : []
+        return held
+      }
+      guard !held.isEmpty else { return }
+      for news in held { handOver(news) }
+    }
+  }
+
+  private func handOver(_ news: InspectorClient.News) {
+    guard case .events(let events, let lost) = news else { return mailbox.post(news) }
+    let (observers, buffer) = state.withLock { ($0.observers, $0.buffer) }
+    if lost > 0 {
+      dropped.add(lost, ordering: .relaxed)
+      buffer?.lose(lost)
+    }
+    for event in events {
+      for observer in observers { observer.record(event) }
+      buffer?.record(event)
+    }
+  }
+}
