@@ -21,8 +21,9 @@ final class FrameWriter {
   /// Called once when the terminal turns out to be closed.
   var onGone: (@MainActor () -> Void)?
 
-  private let descriptor: Int32
+  let descriptor: Int32
   private let ownsDescriptor: Bool
+  private var isClosed = false
   private var rest: ArraySlice<UInt8> = []
   private var source: (any DispatchSourceWrite)?
 
@@ -64,7 +65,10 @@ final class FrameWriter {
     stopWaiting()
   }
 
+  /// Closes what was opened; a second call does nothing, since the number may be somebody else's by then.
   func close() {
+    guard !isClosed else { return }
+    isClosed = true
     if ownsDescriptor, let source {
       // Not before the source has let go of it.
       source.setCancelHandler { [descriptor] in _ = systemClose(descriptor) }

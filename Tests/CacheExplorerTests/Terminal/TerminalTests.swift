@@ -363,6 +363,23 @@ struct TerminalTests {
     #expect(rig.emulator.screen.rows == ["tiny", "", "", ""])
   }
 
+  @Test("what writes is closed once: its number may be somebody else's the second time")
+  func closedOnce() throws {
+    let rig = Rig()
+    var isTaken = false
+    // Other tests open files too: again, until the number that became free is ours.
+    for _ in 0..<1_000 where !isTaken {
+      let writer = FrameWriter(terminal: rig.pair.device)
+      writer.close()
+      let other = fcntl(rig.pair.device, F_DUPFD_CLOEXEC, writer.descriptor)
+      isTaken = other == writer.descriptor
+      writer.close()
+      #expect(fcntl(other, F_GETFD) >= 0)
+      close(other)
+    }
+    #expect(isTaken)
+  }
+
   @Test("an unknown terminal is used as an xterm, with a warning")
   func unknownTerminal() throws {
     let rig = Rig()
