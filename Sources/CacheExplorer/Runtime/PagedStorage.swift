@@ -20,9 +20,9 @@ extension StorageLevel where Key == String, Value == Data {
   ///
   /// Where the level has pages, no more than one of them and what was found are in memory.
   @concurrent
-  func entries(atMost most: Int, where isWanted: @escaping @Sendable (String) -> Bool) async throws -> [EntrySummary<
-    String
-  >] {
+  func entries(
+    atMost most: Int, where isWanted: @escaping @Sendable (String) -> Bool
+  ) async throws -> [EntrySummary<String>] {
     guard let paged = self as? any PagedStorage else {
       return Array(try await contents().lazy.filter { isWanted($0.key) }.prefix(most))
     }
