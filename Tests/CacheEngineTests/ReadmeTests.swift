@@ -82,8 +82,10 @@ import Testing
 
     for _ in 0..<4 { _ = try await cache.get("abc") }
     let served = statistics.snapshot.served  // ["memory": 3, "source": 1]
+    let counts = memory.counts  // what the level counts itself, observed or not: 3 hits, 1 miss, 1 value stored
     // end
     #expect(served == ["memory": 3, "source": 1])
+    #expect(counts == MemoryCounts(hits: 3, misses: 1, stored: 1))
   }
 
   @Test("tests turn the clock instead of waiting")
