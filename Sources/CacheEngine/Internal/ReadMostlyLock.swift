@@ -22,7 +22,7 @@ protocol ReadOrder: Sendable {
 @usableFromInline
 @safe
 struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecked Sendable {
-  // `shared` is written under the lock of writers and with all stripes closed, and read under either.
+  // Unchecked: `shared` is written under the lock of writers and with all stripes closed, and read under either.
   @usableFromInline let shared: UnsafeMutablePointer<Shared>
   @usableFromInline let stripes: UnsafeMutablePointer<ReadStripe>
   @usableFromInline let writers: Mutex<LockedOrder<Order>>
