@@ -42,8 +42,18 @@ package final class InspectorClient: Sendable {
   ) throws -> InspectorClient {
     let descriptor = try UnixSocket.connect(to: path)
     descriptor.setTimeouts(seconds: 5)
-    guard descriptor.writeAll(Wire.bytes(ClientLine(hello: ClientLine.Hello(versions: versions, client: client))))
-    else { throw CacheError(.disconnected, "the app at \(path) hung up; try again") }
+    return try greet(over: descriptor, path: path, as: client, versions: versions, tell: tell)
+  }
+
+  /// Says hello over a connection and waits for the welcome.
+  ///
+  /// An app that refuses may have hung up before the hello is written; what it said is read all the same.
+  static func greet(
+    over descriptor: Descriptor, path: String, as client: String, versions: ProtocolVersions,
+    tell: @escaping @Sendable (News) -> Void
+  ) throws -> InspectorClient {
+    let hello = ClientLine(hello: ClientLine.Hello(versions: versions, client: client))
+    let isGreeted = descriptor.writeAll(Wire.bytes(hello))
     var incoming = Incoming(descriptor: descriptor)
     let line: ServerLine
     do {
@@ -51,6 +61,7 @@ package final class InspectorClient: Sendable {
     } catch .timedOut {
       throw CacheError(.timedOut, "the app at \(path) does not answer; it may be stopped, or busy for long")
     } catch {
+      guard isGreeted else { throw CacheError(.disconnected, "the app at \(path) hung up; try again") }
       throw CacheError(.disconnected, "what listens at \(path) does not speak this protocol; is it another program’s?")
     }
     if let refused = line.refused {
