@@ -104,7 +104,8 @@ let package = Package(
       resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
       swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine"], swiftSettings: strict),
+      name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineTesting"],
+      swiftSettings: strict),
     .testTarget(
       name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
       swiftSettings: strict),

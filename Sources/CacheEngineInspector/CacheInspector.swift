@@ -70,12 +70,12 @@ public final class CacheInspector: CacheObserver {
 
   package static func serve(
     _ cache: some CacheLevel, at path: String, name: String? = nil, allowsWrites: Bool = false,
-    versions: ProtocolVersions
+    versions: ProtocolVersions, patience: Duration = WireLimits.patience
   ) throws -> InspectorServer {
     let loop = try InspectorLoop(
       InspectedCache(cache), listener: UnixSocket.listen(at: path),
       terms: InspectorLoop.Terms(
-        name: name ?? ProcessName.current, allowsWrites: allowsWrites, versions: versions))
+        name: name ?? ProcessName.current, allowsWrites: allowsWrites, versions: versions, patience: patience))
     try loop.start()
     return InspectorServer(loop: loop, path: path)
   }

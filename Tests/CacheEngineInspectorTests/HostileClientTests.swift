@@ -1,11 +1,12 @@
 import CacheEngine
+import CacheEngineTesting
 import Foundation
 import Testing
 
 @testable import CacheEngineInspector
 
 /// Whatever somebody sends, the app lives and others are served.
-@Suite(.timeLimit(.minutes(2))) struct HostileClientTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileClientTests {
   private static let hello = #"{"hello":{"versions":[1,1],"client":"test"}}"# + "\n"
 
   private func expectServed(_ path: String) async throws {
@@ -16,7 +17,7 @@ import Testing
   @Test("a newer one and an older one are told what to do, and one that speaks more versions is welcome")
   func versions() async throws {
     let folder = try SocketFolder()
-    let server = try CacheInspector.serve(
+    let server = try serveCache(
       Stack().cache, at: folder.socket, name: "app", versions: ProtocolVersions(2, 3))
     func refusal(_ versions: ProtocolVersions) async -> CacheError? {
       do {
@@ -47,19 +48,19 @@ import Testing
     ])
   func junk(_ text: String) async throws {
     let folder = try SocketFolder()
-    let server = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    let server = try serveCache(Stack().cache, at: folder.socket)
     let raw = try await RawConnection(folder.socket)
     raw.send(text)
     let answer = try await raw.rest()
     #expect(answer.contains(#"{"refused":{"code":"line","#))
     try await expectServed(folder.socket)
-    while server.attachedCount > 0 { await Task.yield() }
+    try await turns { server.attachedCount == 0 }
   }
 
   @Test("a line without an end is given up at four mebibytes")
   func giant() async throws {
     let folder = try SocketFolder()
-    let server = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    let server = try serveCache(Stack().cache, at: folder.socket)
     let raw = try await RawConnection(folder.socket)
     raw.send(Self.hello)
     for _ in 0..<80 { raw.send([UInt8](repeating: 0x20, count: 65_536)) }
@@ -71,7 +72,7 @@ import Testing
   @Test("a question that nobody knows is answered, and one twice under way is refused")
   func questions() async throws {
     let folder = try SocketFolder()
-    let server = try CacheInspector.serve(Stack().cache, at: folder.socket, name: "app")
+    let server = try serveCache(Stack().cache, at: folder.socket, name: "app")
     let visitor = try await Visitor(folder.socket)
     var ask = ClientLine.Ask(.get)
     ask.what = "dance"
@@ -87,10 +88,10 @@ import Testing
   func slow() async throws {
     let folder = try SocketFolder()
     let stack = Stack(capacity: 1_000)
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    let server = try serveCache(stack.cache, at: folder.socket)
     let raw = try await RawConnection(folder.socket)
     raw.send(Self.hello)
-    while server.attachedCount == 0 { await Task.yield() }
+    try await turns { server.attachedCount > 0 }
     let total = 100_000
     for number in 0..<total {
       stack.inspector.record(

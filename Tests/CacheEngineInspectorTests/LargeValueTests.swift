@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngineInspector
 
 /// Values that do not fit into one line.
-@Suite(.timeLimit(.minutes(2))) struct LargeValueTests {
+@Suite(.timeLimit(.minutes(10))) struct LargeValueTests {
   private static func bytes(_ count: Int, seed: UInt8 = 1) -> Data {
     Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) &+ seed })
   }
@@ -26,7 +26,7 @@ import Testing
     let stack = Stack(memory: 64 << 20)
     try await stack.memory.set(value, forKey: "a")
     let folder = "/tmp/ce-\(UUID().uuidString.prefix(8))"
-    let server = try CacheInspector.serve(stack.cache, at: folder + "/cache.sock", name: "app")
+    let server = try serveCache(stack.cache, at: folder + "/cache.sock", name: "app")
     return (stack, server, try await Visitor(server.path), folder)
   }
 
@@ -122,11 +122,11 @@ import Testing
     connection.keep(Data(repeating: 1, count: 3_000), for: 4, at: now)
     var ask = ClientLine.Ask(.more)
     (ask.of, ask.from, ask.limit) = (4, 1_000, 1_000)
-    connection.forget(at: now + .seconds(9))
+    connection.forget(after: .seconds(10), at: now + .seconds(9))
     #expect(connection.piece(ask, at: now + .seconds(9)).value?.count == 1_000)
-    connection.forget(at: now + .seconds(19))
+    connection.forget(after: .seconds(10), at: now + .seconds(19))
     #expect(connection.kept.count == 1)
-    connection.forget(at: now + .seconds(20))
+    connection.forget(after: .seconds(10), at: now + .seconds(20))
     #expect(connection.kept.isEmpty)
   }
 }

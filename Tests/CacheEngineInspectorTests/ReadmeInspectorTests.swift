@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The example of the README, word for word.
-@Suite(.timeLimit(.minutes(2))) struct ReadmeInspectorTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadmeInspectorTests {
   @Test("the example in the README serves a cache that can be attached to")
   func serving() async throws {
     let folder = try SocketFolder()

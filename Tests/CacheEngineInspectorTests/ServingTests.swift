@@ -1,15 +1,16 @@
 import CacheEngine
+import CacheEngineTesting
 import Foundation
 import Testing
 
 @testable import CacheEngineInspector
 
-@Suite(.timeLimit(.minutes(2))) struct ServingTests {
+@Suite(.timeLimit(.minutes(10))) struct ServingTests {
   @Test("who attaches is told of levels, operators and how they stand")
   func welcome() async throws {
     let folder = try SocketFolder()
     let stack = Stack()
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    let server = try serveCache(stack.cache, at: folder.socket, name: "app")
     let visitor = try await Visitor(folder.socket)
     let welcome = visitor.client.welcome
     #expect(welcome.app == "app")
@@ -35,7 +36,7 @@ import Testing
     let folder = try SocketFolder()
     let stack = Stack()
     let attention = try #require(stack.inspector.attention)
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    let server = try serveCache(stack.cache, at: folder.socket)
     _ = try await stack.cache.get("a")
     #expect(!attention.isOn)
     #expect(stack.cache.peek("a") != nil)
@@ -48,7 +49,7 @@ import Testing
     }
     #expect(visitor.told.events.count == 4)
     visitor.client.close()
-    while server.attachedCount > 0 { await Task.yield() }
+    try await turns { server.attachedCount == 0 }
     #expect(!attention.isOn)
     #expect(stack.cache.peek("a") != nil)
   }
@@ -62,7 +63,7 @@ import Testing
     let memory = MemoryCacheLevel<String, Data>(
       name: "memory", capacity: 20, removalListener: both.removals(from: "memory"))
     let cache = memory.observed(as: "memory", by: both).traced(by: both)
-    let server = try CacheInspector.serve(cache, at: folder.socket)
+    let server = try serveCache(cache, at: folder.socket)
     let visitor = try await Visitor(folder.socket)
     for number in 0..<200 {
       try await cache.set(Data("12345".utf8), forKey: "\(number % 7)")
@@ -88,7 +89,7 @@ import Testing
     let folder = try SocketFolder()
     let stack = Stack()
     for number in 0..<2_500 { try await stack.cache.set(Data([1]), forKey: "key \(number)") }
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    let server = try serveCache(stack.cache, at: folder.socket)
     let visitor = try await Visitor(folder.socket)
     var keys: Set<String> = []
     var ask = ClientLine.Ask(.entries, level: "memory")
@@ -111,7 +112,7 @@ import Testing
   func readOnly() async throws {
     let folder = try SocketFolder()
     let stack = Stack()
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    let server = try serveCache(stack.cache, at: folder.socket, name: "app")
     let visitor = try await Visitor(folder.socket)
     let first = try await visitor.ask(.get, key: "a")
     #expect(first.outcome == "hit")
@@ -134,7 +135,7 @@ import Testing
   func writes() async throws {
     let folder = try SocketFolder()
     let stack = Stack()
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket, allowsWrites: true)
+    let server = try serveCache(stack.cache, at: folder.socket, allowsWrites: true)
     let visitor = try await Visitor(folder.socket)
     let set = try await visitor.ask(.set, key: "a", value: "mine")
     #expect(set.outcome == "done")
@@ -171,7 +172,7 @@ import Testing
     let folder = try SocketFolder()
     let inspector = CacheInspector()
     let photos = MemoryCacheLevel<Int, Photo>(name: "photos", capacity: 100)
-    let server = try CacheInspector.serve(
+    let server = try serveCache(
       photos.observed(as: "photos", by: inspector), at: folder.socket, allowsWrites: true)
     let visitor = try await Visitor(folder.socket)
     #expect(try await visitor.ask(.set, key: "7", value: #"{"name":"sea"}"#).outcome == "done")
@@ -185,7 +186,7 @@ import Testing
     let other = try SocketFolder()
     let opaque = MemoryCacheLevel<Opaque, Opaque>(name: "opaque", capacity: 100)
     try await opaque.set(Opaque(number: 2), forKey: Opaque(number: 1))
-    let second = try CacheInspector.serve(opaque, at: other.socket, allowsWrites: true)
+    let second = try serveCache(opaque, at: other.socket, allowsWrites: true)
     let reader = try await Visitor(other.socket)
     #expect(!reader.client.welcome.tellsEvents)
     #expect(try await reader.ask(.get, key: "opaque 1").value == Data("opaque 2".utf8))
@@ -199,7 +200,7 @@ import Testing
   func closing() async throws {
     let folder = try SocketFolder()
     let stack = Stack()
-    var server: InspectorServer? = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    var server: InspectorServer? = try serveCache(stack.cache, at: folder.socket, name: "app")
     let visitor = try await Visitor(folder.socket)
     server?.close()
     await visitor.wait { $0.ending != nil }
@@ -208,19 +209,19 @@ import Testing
     await #expect(throws: CacheError.self) { try await visitor.ask(.get, key: "a") }
     #expect(try await stack.cache.get("a") != nil)
 
-    server = try CacheInspector.serve(stack.cache, at: folder.socket)
+    server = try serveCache(stack.cache, at: folder.socket)
     let second = try await Visitor(folder.socket)
     server = nil
     await second.wait { $0.ending != nil }
     #expect(!FileManager.default.fileExists(atPath: folder.socket))
-    while stack.inspector.attention?.isOn == true { await Task.yield() }
+    try await turns { stack.inspector.attention?.isOn == false }
   }
 
   @Test("several are attached at once, each is told all, and one too many is told to wait")
   func several() async throws {
     let folder = try SocketFolder()
     let stack = Stack()
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket, name: "app")
+    let server = try serveCache(stack.cache, at: folder.socket, name: "app")
     var visitors: [Visitor] = []
     for _ in 0..<8 { visitors.append(try await Visitor(folder.socket)) }
     _ = try await stack.cache.get("a")
@@ -237,6 +238,25 @@ import Testing
       #expect(error.message == "8 are attached to app already; end one of them")
     }
     visitors.removeAll()
-    while server.attachedCount > 0 { await Task.yield() }
+    try await turns { server.attachedCount == 0 }
+  }
+  @Test("who is refused before it could say hello is told why all the same")
+  func refusedAtOnce() async throws {
+    var (near, far): (Descriptor, Descriptor?) = try UnixSocket.pair()
+    let refusal = ServerLine.Refusal(code: "busy", message: "8 are attached already")
+    #expect(far?.writeAll(Wire.bytes(ServerLine(refused: refusal))) == true)
+    far = nil
+    let error = #expect(throws: CacheError.self) {
+      try InspectorClient.greet(over: near, path: "/app", as: "test", versions: .current) { _ in }
+    }
+    #expect(error?.code == .inUse)
+    #expect(error?.message == "8 are attached already")
+
+    (near, far) = try UnixSocket.pair()
+    far = nil
+    let silent = #expect(throws: CacheError.self) {
+      try InspectorClient.greet(over: near, path: "/app", as: "test", versions: .current) { _ in }
+    }
+    #expect(silent?.message == "the app at /app hung up; try again")
   }
 }

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 import Foundation
 import Testing
 
@@ -12,10 +13,10 @@ import Testing
   import Darwin
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct SocketTests {
+@Suite(.timeLimit(.minutes(10))) struct SocketTests {
   private func refusal(at path: String) -> CacheError? {
     do {
-      _ = try CacheInspector.serve(Stack().cache, at: path)
+      _ = try serveCache(Stack().cache, at: path)
       return nil
     } catch { return error as? CacheError }
   }
@@ -27,7 +28,7 @@ import Testing
   @Test("the socket and a directory that is made for it are the owner's alone")
   func permissions() throws {
     let folder = try SocketFolder()
-    let server = try CacheInspector.serve(Stack().cache, at: "\(folder.path)/run/cache.sock")
+    let server = try serveCache(Stack().cache, at: "\(folder.path)/run/cache.sock")
     #expect(try permissions(of: server.path) == 0o600)
     #expect(try permissions(of: "\(folder.path)/run") == 0o700)
   }
@@ -58,7 +59,7 @@ import Testing
   @Test("a socket that is served is not taken away, one that was left behind is replaced, and a file is left alone")
   func stale() async throws {
     let folder = try SocketFolder()
-    var first: InspectorServer? = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    var first: InspectorServer? = try serveCache(Stack().cache, at: folder.socket)
     let refused = refusal(at: folder.socket)
     #expect(refused?.code == .inUse)
     #expect(refused?.message.contains("end it or choose another path") == true)
@@ -73,7 +74,7 @@ import Testing
     }
     #expect(FileManager.default.fileExists(atPath: folder.socket))
     await #expect(throws: CacheError.self) { _ = try await Visitor(folder.socket) }
-    let second = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    let second = try serveCache(Stack().cache, at: folder.socket)
     _ = try await Visitor(folder.socket)
     second.close()
 
@@ -85,9 +86,9 @@ import Testing
   @Test("who closes late does not remove the socket of a successor")
   func successor() async throws {
     let folder = try SocketFolder()
-    let first = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    let first = try serveCache(Stack().cache, at: folder.socket)
     try FileManager.default.removeItem(atPath: folder.socket)
-    let second = try CacheInspector.serve(Stack().cache, at: folder.socket)
+    let second = try serveCache(Stack().cache, at: folder.socket)
     first.close()
     #expect(FileManager.default.fileExists(atPath: folder.socket))
     _ = try await Visitor(folder.socket)
@@ -110,7 +111,7 @@ import Testing
   func concurrency() async throws {
     let folder = try SocketFolder()
     let stack = Stack(capacity: 256)
-    let server = try CacheInspector.serve(stack.cache, at: folder.socket, allowsWrites: true)
+    let server = try serveCache(stack.cache, at: folder.socket, allowsWrites: true)
     let path = folder.socket
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<4 {
@@ -137,7 +138,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    while server.attachedCount > 0 { await Task.yield() }
+    try await turns { server.attachedCount == 0 }
     #expect(stack.inspector.attention?.isOn == false)
   }
 }

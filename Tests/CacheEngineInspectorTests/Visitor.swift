@@ -92,6 +92,15 @@ final class Visitor: Sendable {
   }
 }
 
+/// Serves a cache to a test, which is not hung up on if it gets no turn for long.
+func serveCache(
+  _ cache: some CacheLevel, at path: String, name: String? = nil, allowsWrites: Bool = false,
+  versions: ProtocolVersions = .current
+) throws -> InspectorServer {
+  try CacheInspector.serve(
+    cache, at: path, name: name, allowsWrites: allowsWrites, versions: versions, patience: .seconds(600))
+}
+
 /// A folder for sockets that is there for as long as a test runs; its path is short, as a socket's has to be.
 struct SocketFolder: ~Copyable {
   let path: String
@@ -113,7 +122,7 @@ struct RawConnection: ~Copyable {
 
   init(_ path: String) async throws {
     descriptor = try await Visitor.elsewhere { try UnixSocket.connect(to: path) }
-    descriptor.setTimeouts(seconds: 10)
+    descriptor.setTimeouts(seconds: 60)
   }
 
   func send(_ text: String) { _ = descriptor.writeAll(Array(text.utf8)) }

@@ -29,8 +29,6 @@ struct Connection {
   static let mostOutgoing = 1 << 20
   /// So many questions of one side are worked on at once.
   static let mostAsks = 8
-  /// For so long somebody may be silent before the greeting.
-  static let patience = Duration.seconds(5)
 
   let id: UInt64
   let descriptor: Descriptor
@@ -91,10 +89,10 @@ struct Connection {
     return answer
   }
 
-  /// Lets go of what nobody has asked for in a while.
-  mutating func forget(at now: ContinuousClock.Instant) {
+  /// Lets go of values that nobody has asked for in so long.
+  mutating func forget(after patience: Duration, at now: ContinuousClock.Instant) {
     guard !kept.isEmpty else { return }
-    kept.removeAll { $0.since.duration(to: now) > WireLimits.patience }
+    kept.removeAll { $0.since.duration(to: now) > patience }
   }
 
   /// Says why not; the rest of what came is of no interest.

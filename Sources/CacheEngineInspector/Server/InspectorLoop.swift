@@ -24,6 +24,8 @@ final class InspectorLoop: Sendable {
     var name: String
     var allowsWrites: Bool
     var versions: ProtocolVersions
+    /// For so long somebody may be silent before the greeting, and for twice as long between two pieces of a value.
+    var patience: Duration
   }
 
   struct State {

@@ -220,10 +220,11 @@ extension InspectorLoop {
     /// Hands over events and how full the levels are, each in its pace.
     mutating func tell() {
       let now = ContinuousClock.now
-      for (id, connection) in connections where connection.since.duration(to: now) > Connection.patience {
+      let patience = loop.terms.patience
+      for (id, connection) in connections where connection.since.duration(to: now) > patience {
         if case .greeting = connection.phase { end(id) }
       }
-      for id in connections.keys { connections[id]?.forget(at: now) }
+      for id in connections.keys { connections[id]?.forget(after: patience * 2, at: now) }
       guard connections.values.contains(where: { if case .open = $0.phase { true } else { false } }) else {
         hasEvents = false
         return

@@ -222,8 +222,8 @@ package enum WireLimits {
   package static let kept = 16 << 20
   /// So many values are kept for one who looks; the oldest goes.
   package static let mostKept = 2
-  /// For so long a value is kept whose rest nobody asks for.
-  package static let patience = Duration.seconds(10)
+  /// For so long somebody may be silent before the greeting, and for twice as long between two pieces of a value.
+  package static let patience = Duration.seconds(5)
   /// Entries in a page.
   package static let page = 1_000
   /// Levels with more entries than this are not listed.

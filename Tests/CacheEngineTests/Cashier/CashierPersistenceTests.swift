@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct CashierPersistenceTests {
+@Suite(.timeLimit(.minutes(10))) struct CashierPersistenceTests {
   private let bench = CashierBench()
 
   @Test("S12 S14 what is persistent is read from its file when memory is dropped, and after a kill")
@@ -81,7 +81,7 @@ import Testing
     try await cashier.set("a", forKey: "file")
     try await cashier.setInMemory("b", forKey: "memory")
     source.send(.warning)
-    while try await cashier.valueInMemory(String.self, forKey: "memory") != nil { await Task.yield() }
+    try await turns { try await cashier.valueInMemory(String.self, forKey: "memory") == nil }
     #expect(try await cashier.string(forKey: "file") == "a")
     listening.cancel()
   }

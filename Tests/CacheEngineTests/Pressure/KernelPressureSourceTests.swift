@@ -7,7 +7,7 @@
 
   @testable import CacheEngine
 
-  @Suite(.timeLimit(.minutes(5)))
+  @Suite(.timeLimit(.minutes(10)))
   final class KernelPressureSourceTests {
     private let kernel = FakeKernel()
     private let clock = ManualClock()
@@ -56,7 +56,7 @@
       first.cancel()
       #expect(!kernel.triggers[0].isClosed)
       second.cancel()
-      for trigger in kernel.triggers { await trigger.waitUntilClosed() }
+      for trigger in kernel.triggers { try await trigger.waitUntilClosed() }
       let (third, told) = subscribe(to: source)
       #expect(kernel.triggers.count == 4)
       kernel.triggers[2].fire()
@@ -102,14 +102,14 @@
     }
 
     @Test("Meeting a limit without making anybody wait is no pressure, running out of memory always is")
-    func confirmsEvents() async {
+    func confirmsEvents() async throws {
       kernel.write("low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n", to: "memory.events")
       kernel.write("some avg10=0.10\nfull avg10=0.00\n", to: "memory.pressure")
       let (subscription, told) = subscribe(to: source())
       var events = told.makeAsyncIterator()
       let asked = kernel.reads(of: "memory.pressure")
       kernel.write("low 0\nhigh 0\nmax 5\noom 0\noom_kill 0\n", to: "memory.events")
-      while kernel.reads(of: "memory.pressure") == asked { await Task.yield() }
+      try await turns { kernel.reads(of: "memory.pressure") > asked }
       kernel.write("low 0\nhigh 0\nmax 5\noom 0\noom_kill 1\n", to: "memory.events")
       #expect(await events.next() == .critical)
       subscription.cancel()
@@ -283,6 +283,6 @@
       return unsafe poll(&polled, 1, 0) == 1 && polled.revents & Int16(POLLHUP) != 0
     }
 
-    func waitUntilClosed() async { while !isClosed { await Task.yield() } }
+    func waitUntilClosed() async throws { try await turns { isClosed } }
   }
 #endif

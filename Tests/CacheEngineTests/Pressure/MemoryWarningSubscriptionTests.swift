@@ -4,17 +4,17 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct MemoryWarningSubscriptionTests {
   private let pressure = ManualPressureSource()
   private let clock = ManualClock()
 
   @Test("C155 while listening, one pressure causes one warning and no clear", arguments: MemoryPressure.allCases)
-  func warnsOnce(kind: MemoryPressure) async {
+  func warnsOnce(kind: MemoryPressure) async throws {
     let level = ScriptedLevel<String, Int>()
     let listening = level.listenToMemoryWarnings(from: pressure)
     pressure.send(kind)
-    await idle(listening)
+    try await idle(listening)
     #expect(level.calls == [.warn])
   }
 
@@ -24,7 +24,7 @@ struct MemoryWarningSubscriptionTests {
     let listening = memory.listenToMemoryWarnings(from: pressure)
     try await memory.set(1, forKey: "a")
     pressure.send()
-    await idle(listening)
+    try await idle(listening)
     #expect(memory.usage.count == 0)
     try await memory.set(2, forKey: "a")
     #expect(memory.peek("a") == 2)
@@ -40,18 +40,18 @@ struct MemoryWarningSubscriptionTests {
   }
 
   @Test("C156 after cancelling, pressure causes no call, and cancelling again is harmless")
-  func cancels() async {
+  func cancels() async throws {
     let level = ScriptedLevel<String, Int>()
     let listening = level.listenToMemoryWarnings(from: pressure, minimumInterval: .zero)
     let other = ScriptedLevel<String, Int>()
     let stillListening = other.listenToMemoryWarnings(from: pressure, minimumInterval: .zero)
     pressure.send()
-    await idle(listening)
+    try await idle(listening)
     listening.cancel()
     listening.cancel()
     #expect(pressure.subscriberCount == 1)
     pressure.send()
-    await idle(stillListening)
+    try await idle(stillListening)
     #expect(level.calls == [.warn])
     #expect(other.calls.contains(.warn))
   }
@@ -64,13 +64,13 @@ struct MemoryWarningSubscriptionTests {
   }
 
   @Test("C157 a composed cache hands one pressure to each of its levels once")
-  func reachesAll() async {
+  func reachesAll() async throws {
     let levels = (0..<4).map { ScriptedLevel<String, Int>(name: "\($0)") }
     let cache = levels[0].compose(levels[1].pooled()).compose(levels[2].conditioned { _ in false })
       .compose(levels[3].normalize())
     let listening = cache.listenToMemoryWarnings(from: pressure)
     pressure.send()
-    await idle(listening)
+    try await idle(listening)
     for level in levels { #expect(level.calls == [.warn]) }
   }
 
@@ -79,7 +79,7 @@ struct MemoryWarningSubscriptionTests {
     let (listening, freed) = listen { MemoryCacheLevel<String, Int>() }
     #expect(freed())
     pressure.send()
-    await idle(listening)
+    try await idle(listening)
     #expect(pressure.subscriberCount == 1)
   }
 
@@ -112,7 +112,7 @@ struct MemoryWarningSubscriptionTests {
   }
 
   @Test("Pressure that comes while a warning is handled causes one further warning, however much it was")
-  func coalesces() async {
+  func coalesces() async throws {
     let level = SlowLevel()
     let listening = level.listenToMemoryWarnings(from: pressure, minimumInterval: .zero, clock: clock)
     pressure.send()
@@ -120,28 +120,28 @@ struct MemoryWarningSubscriptionTests {
     for _ in 0..<20 { pressure.send(.critical) }
     #expect(level.warnings == 1)
     level.gate.open()
-    await idle(listening)
+    try await idle(listening)
     #expect(level.warnings == 2)
   }
 
   @Test("Warnings begin the minimum interval apart, and what came meanwhile is not lost")
-  func isRateLimited() async {
+  func isRateLimited() async throws {
     let level = ScriptedLevel<String, Int>()
     let listening = level.listenToMemoryWarnings(from: pressure, minimumInterval: .seconds(5), clock: clock)
     pressure.send()
-    await idle(listening)
+    try await idle(listening)
     pressure.send()
     pressure.send()
     await clock.waitForSleepers()
     clock.advance(by: .seconds(4))
     #expect(level.count(of: .warn) == 1)
     clock.advance(by: .seconds(1))
-    await idle(listening)
+    try await idle(listening)
     #expect(level.calls == [.warn, .warn])
   }
 
   @Test("A warning that waits for its time is dropped with the subscription, and the cache with it")
-  func dropsTheWaiting() async {
+  func dropsTheWaiting() async throws {
     weak var inside: ScriptedLevel<String, Int>?
     do {
       let level = ScriptedLevel<String, Int>()
@@ -149,19 +149,19 @@ struct MemoryWarningSubscriptionTests {
       let listening = level.compose(ScriptedLevel<String, Int>())
         .listenToMemoryWarnings(from: pressure, minimumInterval: .seconds(5), clock: clock)
       pressure.send()
-      await idle(listening)
+      try await idle(listening)
       pressure.send()
       await clock.waitForSleepers()
       listening.cancel()
       #expect(level.calls == [.warn])
     }
     // The task that slept ends by itself now, and releases what it held.
-    while inside != nil { await Task.yield() }
+    try await turns { inside == nil }
     #expect(pressure.subscriberCount == 0)
   }
 
   @Test("Pressure and cancelling from many threads at once neither crash nor leave a subscription behind")
-  func races() async {
+  func races() async throws {
     let level = ScriptedLevel<String, Int>()
     for _ in 0..<200 {
       let listening = level.listenToMemoryWarnings(from: pressure, minimumInterval: .zero)
@@ -174,8 +174,8 @@ struct MemoryWarningSubscriptionTests {
     #expect(level.count(of: .warn) <= 800)
   }
 
-  private func idle(_ listening: MemoryWarningSubscription) async {
-    while !listening.isIdle { await Task.yield() }
+  private func idle(_ listening: MemoryWarningSubscription) async throws {
+    try await turns { listening.isIdle }
   }
 
   /// Listens on a cache that nobody else holds.

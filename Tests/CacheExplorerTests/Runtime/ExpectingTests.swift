@@ -93,7 +93,7 @@ struct ExpectingTests {
         for _ in 0..<4 { group.addTask { _ = try? await live.cache.get("a") } }
       }
     }
-    while live.statistics.snapshot.pool.joined < 3 { await Task.yield() }
+    try await turns { live.statistics.snapshot.pool.joined >= 3 }
     await clock.waitForSleepers()
     clock.advance(by: .milliseconds(40))
     await reads.value
