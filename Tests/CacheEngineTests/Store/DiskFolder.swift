@@ -38,8 +38,10 @@ final class DiskFolder: Sendable {
       do {
         try FileManager.default.copyItem(atPath: path, toPath: copy.path)
         return copy
-      } catch let error as CocoaError where error.code == .fileReadNoSuchFile && !names.isEmpty {
-        // A segment went between listing and copying it.
+      } catch let error as CocoaError
+        where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) && !names.isEmpty
+      {
+        // A segment, or what is to become a checkpoint, went between listing and copying it.
         continue
       }
     }
