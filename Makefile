@@ -2,6 +2,7 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
+export SWIFT
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineCombineTests
@@ -16,9 +17,11 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
-# Processes of their own: the program's tests start processes and terminals, whose descriptors the engine's need not share.
-	@$(SWIFT) test --skip-build --filter 'CacheEngineTests|CacheEngineInspectorTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests'
-	@$(SWIFT) test --skip-build --filter CacheExplorerTests
+# Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
+# program's tests start processes and terminals, whose descriptors the others need not share.
+	@./Scripts/run-tests --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests'
+	@./Scripts/run-tests --filter CacheEngineInspectorTests
+	@./Scripts/run-tests --filter CacheExplorerTests
 
 # As many kills for each tier; a number that CI has the time for.
 CYCLES ?= 100
@@ -36,7 +39,6 @@ torture: dependencies ## Kill disk levels, fill disks and let system calls fail;
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'
-# By itself: who does not greet in time is let go, and among all the others nobody has the time.
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter CacheEngineInspectorTests
 
 lint: ## Check the layout and the documentation of every source file
