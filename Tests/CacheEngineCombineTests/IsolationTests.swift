@@ -25,7 +25,7 @@ private struct Repository: Sendable {
 
 // Swift stops the process when a closure that belongs to the main actor is called elsewhere. All closures here do,
 // none is marked in any way, as an application would write them.
-@MainActor @Suite(.timeLimit(.minutes(5))) final class MainActorTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) final class MainActorTests {
   let level = ScriptedLevel<String, Int>(onGet: { key in .hit(Entry(key.count)) })
   var values: [Int] = []
   var cancellables: Set<AnyCancellable> = []
@@ -126,7 +126,7 @@ private struct Repository: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ActorTests {
+@Suite(.timeLimit(.minutes(10))) struct ActorTests {
   private actor Counter {
     private let level = ScriptedLevel<String, Int>(onGet: { key in .hit(Entry(key.count)) })
     private var values: [Int] = []

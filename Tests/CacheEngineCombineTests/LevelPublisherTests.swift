@@ -10,7 +10,7 @@ import Testing
   import OpenCombine
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct LevelPublisherTests {
+@Suite(.timeLimit(.minutes(10))) struct LevelPublisherTests {
   let level = ScriptedLevel<String, Int>()
 
   private func outcome<Output>(of publisher: LevelPublisher<Output>) async throws -> [String] {

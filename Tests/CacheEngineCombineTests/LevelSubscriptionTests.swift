@@ -9,7 +9,7 @@ import Testing
   import OpenCombine
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct LevelSubscriptionTests {
+@Suite(.timeLimit(.minutes(10))) struct LevelSubscriptionTests {
   let lifetime = Lifetime()
   let gate = Gate()
   let asked = Counter()

@@ -10,7 +10,7 @@ import Testing
   import OpenCombine
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct PublisherFetcherTests {
+@Suite(.timeLimit(.minutes(10))) struct PublisherFetcherTests {
   struct Broken: Error {}
 
   @Test("C1 C2 a read makes the publisher for its key, once, and gives its value")

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// The README's code with publishers, compiled and run; `ReadmeTests` finds the block here.
-@MainActor @Suite(.timeLimit(.minutes(5))) struct ReadmePublisherTests {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct ReadmePublisherTests {
   private final class Names: Sendable {
     func get(_ key: String) -> AnyPublisher<String, any Error> {
       Just(key.uppercased()).setFailureType(to: (any Error).self).eraseToAnyPublisher()

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheEngineEncryption
 
 /// The faces that stand on a disk level, with a cipher.
-@Suite(.timeLimit(.minutes(5))) struct EncryptedFacesTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptedFacesTests {
   private let folder = EncryptedFolder()
   private let clock = ManualClock()
   private let secret = "SECRETVALUE"

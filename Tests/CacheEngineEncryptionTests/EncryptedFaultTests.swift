@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// A full disk and failing calls under an encrypted level.
-@Suite(.timeLimit(.minutes(5))) struct EncryptedFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptedFaultTests {
   let clock = ManualClock()
 
   @Test(

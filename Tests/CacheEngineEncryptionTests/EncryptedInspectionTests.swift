@@ -6,7 +6,7 @@ import Testing
 @testable import CacheEngineEncryption
 
 /// What is seen of an encrypted directory by who has its key, and by who has not.
-@Suite(.timeLimit(.minutes(2))) struct EncryptedInspectionTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptedInspectionTests {
   let folder = EncryptedFolder()
   let clock = ManualClock()
 

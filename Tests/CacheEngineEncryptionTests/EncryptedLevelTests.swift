@@ -8,7 +8,7 @@ import Testing
 @testable import CacheEngineEncryption
 
 /// A disk level with a cipher, as its users see it.
-@Suite(.timeLimit(.minutes(5))) struct EncryptedLevelTests {
+@Suite(.timeLimit(.minutes(10))) struct EncryptedLevelTests {
   let folder = EncryptedFolder()
   let clock = ManualClock()
 

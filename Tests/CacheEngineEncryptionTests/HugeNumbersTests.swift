@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// Numbers that nobody writes but who wants to end the program.
-@Suite(.timeLimit(.minutes(2))) struct HugeNumbersTests {
+@Suite(.timeLimit(.minutes(10))) struct HugeNumbersTests {
   @Test(
     "P2 huge lengths, file numbers, places in the order of writes and file names do not end the program",
     arguments: [true, false])

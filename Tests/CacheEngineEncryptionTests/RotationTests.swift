@@ -8,7 +8,7 @@ import Testing
 @testable import CacheEngineEncryption
 
 /// From one key to the next.
-@Suite(.timeLimit(.minutes(5))) struct RotationTests {
+@Suite(.timeLimit(.minutes(10))) struct RotationTests {
   let folder = EncryptedFolder()
   let clock = ManualClock()
 

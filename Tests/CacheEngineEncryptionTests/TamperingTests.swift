@@ -7,7 +7,7 @@ import Testing
 @testable import CacheEngineEncryption
 
 /// What somebody can do who writes to the files and has no key: make misses, and nothing else.
-@Suite(.timeLimit(.minutes(5))) struct TamperingTests {
+@Suite(.timeLimit(.minutes(10))) struct TamperingTests {
   let folder = EncryptedFolder()
   let clock = ManualClock()
 

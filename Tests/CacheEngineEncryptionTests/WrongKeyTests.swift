@@ -7,7 +7,7 @@ import Testing
 @testable import CacheEngineEncryption
 
 /// Opening with what does not fit: a clear error, and not one byte changed.
-@Suite(.timeLimit(.minutes(2))) struct WrongKeyTests {
+@Suite(.timeLimit(.minutes(10))) struct WrongKeyTests {
   let folder = EncryptedFolder()
 
   /// An encrypted store with a checkpoint, and with a torn tail and a leftover that an opening would remove.

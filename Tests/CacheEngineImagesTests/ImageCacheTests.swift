@@ -4,7 +4,7 @@ import Foundation
 import LoopbackServer
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ImageCacheTests {
+@Suite(.timeLimit(.minutes(10))) struct ImageCacheTests {
   @Test("C153 C154 an image is fetched once for all who ask, decoded, held as pixels and kept as it came")
   func imageCache() async throws {
     let server = try LoopbackServer()

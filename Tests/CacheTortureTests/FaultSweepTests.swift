@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheTorture
 
-@Suite(.timeLimit(.minutes(2))) struct FaultSweepTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultSweepTests {
   @Test(
     "P3 P4 P6 an error at any system call breaks no promise, while the store is open and afterwards",
     arguments: Durability.allCases, [EIO, ENOSPC, EMFILE])

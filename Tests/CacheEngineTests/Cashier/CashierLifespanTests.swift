@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct CashierLifespanTests {
+@Suite(.timeLimit(.minutes(10))) struct CashierLifespanTests {
   private final class Session: Sendable {}
 
   private let bench = CashierBench()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct CashierTests {
+@Suite(.timeLimit(.minutes(10))) struct CashierTests {
   private let bench = CashierBench()
 
   // MARK: Instances

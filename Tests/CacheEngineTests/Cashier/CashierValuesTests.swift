@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct CashierValuesTests {
+@Suite(.timeLimit(.minutes(10))) struct CashierValuesTests {
   private struct Point: Codable, Equatable, Sendable {
     var x: Int
     var label: String?

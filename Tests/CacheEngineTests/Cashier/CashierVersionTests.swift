@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct CashierVersionTests {
+@Suite(.timeLimit(.minutes(10))) struct CashierVersionTests {
   private let bench = CashierBench()
 
   /// Stores something under a version, and opens the cache under another one.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What must not compile, shown to the compiler.
-@Suite(.timeLimit(.minutes(5))) struct CompositionTypesTests {
+@Suite(.timeLimit(.minutes(10))) struct CompositionTypesTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

@@ -12,7 +12,7 @@ import Testing
 ///   After one that failed in the lower level, reads may give its value or the one before, until a write succeeds.
 /// - `pooled` is linearizable in its writes. A read answers as of some moment after every write that had ended when it
 ///   began; while a write of its key is under way, a later read may share a load that began before an earlier one ended.
-@Suite(.timeLimit(.minutes(5))) struct LinearizabilityTests {
+@Suite(.timeLimit(.minutes(10))) struct LinearizabilityTests {
   private typealias Memory = MemoryCacheLevel<Int, Int>
 
   private static func perKey(_ history: History) -> Bool {

@@ -4,7 +4,7 @@ import Testing
 @testable import CacheEngine
 
 /// The histories must find bugs that are planted on purpose, and quickly.
-@Suite(.timeLimit(.minutes(5))) struct PlantedFaultTests {
+@Suite(.timeLimit(.minutes(10))) struct PlantedFaultTests {
   typealias Memory = MemoryCacheLevel<Int, Int>
   typealias Composition = FaultyCompose<SteppingLevel<Memory>, SteppingLevel<ScriptedLevel<Int, Int>>>
 

@@ -3,7 +3,7 @@ import Testing
 @testable import CacheEngine
 
 /// Thousands of rounds round a pool, each from a seed of its own.
-@Suite(.timeLimit(.minutes(5))) struct PoolRoundTests {
+@Suite(.timeLimit(.minutes(10))) struct PoolRoundTests {
   private func failure<Pool: CacheLevel>(
     in trials: Trials, of pool: (PoolRoundLevel, Pace) -> Pool, isIdle: (Pool) -> Bool
   ) async -> String? where Pool.Key == Int, Pool.Value == Int {

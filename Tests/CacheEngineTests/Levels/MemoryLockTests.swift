@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// What never runs under the lock of a memory level, what goes without being asked for, and what many readers see.
-@Suite(.timeLimit(.minutes(2))) struct MemoryLockTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoryLockTests {
   /// Uses the level when it dies, which would wait for ever under a lock.
   final class Caller: Sendable {
     private let onDeath: @Sendable () -> Void

@@ -4,7 +4,7 @@ import LoopbackServer
 import Testing
 
 /// What a server can do wrong: every case ends in an error of the right kind, in bounded time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct NetworkFaultTests {
   private let server: LoopbackServer
 

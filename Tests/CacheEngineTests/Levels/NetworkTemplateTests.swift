@@ -3,7 +3,7 @@ import Foundation
 import LoopbackServer
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct NetworkTemplateTests {
   /// Notes what it is asked for, and answers with nothing.
   private struct Noting: HTTPTransport {

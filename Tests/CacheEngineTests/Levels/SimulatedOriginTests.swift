@@ -3,7 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct SimulatedOriginTests {
   private let clock = ManualClock()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct UserDefaultsCacheLevelTests {
+@Suite(.timeLimit(.minutes(10))) struct UserDefaultsCacheLevelTests {
   private struct Theme: Codable, Equatable {
     var name: String
     var size = 12

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) final class CacheProviderTests {
+@Suite(.timeLimit(.minutes(10))) final class CacheProviderTests {
   private struct User: Codable, Equatable {
     var name: String
   }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The code of the article about storages, compiled and run.
-@Suite(.timeLimit(.minutes(5))) struct StorageArticleTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageArticleTests {
   private static let root = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct StorageConcurrencyTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageConcurrencyTests {
   let bench = StorageBench()
 
   /// Runs a body on so many threads of their own, none of which is one of Swift's.

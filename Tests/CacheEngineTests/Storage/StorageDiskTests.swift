@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct StorageDiskTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageDiskTests {
   typealias User = StorageBench.User
   let bench = StorageBench()
 

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct StorageFacesTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageFacesTests {
   typealias User = StorageBench.User
   let bench = StorageBench()
 

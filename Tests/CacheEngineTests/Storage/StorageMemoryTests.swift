@@ -3,7 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct StorageMemoryTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageMemoryTests {
   typealias User = StorageBench.User
   let bench = StorageBench()
 

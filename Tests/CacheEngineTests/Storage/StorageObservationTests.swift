@@ -3,7 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct StorageObservationTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageObservationTests {
   typealias User = StorageBench.User
   typealias Change = StorageChange<String>
   let bench = StorageBench()

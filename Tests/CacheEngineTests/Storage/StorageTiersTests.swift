@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct StorageTiersTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageTiersTests {
   typealias User = StorageBench.User
   let bench = StorageBench()
 

@@ -3,7 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct StorageTypesTests {
+@Suite(.timeLimit(.minutes(10))) struct StorageTypesTests {
   typealias User = StorageBench.User
   let bench = StorageBench()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CacheEngine
 
 /// What becomes of a store that nobody has closed and nobody uses any more.
-@Suite(.timeLimit(.minutes(5))) struct DiskLeavingTests {
+@Suite(.timeLimit(.minutes(10))) struct DiskLeavingTests {
   private let folder = DiskFolder()
 
   private func open(capacity: Int = 8 << 20) throws -> DiskCacheLevel<String, Data> {

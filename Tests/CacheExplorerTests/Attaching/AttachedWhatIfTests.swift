@@ -6,7 +6,7 @@ import Testing
 @testable import CacheExplorer
 
 /// What other capacities would have brought to the cache of an app, told from what it tells.
-@Suite(.timeLimit(.minutes(2))) struct AttachedWhatIfTests {
+@Suite(.timeLimit(.minutes(10))) struct AttachedWhatIfTests {
   private final class App: Sendable {
     let folder = "/tmp/cx-\(UUID().uuidString.prefix(8))"
     let memory: BasicCache<String, Data>

@@ -171,7 +171,7 @@ struct ConfigurationReaderTests {
     #expect(problems("levels: " + String(repeating: "[", count: 20_000)).count == 1)
   }
 
-  @Test("Aliases repeat a part, but cannot make a small file endless", .timeLimit(.minutes(1)))
+  @Test("Aliases repeat a part, but cannot make a small file endless", .timeLimit(.minutes(10)))
   func aliases() throws {
     let twice = try read("levels: [memory: &m { capacity: 1 MiB }, memory: *m]")
     #expect(twice.levels.map(\.kind) == Array(repeating: .memory(MemorySpecification(capacity: 1 << 20)), count: 2))

@@ -16,7 +16,7 @@ import Testing
 #endif
 
 /// `cache-explorer attach` and the app in `Examples/AttachedApp`, as two processes.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct AttachTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct AttachTests {
   private static let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
 
   /// The sample app, killed when the test is over.

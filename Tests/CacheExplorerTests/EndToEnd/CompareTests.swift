@@ -51,7 +51,7 @@ import Testing
 }
 
 /// `cache-explorer compare` as a process.
-@Suite(.timeLimit(.minutes(2))) struct CompareTests {
+@Suite(.timeLimit(.minutes(10))) struct CompareTests {
   private static func yaml(_ policy: String, capacity: Int) -> String {
     """
     levels:

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `cache-explorer replay --what-if` as a process.
-@Suite(.timeLimit(.minutes(1))) struct CurveTests {
+@Suite(.timeLimit(.minutes(10))) struct CurveTests {
   private static let counted = """
     levels:
       - memory: { count: 100, policy: lru }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Expectations of `run` and `replay` as processes, and the example of a job that uses them.
-@Suite(.timeLimit(.minutes(2))) struct ExpectTests {
+@Suite(.timeLimit(.minutes(10))) struct ExpectTests {
   private static let yaml = "levels:\n  - memory: { count: 10 }\n  - origin: { latency: 0s, size: 10 B }\n"
 
   @Test("a script whose expectations hold ends with status 0, one in which one does not with 1 and the difference")

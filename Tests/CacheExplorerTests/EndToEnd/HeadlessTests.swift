@@ -3,7 +3,7 @@ import LoopbackServer
 import Testing
 
 /// `cache-explorer run` as a process, against a real HTTP server that serves the files of this repository.
-@Suite(.timeLimit(.minutes(1))) struct HeadlessTests {
+@Suite(.timeLimit(.minutes(10))) struct HeadlessTests {
   private func configuration(_ server: LoopbackServer, timeout: String = "5s", in folder: borrowing TemporaryFolder)
     throws -> String
   {

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// `cache-explorer open` as a process on a terminal of its own, with somebody who types and looks.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct InteractiveTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct InteractiveTests {
   private static let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
 
   private func configuration(in folder: borrowing TemporaryFolder) throws -> String {

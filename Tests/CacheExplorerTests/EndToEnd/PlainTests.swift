@@ -4,7 +4,7 @@ import PseudoTerminal
 import Testing
 
 /// The explorer without a screen, as a process.
-@Suite(.timeLimit(.minutes(2))) struct PlainTests {
+@Suite(.timeLimit(.minutes(10))) struct PlainTests {
   private func stack(in folder: borrowing TemporaryFolder, _ more: String = "") throws -> String {
     try folder.write(
       """

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// `--record` and `--replay` as processes on a terminal of their own.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RecordTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RecordTests {
   private static let environment = ["TERM": "xterm-256color", "LANG": "C.UTF-8"]
 
   private func configuration(in folder: borrowing TemporaryFolder) throws -> String {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// `cache-explorer replay` as a process.
-@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplayTests {
   private static let withOrigin = """
     levels:
       - memory: { count: 3 }

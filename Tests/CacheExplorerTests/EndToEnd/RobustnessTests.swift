@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// What the world does to a program on a terminal: crashes, signals, odd windows, odd locales, floods.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RobustnessTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RobustnessTests {
   private func configuration(in folder: borrowing TemporaryFolder) throws -> String {
     try folder.write(
       """

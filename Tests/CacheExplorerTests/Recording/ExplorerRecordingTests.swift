@@ -5,7 +5,7 @@ import Testing
 @testable import CacheExplorer
 
 /// A live session on a screen in memory: keys, commands, a workload and resizes, recorded and replayed.
-@Suite(.timeLimit(.minutes(2))) @MainActor struct ExplorerRecordingTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ExplorerRecordingTests {
   private static let yaml = """
     name: recorded
     levels:

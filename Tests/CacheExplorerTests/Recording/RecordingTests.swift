@@ -7,7 +7,7 @@ import Testing
 @testable import CacheExplorer
 
 /// What is recorded and replayed.
-@Suite(.timeLimit(.minutes(2))) struct RecordingTests {
+@Suite(.timeLimit(.minutes(10))) struct RecordingTests {
   @Test("Whatever happened, a replay shows the same pictures, cell for cell", arguments: 1...6)
   func samePictures(seed: Int) throws {
     let folder = try TemporaryFolder()

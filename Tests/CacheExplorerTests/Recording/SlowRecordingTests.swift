@@ -6,7 +6,7 @@ import Testing
 @testable import CacheExplorer
 
 /// A recording whose file is written more slowly than the session goes on.
-@Suite(.timeLimit(.minutes(1))) struct SlowRecordingTests {
+@Suite(.timeLimit(.minutes(10))) struct SlowRecordingTests {
   /// A session whose writer stands still until it is let go.
   private struct Slow {
     let path: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheExplorer
 
-@Suite(.timeLimit(.minutes(1))) struct AdjustableClockTests {
+@Suite(.timeLimit(.minutes(10))) struct AdjustableClockTests {
   private let base = ManualClock()
 
   @Test("At its usual speed it shows what the clock below shows")

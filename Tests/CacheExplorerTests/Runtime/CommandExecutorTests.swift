@@ -150,7 +150,7 @@ struct CommandExecutorTests {
     #expect(report.failures == failures)
   }
 
-  @Test("The slowest of workloads can be stopped while it waits", .timeLimit(.minutes(1)))
+  @Test("The slowest of workloads can be stopped while it waits", .timeLimit(.minutes(10)))
   func slowest() async throws {
     let runner = WorkloadRunner(live: try await executor().live)
     let workload = try Workload(WorkloadRequest(name: "scan"))

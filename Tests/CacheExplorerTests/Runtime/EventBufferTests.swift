@@ -33,7 +33,7 @@ struct EventBufferTests {
     #expect(next.lost == 0)
   }
 
-  @Test("Who waits is woken by an event, whether it comes before or after", .timeLimit(.minutes(1)))
+  @Test("Who waits is woken by an event, whether it comes before or after", .timeLimit(.minutes(10)))
   func wakes() async {
     let buffer = EventBuffer(capacity: 4)
     buffer.record(event(1))
@@ -48,7 +48,7 @@ struct EventBufferTests {
     }
   }
 
-  @Test("Who waits is released by cancellation, whether it comes before or after", .timeLimit(.minutes(1)))
+  @Test("Who waits is released by cancellation, whether it comes before or after", .timeLimit(.minutes(10)))
   func cancelled() async {
     let buffer = EventBuffer(capacity: 4)
     for _ in 0..<100 {
@@ -60,7 +60,7 @@ struct EventBufferTests {
     #expect(numbers(buffer.drain()) == [])
   }
 
-  @Test("Events of many tasks are all there or all counted", .timeLimit(.minutes(1)))
+  @Test("Events of many tasks are all there or all counted", .timeLimit(.minutes(10)))
   func concurrent() async {
     let buffer = EventBuffer(capacity: 64)
     let drained = await withTaskGroup(of: Int.self) { group in
@@ -79,7 +79,7 @@ struct EventBufferTests {
 }
 
 struct MailboxTests {
-  @Test("Who takes gets everything that came, in its order", .timeLimit(.minutes(1)))
+  @Test("Who takes gets everything that came, in its order", .timeLimit(.minutes(10)))
   func all() async {
     let mailbox = Mailbox<Int>()
     for letter in 0..<10 { mailbox.post(letter) }
@@ -88,7 +88,7 @@ struct MailboxTests {
     #expect(await mailbox.take() == [10])
   }
 
-  @Test("Who waits is woken by a letter, and no letter is lost", .timeLimit(.minutes(1)))
+  @Test("Who waits is woken by a letter, and no letter is lost", .timeLimit(.minutes(10)))
   func wakes() async {
     let mailbox = Mailbox<Int>()
     let taker = Task {
@@ -103,7 +103,7 @@ struct MailboxTests {
     #expect(await taker.value == Array(0..<1_000))
   }
 
-  @Test("Who waits is released by cancellation with nothing", .timeLimit(.minutes(1)))
+  @Test("Who waits is released by cancellation with nothing", .timeLimit(.minutes(10)))
   func cancelled() async {
     let mailbox = Mailbox<Int>()
     let taker = Task { await mailbox.take() }

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheExplorer
 
 /// The examples and demos under their own workloads, on a clock that runs as fast as they do.
-@Suite(.timeLimit(.minutes(2))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ExampleTests {
   private let clock = ManualClock()
 
   /// Builds a configuration in a folder of its own and sends it its workload, so many requests at a time.

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheExplorer
 
 /// `fault`, `speed`, `advance`, `load`, `reload` and `export`, as scripts write them.
-@Suite(.timeLimit(.minutes(1))) struct FaultCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultCommandTests {
   private func play(_ yaml: String, _ script: String, clock: any CacheClock = AdjustableClock()) async throws
     -> [String]
   {

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheExplorer
 
 /// Configurations with operators, built and used on a clock that stands still.
-@Suite(.timeLimit(.minutes(1))) struct OperatorTests {
+@Suite(.timeLimit(.minutes(10))) struct OperatorTests {
   private let clock = ManualClock()
   private let recorder = RecordingObserver()
 

@@ -2,7 +2,7 @@ import PseudoTerminal
 import Testing
 
 /// Small shell programs on a terminal: what the tests of the real program rely on.
-@Suite("Pseudo-terminal of the tests", .timeLimit(.minutes(2)))
+@Suite("Pseudo-terminal of the tests", .timeLimit(.minutes(10)))
 struct PseudoTerminalTests {
   private func shell(_ script: String, width: Int = 40, height: Int = 5) throws -> PseudoTerminal {
     try PseudoTerminal(

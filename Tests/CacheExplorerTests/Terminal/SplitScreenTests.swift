@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheExplorer
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct SplitScreenTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct SplitScreenTests {
   /// Two caches on one screen, each with a program of its own.
   private struct Both {
     let screen: RecordingScreen

@@ -16,7 +16,7 @@ import Testing
 ///
 /// Signals, crashes and suspending need a process of
 /// their own and are tested with the program.
-@Suite("Terminal", .serialized, .timeLimit(.minutes(2)))
+@Suite("Terminal", .serialized, .timeLimit(.minutes(10)))
 @MainActor
 struct TerminalTests {
   @MainActor

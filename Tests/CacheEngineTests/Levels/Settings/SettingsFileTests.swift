@@ -11,7 +11,7 @@ import Testing
 
 @testable import CacheEngine
 
-@Suite(.timeLimit(.minutes(5))) struct SettingsFileTests {
+@Suite(.timeLimit(.minutes(10))) struct SettingsFileTests {
   private typealias Level = UserDefaultsCacheLevel<String, Data>
 
   private let folder = DiskFolder()
