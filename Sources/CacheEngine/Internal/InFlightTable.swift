@@ -24,61 +24,74 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @usableFromInline var abandoned: Task<Void, Never>?
 
     @inlinable
-    init(waiter: Waiter, flight: FlightID, remaining: Int) {
+    init(waiter: Waiter, flight: FlightID, remaining: Int, abandoned: Task<Void, Never>?) {
       self.waiter = waiter
       self.flight = flight
       self.remaining = remaining
+      self.abandoned = abandoned
     }
   }
 
   @usableFromInline
   struct Flight: Sendable {
-    @usableFromInline let key: Key
-    @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter)]
+    @usableFromInline let id: FlightID
+    @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter)] = []
     @usableFromInline var load: Task<Void, Never>?
 
     @inlinable
-    init(key: Key, waiters: [(id: WaiterID, waiter: Waiter)]) {
-      self.key = key
-      self.waiters = waiters
+    init(id: FlightID) {
+      self.id = id
+    }
+
+    /// Its number, and how many wait for it now.
+    @inlinable
+    mutating func add(_ id: WaiterID, _ waiter: Waiter) -> (FlightID, callers: Int) {
+      waiters.append((id, waiter))
+      return (self.id, waiters.count)
+    }
+
+    /// `nil` if the caller does not wait for this one.
+    @inlinable
+    mutating func leave(_ id: WaiterID) -> Departure? {
+      guard let place = waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      let waiter = waiters.remove(at: place).waiter
+      return Departure(
+        waiter: waiter, flight: self.id, remaining: waiters.count, abandoned: waiters.isEmpty ? load : nil)
     }
   }
 
-  @usableFromInline var flights: [FlightID: Flight] = [:]
-  /// The flight that a new caller of a key joins.
-  @usableFromInline var current: [Key: FlightID] = [:]
-  @usableFromInline var lastID: UInt64 = 0
+  /// The flights that new callers of a key join.
+  @usableFromInline var current: [Key: Flight] = [:]
+  /// Those that nobody joins any more, and some still wait for.
+  @usableFromInline var detached: [FlightID: Flight] = [:]
+  @usableFromInline var lastID: FlightID = 0
 
   @inlinable
   init() {}
 
-  @inlinable var isEmpty: Bool { flights.isEmpty && current.isEmpty }
-
-  @inlinable
-  mutating func nextWaiterID() -> WaiterID {
-    lastID += 1
-    return lastID
-  }
+  @inlinable var isEmpty: Bool { current.isEmpty && detached.isEmpty }
 
   @inlinable
   mutating func join(_ key: Key, id: WaiterID, waiter: Waiter) -> Joined {
-    if let flight = current[key] {
-      flights[flight]?.waiters.append((id, waiter))
-      return .follows(flight, callers: flights[flight]?.waiters.count ?? 0)
-    }
-    lastID += 1
-    current[key] = lastID
-    flights[lastID] = Flight(key: key, waiters: [(id, waiter)])
-    return .leads(lastID)
+    // A flight of an old number is one that was under way.
+    let next = lastID + 1
+    let (flight, callers) = current[key, default: Flight(id: next)].add(id, waiter)
+    guard flight == next else { return .follows(flight, callers: callers) }
+    lastID = next
+    return .leads(next)
   }
 
   /// Hands over the task of a load.
   ///
   /// Returns `false` if nobody waits for it any more: then cancel it, or it has ended.
   @inlinable
-  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID) -> Bool {
-    guard flights[flight] != nil else { return false }
-    flights[flight]?.load = load
+  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> Bool {
+    if let place = current.index(forKey: key), current.values[place].id == flight {
+      current.values[place].load = load
+      return true
+    }
+    guard let place = detached.index(forKey: flight) else { return false }
+    detached.values[place].load = load
     return true
   }
 
@@ -88,17 +101,13 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @inlinable
   mutating func leave(_ id: WaiterID, key: Key) -> Departure? {
     // Almost always the current flight; a detached one has to be looked for.
-    let candidates = current[key].map { [$0] } ?? []
-    for flight in candidates + flights.keys.filter({ flights[$0]?.key == key }) {
-      guard let position = flights[flight]?.waiters.firstIndex(where: { $0.id == id }),
-        let waiter = flights[flight]?.waiters.remove(at: position).waiter
-      else { continue }
-      let remaining = flights[flight]?.waiters.count ?? 0
-      var departure = Departure(waiter: waiter, flight: flight, remaining: remaining)
-      if remaining == 0 {
-        departure.abandoned = flights[flight]?.load
-        drop(flight)
-      }
+    if let place = current.index(forKey: key), let departure = current.values[place].leave(id) {
+      if departure.remaining == 0 { current.remove(at: place) }
+      return departure
+    }
+    for flight in detached.keys {
+      guard let departure = detached[flight]?.leave(id) else { continue }
+      if departure.remaining == 0 { detached[flight] = nil }
       return departure
     }
     return nil
@@ -108,22 +117,23 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   ///
   /// Empty if it was abandoned.
   @inlinable
-  mutating func finish(_ flight: FlightID) -> [Waiter] {
-    let waiters = flights[flight]?.waiters.map(\.waiter) ?? []
-    drop(flight)
-    return waiters
+  mutating func finish(_ flight: FlightID, of key: Key) -> [(id: WaiterID, waiter: Waiter)] {
+    if let place = current.index(forKey: key), current.values[place].id == flight {
+      return current.remove(at: place).value.waiters
+    }
+    return detached.removeValue(forKey: flight)?.waiters ?? []
   }
 
   /// Lets later callers of a key begin a load of their own: what is under way may be out of date.
   @inlinable
-  mutating func detach(_ key: Key) { current[key] = nil }
+  mutating func detach(_ key: Key) {
+    guard let flight = current.removeValue(forKey: key) else { return }
+    detached[flight.id] = flight
+  }
 
   @inlinable
-  mutating func detachAll() { current = [:] }
-
-  @inlinable
-  mutating func drop(_ flight: FlightID) {
-    guard let key = flights.removeValue(forKey: flight)?.key else { return }
-    if current[key] == flight { current[key] = nil }
+  mutating func detachAll() {
+    for flight in current.values { detached[flight.id] = flight }
+    current = [:]
   }
 }

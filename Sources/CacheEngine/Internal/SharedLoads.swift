@@ -1,15 +1,29 @@
-#if !CACHEENGINE_TSAN
-  public import Synchronization
-#endif
+public import Synchronization
 
 /// Lets callers that ask for one key at a time share one load of it.
 ///
 /// The decisions are ``InFlightTable``'s; this class holds the lock, runs the loads, and resumes those who wait.
 @usableFromInline
 final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
+  /// A caller who waits.
+  ///
+  /// The table hands each out once, to the end of its load or to its own departure, so that nothing else need count.
+  @safe
+  @usableFromInline
+  struct Waiter: Sendable {
+    @usableFromInline let continuation: UnsafeContinuation<Answer, any Error>
+
+    @inlinable
+    init(_ continuation: UnsafeContinuation<Answer, any Error>) { unsafe self.continuation = continuation }
+
+    @inlinable
+    func resume(with answer: Result<Answer, any Error>) { unsafe continuation.resume(with: answer) }
+  }
+
   @usableFromInline let recorder: OperatorRecorder
   @usableFromInline let executor: (any TaskExecutor)?
-  @usableFromInline let table = Mutex(InFlightTable<Key, CheckedContinuation<Answer, any Error>>())
+  @usableFromInline let lastCaller = Atomic<UInt64>(0)
+  @usableFromInline let table = Mutex(InFlightTable<Key, Waiter>())
 
   /// The recorder is told who waits for which load.
   ///
@@ -29,10 +43,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     for key: Key, load: @escaping @Sendable () async throws -> Answer
   ) async throws -> Answer {
     try Task.checkCancellation()
-    let id = table.withLock { $0.nextWaiterID() }
+    let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        switch table.withLock({ $0.join(key, id: id, waiter: continuation) }) {
+      try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
+        switch table.withLock({ $0.join(key, id: id, waiter: unsafe Waiter(continuation)) }) {
         case .leads(let flight): begin(flight, key: key, load)
         case .follows(_, let callers): recorder.record(.flightJoined(callers: callers), key: key)
         }
@@ -58,21 +72,21 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     let task = start { [self] in
       let answer: Result<Answer, any Error>
       do { answer = .success(try await load()) } catch { answer = .failure(error) }
-      let waiters = table.withLock { $0.finish(flight) }
+      let waiters = table.withLock { $0.finish(flight, of: key) }
       if let began, !waiters.isEmpty {
         recorder.record(.flightEnded(callers: waiters.count, began.duration(to: recorder.clock.now)), key: key)
       }
-      for waiter in waiters { waiter.resume(with: answer) }
+      for (_, waiter) in waiters { waiter.resume(with: answer) }
     }
     // The load may have ended already, or have lost its last caller before its task was known.
-    if !table.withLock({ $0.attach(task, to: flight) }) { task.cancel() }
+    if !table.withLock({ $0.attach(task, to: flight, of: key) }) { task.cancel() }
   }
 
   @inlinable
   func leave(_ id: UInt64, key: Key) {
     guard let departure = table.withLock({ $0.leave(id, key: key) }) else { return }
     departure.abandoned?.cancel()
-    departure.waiter.resume(throwing: CancellationError())
+    departure.waiter.resume(with: .failure(CancellationError()))
     recorder.record(.flightLeft(callers: departure.remaining), key: key)
     if departure.remaining == 0 { recorder.record(.flightEnded(callers: 0, .zero), key: key) }
   }

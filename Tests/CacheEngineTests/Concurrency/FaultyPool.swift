@@ -29,6 +29,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
 
   private struct State: Sendable {
     var table = InFlightTable<Base.Key, Waiter>()
+    var lastCaller: UInt64 = 0
     /// The loads that callers began.
     var led: [UInt64: Task<Void, Never>] = [:]
     var failures: [Base.Key: any Error] = [:]
@@ -54,7 +55,10 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
   func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     try Task.checkCancellation()
     if flaw == .keepsFailures, let error = state.withLock({ $0.failures[key] }) { throw error }
-    let id = state.withLock { $0.table.nextWaiterID() }
+    let id = state.withLock { state in
+      state.lastCaller += 1
+      return state.lastCaller
+    }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
         join(key, id, waiter)
@@ -107,7 +111,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     }
     let isAwaited = state.withLock { state in
       if flaw == .leaderKillsFollowers { state.led[leader] = load }
-      return state.table.attach(load, to: flight)
+      return state.table.attach(load, to: flight, of: key)
     }
     if !isAwaited { load.cancel() }
   }
@@ -123,7 +127,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
   private func finish(_ flight: UInt64, _ key: Base.Key, _ answer: Result<Lookup<Base.Value>, any Error>) -> [Waiter] {
     state.withLock { state in
       if case .failure(let error) = answer { state.failures[key] = error }
-      let waiters = state.table.finish(flight)
+      let waiters = state.table.finish(flight, of: key).map(\.waiter)
       if flaw == .leavesFlights, let last = waiters.last {
         state.table.detach(key)
         _ = state.table.join(key, id: 0, waiter: last)

@@ -5,6 +5,9 @@ import Testing
 @Suite struct InFlightTableTests {
   var table = InFlightTable<String, Int>()
 
+  /// Who waited for a load of the key.
+  private mutating func finish(_ flight: UInt64) -> [Int] { table.finish(flight, of: "a").map(\.waiter) }
+
   @Test("the first caller of a key leads and the others follow")
   mutating func joins() {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else {
@@ -12,7 +15,7 @@ import Testing
       return
     }
     expect(table.join("a", id: 101, waiter: 2) == .follows(flight, callers: 2))
-    expect(table.finish(flight) == [1, 2])
+    expect(finish(flight) == [1, 2])
     #expect(table.isEmpty)
   }
 
@@ -20,12 +23,12 @@ import Testing
   mutating func abandons() async {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
     let load = Task {}
-    expect(table.attach(load, to: flight))
+    expect(table.attach(load, to: flight, of: "a"))
     _ = table.join("a", id: 101, waiter: 2)
     expect(table.leave(100, key: "a")?.abandoned == nil)
     expect(table.leave(101, key: "a")?.abandoned == load)
     expect(table.leave(101, key: "a") == nil)
-    expect(table.finish(flight) == [])
+    expect(finish(flight) == [])
     #expect(table.isEmpty)
   }
 
@@ -33,7 +36,7 @@ import Testing
   mutating func abandonedEarly() async {
     guard case .leads(let flight) = table.join("a", id: 100, waiter: 1) else { return }
     expect(table.leave(100, key: "a")?.remaining == 0)
-    expect(!table.attach(Task {}, to: flight))
+    expect(!table.attach(Task {}, to: flight, of: "a"))
   }
 
   @Test("a detached load serves those who wait, and the next caller leads anew")
@@ -45,7 +48,7 @@ import Testing
       return
     }
     expect(table.leave(100, key: "a")?.flight == old)
-    expect(table.finish(new) == [2])
+    expect(finish(new) == [2])
     #expect(table.isEmpty)
   }
 }
