@@ -30,8 +30,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// The level that is asked when the upper one has no value.
   public let lower: Lower
 
-  private let observer: (any CacheObserver)?
-  private let partialStores: PartialStores
+  @usableFromInline let observer: (any CacheObserver)?
+  @usableFromInline let partialStores: PartialStores
   @usableFromInline let gate = WriteGate<Key>()
 
   init(upper: Upper, lower: Lower, observer: (any CacheObserver)?, partialStores: PartialStores = .allowed) {
@@ -81,7 +81,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await lookupBelow(key, above: above, since: epoch)
   }
 
-  @usableFromInline
+  @inlinable
   func lookupBelow(
     _ key: Key, above: Result<Lookup<Value>, any Error>, since epoch: UInt64
   ) async throws -> Lookup<Value> {
@@ -112,6 +112,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///
   /// A kind of composition that delivers stale values has its say: `instead` may answer in place of the lower level, which
   /// then is not asked, and `onFailure` may answer when the lower level has failed.
+  @inlinable
   func readBelow(
     _ key: Key, above: Result<Lookup<Value>, any Error>, since epoch: UInt64,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
@@ -149,13 +150,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// A level that fails is passed over and reported; a cancellation ends the read.
-  private func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key) throws {
+  @inlinable
+  func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key) throws {
     guard case .failure(let error) = above else { return }
     if error is CancellationError { throw error }
     report(.get, of: upper.name, key: key, error)
   }
 
-  private func askBelow(_ key: Key, readVersion: UInt64) async throws -> Lookup<Value> {
+  @inlinable
+  func askBelow(_ key: Key, readVersion: UInt64) async throws -> Lookup<Value> {
     try Task.checkCancellation()
     let answer = try await lower.lookup(key)
     guard case .hit(let entry) = answer else { return answer }
@@ -180,6 +183,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -191,6 +195,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: As ``set(_:forKey:)``.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await gate.write(key) {
       try await storeInBoth(value, key, terms)
@@ -201,6 +206,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: As ``set(_:forKey:)``.
+  @inlinable
   public func remove(_ key: Key) async throws {
     try await gate.write(key) {
       try await inBoth {
@@ -230,7 +236,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     await lower.onMemoryWarning()
   }
 
-  private func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws {
+  @inlinable
+  func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws {
     if partialStores == .refused {
       try await lower.store(value, forKey: key, terms: terms)
       // From here on the lower level has the value: a failure above is told as any other.
@@ -247,15 +254,16 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  private func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws
-  {
+  @inlinable
+  func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws {
     var attempts = WriteAttempts()
     try await attempts.attempt(lower.name, writeLower)
     try await attempts.attempt(upper.name, writeUpper)
     if let error = attempts.error { throw error }
   }
 
-  private func report(_ operation: CacheEvent.Operation, of level: String, key: Key, _ error: any Error) {
+  @usableFromInline
+  func report(_ operation: CacheEvent.Operation, of level: String, key: Key, _ error: any Error) {
     guard let observer else { return }
     observer.record(
       CacheEvent(

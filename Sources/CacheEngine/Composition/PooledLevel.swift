@@ -19,9 +19,9 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   public let base: Base
 
   @usableFromInline let reads: SharedLoads<Key, Lookup<Value>>
-  private let computations: SharedLoads<Key, Value>
-  private let gate = WriteGate<Key>()
-  let recorder: OperatorRecorder
+  @usableFromInline let computations: SharedLoads<Key, Value>
+  @usableFromInline let gate = WriteGate<Key>()
+  @usableFromInline let recorder: OperatorRecorder
 
   /// The executor is for the loads, which inherit none.
   init(base: Base, recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
@@ -77,6 +77,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Returns: The value found or made.
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled. A level that fails to read is
   ///   told to the observer, and the value is made.
+  @inlinable
   public func value(
     forKey key: Key, expiry: Expiry? = nil, orCompute compute: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -120,6 +121,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: The error of the level below.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -131,6 +133,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the level below.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
@@ -139,6 +142,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the level below.
+  @inlinable
   public func remove(_ key: Key) async throws {
     try await write(key) { try await base.remove(key) }
   }
@@ -158,7 +162,8 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Nothing is under way.
   var isIdle: Bool { reads.isIdle && computations.isIdle }
 
-  private func write<Answer>(_ key: Key, _ body: () async throws -> Answer) async throws -> Answer {
+  @inlinable
+  func write<Answer>(_ key: Key, _ body: () async throws -> Answer) async throws -> Answer {
     defer {
       reads.detach(key)
       computations.detach(key)

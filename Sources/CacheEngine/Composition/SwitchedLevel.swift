@@ -30,6 +30,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The error of the selected lane.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? {
     switch selector(key) {
     case .first: try await first.get(key)
@@ -42,6 +43,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     switch selector(key) {
     case .first: try await first.lookup(key)
@@ -66,6 +68,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, fresh or stale, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     switch selector(key) {
     case .first: try await first.lookupIncludingExpired(key)
@@ -79,6 +82,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -90,6 +94,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: As ``get(_:)``.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     switch selector(key) {
     case .first: try await first.store(value, forKey: key, terms: terms)
@@ -101,6 +106,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/partialFailure`` or ``CacheError/Code/writeFailed``.
+  @inlinable
   public func remove(_ key: Key) async throws {
     try await inBoth({ try await first.remove(key) }, { try await second.remove(key) })
   }
@@ -118,7 +124,8 @@ where First.Key == Second.Key, First.Value == Second.Value {
     await second.onMemoryWarning()
   }
 
-  private func inBoth(_ writeFirst: () async throws -> Void, _ writeSecond: () async throws -> Void) async throws {
+  @inlinable
+  func inBoth(_ writeFirst: () async throws -> Void, _ writeSecond: () async throws -> Void) async throws {
     var attempts = WriteAttempts()
     try await attempts.attempt(first.name, writeFirst)
     try await attempts.attempt(second.name, writeSecond)

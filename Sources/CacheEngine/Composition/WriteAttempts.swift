@@ -1,8 +1,13 @@
 /// How the writes to the levels of a composition ended.
+@usableFromInline
 struct WriteAttempts {
-  private var failures: [(level: String, error: any Error)] = []
-  private var isAnyWritten = false
+  @usableFromInline var failures: [(level: String, error: any Error)] = []
+  @usableFromInline var isAnyWritten = false
 
+  @inlinable
+  init() {}
+
+  @inlinable
   mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
     do {
       try await write()
@@ -17,7 +22,7 @@ struct WriteAttempts {
     }
   }
 
-  var error: CacheError? {
+  @usableFromInline var error: CacheError? {
     guard let first = failures.first else { return nil }
     var error =
       isAnyWritten

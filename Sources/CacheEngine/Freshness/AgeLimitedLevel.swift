@@ -19,7 +19,7 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// How old an entry may become.
   public let maximumAge: Duration
 
-  private let clock: any CacheClock
+  @usableFromInline let clock: any CacheClock
 
   init(base: Base, maximumAge: Duration, clock: any CacheClock) {
     self.base = base
@@ -32,6 +32,7 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key, if it is young enough.
@@ -39,6 +40,7 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     let answer = limited(try await base.lookup(key))
     return answer.entry?.isStale == true ? .miss(.expired) : answer
@@ -49,11 +51,13 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, fresh or stale, or the reason for the miss.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     limited(try await base.lookupIncludingExpired(key))
   }
 
-  private func limited(_ answer: Lookup<Value>) -> Lookup<Value> {
+  @inlinable
+  func limited(_ answer: Lookup<Value>) -> Lookup<Value> {
     guard case .hit(var entry) = answer, let created = entry.created else { return answer }
     let limit = created.advanced(by: maximumAge)
     entry.deadline = entry.deadline.map { min($0, limit) } ?? limit

@@ -20,7 +20,7 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
   public let expiry: Expiry
 
-  private let clock: any CacheClock
+  @usableFromInline let clock: any CacheClock
 
   init(base: Base, lifetime: Duration, clock: any CacheClock) {
     self.base = base
@@ -67,6 +67,7 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -78,6 +79,7 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     var timed = terms
     timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at)

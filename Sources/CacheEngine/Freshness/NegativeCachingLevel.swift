@@ -16,7 +16,8 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   /// What is held.
   public typealias Value = Base.Value
 
-  private enum Remembered: Sendable {
+  @usableFromInline
+  enum Remembered: Sendable {
     case miss
     case failure(any Error)
   }
@@ -24,10 +25,10 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   /// The level inside.
   public let base: Base
 
-  private let remembered: MemoryCacheLevel<Key, Remembered>
-  private let gate = WriteGate<Key>()
-  let recorder: OperatorRecorder
-  private let isWorthRemembering: @Sendable (any Error) -> Bool
+  @usableFromInline let remembered: MemoryCacheLevel<Key, Remembered>
+  @usableFromInline let gate = WriteGate<Key>()
+  @usableFromInline let recorder: OperatorRecorder
+  @usableFromInline let isWorthRemembering: @Sendable (any Error) -> Bool
 
   init(
     base: Base, lifetime: Duration, countLimit: Int, recorder: OperatorRecorder,
@@ -47,6 +48,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   ///   - ask: Asks the level inside.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: The error of the level inside, now or remembered.
+  @inlinable
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
@@ -77,6 +79,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 
   /// Stores a value in the level inside.
@@ -85,6 +88,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -96,6 +100,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await gate.write(key) {
       try await remembered.remove(key)
@@ -107,6 +112,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the level inside.
+  @inlinable
   public func remove(_ key: Key) async throws {
     try await gate.write(key) {
       try await remembered.remove(key)
@@ -130,7 +136,8 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
     await base.onMemoryWarning()
   }
 
-  private func remember(_ answer: Remembered, _ key: Key, _ version: UInt64) async throws {
+  @inlinable
+  func remember(_ answer: Remembered, _ key: Key, _ version: UInt64) async throws {
     try await gate.backFill(key, readVersion: version) { try await remembered.set(answer, forKey: key) }
   }
 }

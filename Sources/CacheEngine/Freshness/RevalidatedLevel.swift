@@ -53,7 +53,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// When stale values are delivered.
   public let policy: RevalidationPolicy
 
-  let recorder: OperatorRecorder
+  @usableFromInline let recorder: OperatorRecorder
   private let refreshing = Mutex<Set<Key>>([])
 
   init(base: ComposedLevel<Upper, Lower>, policy: RevalidationPolicy, recorder: OperatorRecorder) {
@@ -67,6 +67,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: As the composition of the two levels.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? {
     if let value = peek(key) { return value }
     return try await lookup(key).entry?.value
@@ -76,6 +77,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  @inlinable
   public func peek(_ key: Key) -> Value? { policy.ahead == nil ? base.peek(key) : nil }
 
   /// Returns the entry for a key, fresh or as stale as the policy allows.
@@ -83,6 +85,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As the composition of the two levels.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     let epoch = base.gate.currentEpoch
     let above: Result<Lookup<Value>, any Error>
@@ -113,6 +116,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As the composition of the two levels.
+  @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key)
   }
@@ -120,9 +124,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// How many keys are being read anew.
   public var refreshCount: Int { refreshing.withLock { $0.count } }
 
-  private var now: CacheInstant { recorder.clock.now }
+  @inlinable var now: CacheInstant { recorder.clock.now }
 
-  private func staleEntry(_ key: Key, within limit: Duration?) async throws -> Entry<Value>? {
+  @inlinable
+  func staleEntry(_ key: Key, within limit: Duration?) async throws -> Entry<Value>? {
     guard let limit else { return nil }
     // The level was asked before and has told its failure.
     guard let entry = try? await base.upper.lookupIncludingExpired(key).entry else {
@@ -135,12 +140,14 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return entry
   }
 
-  private func tell(_ entry: Entry<Value>?, _ key: Key) {
+  @usableFromInline
+  func tell(_ entry: Entry<Value>?, _ key: Key) {
     guard let entry, entry.isStale else { return }
     recorder.at(entry.level).record(.servedStale(deadline: entry.deadline), key: key)
   }
 
-  private func refresh(_ key: Key) {
+  @usableFromInline
+  func refresh(_ key: Key) {
     guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
     Task {
       await RequestContext.numbered {

@@ -93,6 +93,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: The error of the level observed.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -104,6 +105,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the level observed.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     // A fetcher takes every write and keeps nothing: there is nothing to tell.
     guard !recorder.isSilent, !(base is any Fetcher) else {
@@ -123,6 +125,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the level observed.
+  @inlinable
   public func remove(_ key: Key) async throws {
     guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.remove(key) }
     try await recorder.timed(.remove, key: EventRecorder.text(of: key)) {
@@ -156,7 +159,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
       key: nil)
   }
 
-  private var expiry: Expiry { (base as? any ExpiringLevel)?.expiry ?? .never }
+  @usableFromInline var expiry: Expiry { (base as? any ExpiringLevel)?.expiry ?? .never }
 }
 
 /// Times what a level does and tells its observer.

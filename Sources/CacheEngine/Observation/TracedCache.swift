@@ -72,6 +72,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   /// - Throws: The error of the cache inside.
+  @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -83,6 +84,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: The error of the cache inside.
+  @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     guard !recorder.isSilent else { return try await base.store(value, forKey: key, terms: terms) }
     try await traced(.set, key: key) {
@@ -96,6 +98,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameter key: The key to remove.
   /// - Throws: The error of the cache inside.
+  @inlinable
   public func remove(_ key: Key) async throws {
     guard !recorder.isSilent else { return try await base.remove(key) }
     try await traced(.remove, key: key) {

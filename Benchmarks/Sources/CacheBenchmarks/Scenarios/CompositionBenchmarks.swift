@@ -6,7 +6,7 @@ enum CompositionBenchmarks {
   static func comparisons(rounds: Int) async throws -> [Comparison] {
     [
       try await depth(rounds: rounds), try await lookups(rounds: rounds), try await transforms(rounds: rounds),
-      pooledMiss(rounds: rounds), pooledHerd(rounds: rounds),
+      try await stores(rounds: rounds), pooledMiss(rounds: rounds), pooledHerd(rounds: rounds),
     ]
   }
 
@@ -58,6 +58,25 @@ enum CompositionBenchmarks {
     comparison.add("3 levels") { try await Workload.drive($0, keys, order) { try await three.lookup($0).entry?.value } }
     comparison.add("5 levels") { try await Workload.drive($0, keys, order) { try await five.lookup($0).entry?.value } }
     return comparison
+  }
+
+  private static func stores(rounds: Int) async throws -> Comparison {
+    let floor = floor()
+    var comparison = Comparison(title: "set, String keys, through so many levels", operations: 200_000, rounds: rounds)
+    comparison.add("Dictionary behind Mutex, sync (the floor)") {
+      try await drive($0) { floor.set(1, forKey: $0) }
+    }
+    let one = try await filled("1")
+    comparison.add("1 level") { try await drive($0) { try await one.set(1, forKey: $0) } }
+    let two = (try await filled("1")).compose(try await filled("2"))
+    comparison.add("2 levels") { try await drive($0) { try await two.set(1, forKey: $0) } }
+    let pooled = two.pooled()
+    comparison.add("2 levels, pooled()") { try await drive($0) { try await pooled.set(1, forKey: $0) } }
+    return comparison
+  }
+
+  private static func drive(_ operations: Int, _ set: (String) async throws -> Void) async throws {
+    for number in 0..<operations { try await set(keys[number % keys.count]) }
   }
 
   private static func transforms(rounds: Int) async throws -> Comparison {
