@@ -51,13 +51,27 @@ struct ChosenPolicy: Sendable {
   @usableFromInline
   mutating func inserted(_ slot: Int32, hash: UInt32) {
     switch kind {
-    case .lru: lru.inserted(slot)
+    case .lru: lru.inserted(slot, hash: hash)
     case .fifo: fifo.inserted(slot, hash: hash)
     case .clock: clock.inserted(slot, hash: hash)
     case .sieve: sieve.inserted(slot, hash: hash)
     case .s3fifo: s3fifo.inserted(slot, hash: hash)
     case .wtinylfu: wtinylfu.inserted(slot, hash: hash)
     case .adaptive: adaptive.inserted(slot, hash: hash)
+    }
+  }
+
+  /// The hash that a slot was inserted with, until the slot is used again.
+  @inline(__always)
+  func hash(_ slot: Int32) -> UInt32 {
+    switch kind {
+    case .lru: lru.hash(slot)
+    case .fifo: fifo.hash(slot)
+    case .clock: clock.hash(slot)
+    case .sieve: sieve.hash(slot)
+    case .s3fifo: s3fifo.hash(slot)
+    case .wtinylfu: wtinylfu.hash(slot)
+    case .adaptive: adaptive.hash(slot)
     }
   }
 

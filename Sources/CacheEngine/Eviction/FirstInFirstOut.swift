@@ -9,6 +9,8 @@ struct FirstInFirstOut: EvictionPolicy {
   mutating func touched(_ slot: Int32) {}
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     guard let oldest = lists.oldest(0) else { return nil }
     lists.remove(oldest)

@@ -11,39 +11,47 @@ struct LeastRecentlyUsed: EvictionPolicy {
   struct Link: Sendable {
     @usableFromInline var newer: Int32
     @usableFromInline var older: Int32
+    @usableFromInline var hash: UInt32
 
     @inlinable
-    init(newer: Int32, older: Int32) {
+    init(newer: Int32 = 0, older: Int32 = 0, hash: UInt32 = 0) {
       self.newer = newer
       self.older = older
+      self.hash = hash
     }
   }
 
   @usableFromInline var links: ContiguousArray<Link>
 
   @inlinable
-  init() { links = [Link(newer: 0, older: 0)] }
+  init() { links = [Link()] }
 
   @inlinable
-  mutating func inserted(_ slot: Int32) {
-    let position = slot + 1
-    while Int(position) >= links.count { links.append(Link(newer: 0, older: 0)) }
-    link(position)
+  mutating func inserted(_ slot: Int32, hash: UInt32 = 0) {
+    let position = Int(slot) + 1
+    links.grow(to: position + 1, repeating: Link())
+    links[position].hash = hash
+    unsafe links.withUnsafeMutableBufferPointer { unsafe Self.link(position, $0) }
   }
 
   @inlinable
-  mutating func inserted(_ slot: Int32, hash: UInt32) { inserted(slot) }
+  func hash(_ slot: Int32) -> UInt32 { links[Int(slot + 1)].hash }
 
   @inlinable
   mutating func touched(_ slot: Int32) {
-    let position = slot + 1
+    let position = Int(slot) + 1
     guard links[0].older != position else { return }
-    unlink(position)
-    link(position)
+    // On the way of every hit: in one go, so that the array is asked once whether it is shared.
+    unsafe links.withUnsafeMutableBufferPointer { links in
+      unsafe Self.unlink(position, links)
+      unsafe Self.link(position, links)
+    }
   }
 
   @inlinable
-  mutating func removed(_ slot: Int32) { unlink(slot + 1) }
+  mutating func removed(_ slot: Int32) {
+    unsafe links.withUnsafeMutableBufferPointer { unsafe Self.unlink(Int(slot) + 1, $0) }
+  }
 
   @inlinable
   var victim: Int32? {
@@ -60,18 +68,19 @@ struct LeastRecentlyUsed: EvictionPolicy {
 
   // The head's `older` is the newest entry and its `newer` the oldest: the list is a ring through the head.
   @inlinable
-  mutating func link(_ position: Int32) {
-    let newest = links[0].older
-    links[Int(position)] = Link(newer: 0, older: newest)
-    links[Int(newest)].newer = position
-    links[0].older = position
+  static func link(_ position: Int, _ links: UnsafeMutableBufferPointer<Link>) {
+    let newest = unsafe links[0].older
+    unsafe links[position].newer = 0
+    unsafe links[position].older = newest
+    unsafe links[Int(newest)].newer = Int32(truncatingIfNeeded: position)
+    unsafe links[0].older = Int32(truncatingIfNeeded: position)
   }
 
   @inlinable
-  mutating func unlink(_ position: Int32) {
-    let link = links[Int(position)]
-    links[Int(link.newer)].older = link.older
-    links[Int(link.older)].newer = link.newer
+  static func unlink(_ position: Int, _ links: UnsafeMutableBufferPointer<Link>) {
+    let (newer, older) = unsafe (links[position].newer, links[position].older)
+    unsafe links[Int(newer)].older = older
+    unsafe links[Int(older)].newer = newer
   }
 }
 

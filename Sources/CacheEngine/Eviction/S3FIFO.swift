@@ -30,6 +30,8 @@ struct S3FIFO: EvictionPolicy {
   mutating func touched(_ slot: Int32) { lists[mark: slot] = min(3, lists[mark: slot] + 1) }
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     let total = lists.total
     let smallShare = total / 10

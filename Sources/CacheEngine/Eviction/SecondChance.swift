@@ -10,6 +10,8 @@ struct SecondChance: EvictionPolicy {
   mutating func touched(_ slot: Int32) { lists[mark: slot] = 1 }
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     while let oldest = lists.oldest(0) {
       guard lists[mark: oldest] != 0 else {

@@ -16,6 +16,8 @@ struct Sieve: EvictionPolicy {
     lists.remove(slot)
   }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     guard var candidate = hand ?? lists.oldest(0) else { return nil }
     while lists[mark: candidate] != 0, let next = lists.newer(than: candidate) ?? lists.oldest(0) {

@@ -7,13 +7,28 @@ struct SlotLists: Sendable {
     var newer: Int32
     var older: Int32
     var hash: UInt32 = 0
-    /// The list that the slot is in; -1 for none.
-    var list: Int8 = -1
-    /// What the policy notes of the slot: a visited bit, a frequency.
-    var mark: UInt8 = 0
+  }
+
+  /// The list that a slot is in, and what the policy notes of the slot: a visited bit, a frequency up to 15.
+  private struct Note: Sendable {
+    static let inNone: UInt8 = 15
+    private var bits: UInt8
+
+    init(list: UInt8, mark: UInt8) { bits = list << 4 | mark }
+
+    var list: UInt8 {
+      get { bits >> 4 }
+      set { bits = newValue << 4 | mark }
+    }
+    var mark: UInt8 {
+      get { bits & 15 }
+      set { bits = bits & 0xf0 | newValue }
+    }
   }
 
   private var nodes: ContiguousArray<Node>
+  /// Of each slot; in a node they would take four bytes.
+  private var notes: ContiguousArray<Note> = []
   private var counts: ContiguousArray<Int>
   /// The slots in all lists.
   private(set) var total = 0
@@ -27,11 +42,11 @@ struct SlotLists: Sendable {
 
   func count(_ list: Int) -> Int { counts[list] }
   func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot + heads)].hash }
-  func list(_ slot: Int32) -> Int { Int(nodes[Int(slot + heads)].list) }
+  func list(_ slot: Int32) -> Int { Int(notes[Int(slot)].list) }
 
   subscript(mark slot: Int32) -> UInt8 {
-    get { nodes[Int(slot + heads)].mark }
-    set { nodes[Int(slot + heads)].mark = newValue }
+    get { notes[Int(slot)].mark }
+    set { notes[Int(slot)].mark = newValue }
   }
 
   func oldest(_ list: Int) -> Int32? { slot(at: nodes[list].newer) }
@@ -40,40 +55,52 @@ struct SlotLists: Sendable {
   /// Puts a slot that is in no list at the newest end of one.
   mutating func append(_ slot: Int32, hash: UInt32, to list: Int) {
     let position = Int(slot + heads)
-    while nodes.count <= position { nodes.append(Node(newer: 0, older: 0)) }
+    nodes.grow(to: position + 1, repeating: Node(newer: 0, older: 0))
+    notes.grow(to: Int(slot) + 1, repeating: Note(list: Note.inNone, mark: 0))
     nodes[position].hash = hash
-    nodes[position].mark = 0
-    link(slot + heads, list)
-  }
-
-  mutating func remove(_ slot: Int32) { unlink(slot + heads) }
-
-  /// Makes a slot the newest of a list; its mark stays.
-  mutating func move(_ slot: Int32, to list: Int) {
-    unlink(slot + heads)
-    link(slot + heads, list)
-  }
-
-  private func slot(at position: Int32) -> Int32? { position < heads ? nil : position - heads }
-
-  private mutating func link(_ position: Int32, _ list: Int) {
-    let newest = nodes[list].older
-    nodes[Int(position)].newer = Int32(list)
-    nodes[Int(position)].older = newest
-    nodes[Int(position)].list = Int8(list)
-    nodes[Int(newest)].newer = position
-    nodes[list].older = position
+    notes[Int(slot)].mark = 0
+    notes[Int(slot)].list = UInt8(list)
+    unsafe nodes.withUnsafeMutableBufferPointer { unsafe Self.link(position, list, $0) }
     counts[list] += 1
     total += 1
   }
 
-  private mutating func unlink(_ position: Int32) {
-    let node = nodes[Int(position)]
-    nodes[Int(node.newer)].older = node.older
-    nodes[Int(node.older)].newer = node.newer
-    nodes[Int(position)].list = -1
-    counts[Int(node.list)] -= 1
+  mutating func remove(_ slot: Int32) {
+    counts[self.list(slot)] -= 1
     total -= 1
+    notes[Int(slot)].list = Note.inNone
+    unsafe nodes.withUnsafeMutableBufferPointer { unsafe Self.unlink(Int(slot + heads), $0) }
+  }
+
+  /// Makes a slot the newest of a list; its mark stays.
+  mutating func move(_ slot: Int32, to list: Int) {
+    let old = self.list(slot)
+    if old != list {
+      counts[old] -= 1
+      counts[list] += 1
+      notes[Int(slot)].list = UInt8(list)
+    }
+    // On the way of every hit: in one go, so that the array is asked once whether it is shared.
+    unsafe nodes.withUnsafeMutableBufferPointer { nodes in
+      unsafe Self.unlink(Int(slot + heads), nodes)
+      unsafe Self.link(Int(slot + heads), list, nodes)
+    }
+  }
+
+  private func slot(at position: Int32) -> Int32? { position < heads ? nil : position - heads }
+
+  private static func link(_ position: Int, _ list: Int, _ nodes: UnsafeMutableBufferPointer<Node>) {
+    let newest = unsafe nodes[list].older
+    unsafe nodes[position].newer = Int32(truncatingIfNeeded: list)
+    unsafe nodes[position].older = newest
+    unsafe nodes[Int(newest)].newer = Int32(truncatingIfNeeded: position)
+    unsafe nodes[list].older = Int32(truncatingIfNeeded: position)
+  }
+
+  private static func unlink(_ position: Int, _ nodes: UnsafeMutableBufferPointer<Node>) {
+    let (newer, older) = unsafe (nodes[position].newer, nodes[position].older)
+    unsafe nodes[Int(newer)].older = older
+    unsafe nodes[Int(older)].newer = newer
   }
 }
 

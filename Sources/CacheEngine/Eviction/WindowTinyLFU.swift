@@ -41,6 +41,8 @@ struct WindowTinyLFU: EvictionPolicy {
 
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     let share = windowShare(of: lists.total)
     shrinkWindow(to: share)

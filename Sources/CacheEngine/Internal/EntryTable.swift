@@ -3,9 +3,11 @@
 /// A slot number names a record for as long as it lives; policies order these numbers and need to know nothing of keys.
 /// The index is that of ``SlotTable``: open addressing with linear probing and backward-shift deletion (Knuth, The Art
 /// of Computer Programming 3, 6.4, algorithm R), 32 bits of each hash beside the slot number. Changed: records lie in
-/// blocks and never move; they know their hash, so that no key is hashed to
-/// evict it; and there is no reference count between a reader and a record, so that two readers write to no line of the
-/// processor's cache in common.
+/// blocks and never move; and there is no reference count between a reader and a record, so that two readers write to no
+/// line of the processor's cache in common.
+///
+/// A record does not know its hash, which would take eight bytes of it: who takes one out has the key, or is told by the
+/// policy, which keeps the hash for itself.
 @usableFromInline
 @safe
 struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
@@ -13,21 +15,19 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   struct Record: Sendable {
     @usableFromInline var key: Key
     @usableFromInline var entry: MemoryEntry<Value>
-    @usableFromInline let hash: UInt32
 
     @inlinable
-    init(key: Key, entry: MemoryEntry<Value>, hash: UInt32) {
+    init(key: Key, entry: MemoryEntry<Value>) {
       self.key = key
       self.entry = entry
-      self.hash = hash
     }
   }
 
   /// 0 for an empty place, else the hash, then the slot number plus one.
   @usableFromInline var index: UnsafeMutablePointer<UInt64>
   @usableFromInline var mask: Int
-  /// Four blocks hold as many records as there are in all blocks before, so that little room is spare.
-  @usableFromInline let blocks: UnsafeMutablePointer<UnsafeMutablePointer<Record>>
+  /// Sixteen blocks hold as many records as there are in all blocks before, so that little room is spare.
+  @usableFromInline var blocks: UnsafeMutablePointer<UnsafeMutablePointer<Record>>
   @usableFromInline var blockCount = 0
   /// The slots below this one have been used.
   @usableFromInline var used: Int32 = 0
@@ -37,15 +37,12 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var lastFree: Int32 = -1
   @usableFromInline var freeCount = 0
 
-  /// Slot numbers are 32 bits: no more blocks than these are possible.
-  @usableFromInline static var mostBlocks: Int { 28 * 4 }
-
   @inlinable
   init() {
     unsafe index = .allocate(capacity: 16)
     unsafe index.initialize(repeating: 0, count: 16)
     mask = 15
-    unsafe blocks = .allocate(capacity: Self.mostBlocks)
+    unsafe blocks = .allocate(capacity: 0)
   }
 
   @inlinable
@@ -103,22 +100,30 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   func deadline(of slot: Int32) -> CacheInstant? { unsafe record(slot).pointee.entry.deadline }
 
+  /// The time at which an entry leaves that has a deadline.
+  @inlinable
+  func due(_ slot: Int32, keepsExpired: Duration) -> CacheInstant {
+    unsafe record(slot).pointee.entry.storedDeadline.advanced(by: keepsExpired)
+  }
+
   /// Adds a key that is not there.
   @inlinable
-  mutating func insert(_ record: consuming Record) -> Int32 {
+  mutating func insert(_ record: consuming Record, hash: UInt32) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
     let slot = lastFree >= 0 ? takeFree() : nextSlot()
-    place(UInt64(record.hash) << 32 | UInt64(UInt32(slot + 1)))
+    place(UInt64(hash) << 32 | UInt64(UInt32(slot + 1)))
     unsafe self.record(slot).initialize(to: record)
     return slot
   }
 
   /// Takes a record out and returns it, so that its key and its value can die outside the caller's lock.
+  ///
+  /// The hash is the one that it was inserted with.
   @inlinable
-  mutating func remove(_ slot: Int32) -> Record {
+  mutating func remove(_ slot: Int32, hash: UInt32) -> Record {
     let record = unsafe record(slot).move()
-    let word = UInt64(record.hash) << 32 | UInt64(UInt32(slot + 1))
-    var hole = Int(record.hash) & mask
+    let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
+    var hole = Int(hash) & mask
     while unsafe index[hole] != word { hole = (hole &+ 1) & mask }
     var next = (hole &+ 1) & mask
     while unsafe index[next] != 0 {
@@ -154,13 +159,12 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// The block that a slot's record lies in, its place there, and the block's length.
   ///
-  /// Every power of two from 16 on is divided into four blocks.
+  /// Every power of two from 64 on is divided into sixteen blocks.
   @inlinable
   static func position(of slot: Int32) -> (block: Int, place: Int, length: Int) {
-    let number = Int(slot) &+ 16
-    let power = Int.bitWidth &- 1 &- number.leadingZeroBitCount
-    let quarter = power &- 2
-    return ((power &- 4) &* 4 &+ (number &>> quarter) &- 4, number & (1 &<< quarter &- 1), 1 &<< quarter)
+    let number = Int(slot) &+ 64
+    let part = Int.bitWidth &- 5 &- number.leadingZeroBitCount
+    return ((part &- 2) &* 16 &+ (number &>> part) &- 16, number & (1 &<< part &- 1), 1 &<< part)
   }
 
   @inlinable
@@ -186,12 +190,22 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func nextSlot() -> Int32 {
     let slot = used
     let (block, place, length) = Self.position(of: slot)
-    if place == 0, block == blockCount {
-      unsafe blocks[block] = .allocate(capacity: length)
-      blockCount += 1
-    }
+    if place == 0, block == blockCount { addBlock(length) }
     used += 1
     return slot
+  }
+
+  @inlinable
+  @inline(never)
+  mutating func addBlock(_ length: Int) {
+    if blockCount % 16 == 0 {
+      let old = unsafe blocks
+      unsafe blocks = .allocate(capacity: blockCount + 16)
+      unsafe blocks.moveInitialize(from: old, count: blockCount)
+      unsafe old.deallocate()
+    }
+    unsafe (blocks + blockCount).initialize(to: .allocate(capacity: length))
+    blockCount += 1
   }
 
   @inlinable

@@ -4,11 +4,10 @@
 /// 64 buckets, each wheel 64 times as slow as the one before, and a bit for each bucket that is not empty, so that empty
 /// time costs nothing. A slot is put where the highest digit (base 64) in which its tick differs from the present says, and
 /// moves at most seven times to a quicker wheel. Changed: a bucket is emptied one slot a step, so that a caller with a
-/// lock decides how long it goes on.
+/// lock decides how long it goes on; and when the time of a slot comes is not kept, but asked of the caller when a slot moves.
 @usableFromInline
 struct TimingWheel: Sendable {
   private struct Node: Sendable {
-    var tick: UInt64 = 0
     var next: Int32 = -1
     /// The node before, or for the first one its bucket, counted down from -1; `free` for none.
     var previous = Int32.min
@@ -39,10 +38,9 @@ struct TimingWheel: Sendable {
       occupied = ContiguousArray(repeating: 0, count: Self.wheels)
     }
     if count == 0 { present = min(Self.tick(now), Self.tick(deadline)) }
-    if nodes.count <= slot { nodes.append(contentsOf: repeatElement(Node(), count: Int(slot) + 1 - nodes.count)) }
-    nodes[Int(slot)].tick = Self.tick(deadline)
+    nodes.grow(to: Int(slot) + 1, repeating: Node())
     count += 1
-    link(slot)
+    link(slot, Self.tick(deadline))
   }
 
   /// Forgets a slot.
@@ -53,7 +51,7 @@ struct TimingWheel: Sendable {
     count -= 1
   }
 
-  /// Whether ``popDue(now:steps:)`` has something to do.
+  /// Whether ``popDue(now:steps:deadline:)`` has something to do.
   @usableFromInline
   func isDue(now: CacheInstant) -> Bool {
     guard count > 0 else { return false }
@@ -61,13 +59,16 @@ struct TimingWheel: Sendable {
   }
 
   /// Takes out a slot whose tick is over; `nil` if there is none, or none was found in so many steps.
+  ///
+  /// The deadline of a slot is the one that it was scheduled with.
   @usableFromInline
-  mutating func popDue(now: CacheInstant, steps: inout Int) -> Int32? {
+  mutating func popDue(now: CacheInstant, steps: inout Int, deadline: (Int32) -> CacheInstant) -> Int32? {
     let now = Self.tick(now)
     while count > 0, steps > 0 {
       steps -= 1
       if let bucket = cascading {
-        if buckets[bucket] >= 0 { relink(buckets[bucket]) } else { cascading = nil }
+        let slot = buckets[bucket]
+        if slot >= 0 { relink(slot, Self.tick(deadline(slot))) } else { cascading = nil }
         continue
       }
       guard let (bucket, start) = nextBucket, start <= now else {
@@ -114,13 +115,13 @@ struct TimingWheel: Sendable {
     return nil
   }
 
-  private mutating func relink(_ slot: Int32) {
+  private mutating func relink(_ slot: Int32, _ tick: UInt64) {
     unlink(slot)
-    link(slot)
+    link(slot, tick)
   }
 
-  private mutating func link(_ slot: Int32) {
-    let tick = max(nodes[Int(slot)].tick, present)
+  private mutating func link(_ slot: Int32, _ tick: UInt64) {
+    let tick = max(tick, present)
     let wheel = min(Self.wheels - 1, (63 - ((tick ^ present) | 63).leadingZeroBitCount) / 6)
     let bucket = wheel * 64 + Int(tick >> UInt64(wheel * 6) & 63)
     let first = buckets[bucket]

@@ -191,7 +191,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     guard state.withOrder({ $0.wheel.isDue(now: past) }) else { return }
     let departed = state.withLock { entries, order in
       var departed = Departed<Key, Value>()
-      entries.takeDue(now: past, order: &order, departed: &departed)
+      entries.takeDue(now: past, keepsExpired: keepsExpired, order: &order, departed: &departed)
       return departed
     }
     if removalListener != nil { report(departed, now: past) }
@@ -262,7 +262,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
         return Departed()
       }
       return entries.insert(
-        Table.Record(key: key, entry: entry, hash: hash), tags: terms.tags, keepsExpired: keepsExpired, now: now,
+        Table.Record(key: key, entry: entry), hash: hash, tags: terms.tags, keepsExpired: keepsExpired, now: now,
         order: &order)
     }
     guard isStored else { return false }

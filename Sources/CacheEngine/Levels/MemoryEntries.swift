@@ -55,11 +55,11 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Puts an entry in, after what must leave for it has left.
   @inlinable
   mutating func insert(
-    _ record: consuming Table.Record, tags newTags: Set<String>, keepsExpired: Duration, now: CacheInstant,
-    order: inout MemoryOrder
+    _ record: consuming Table.Record, hash: UInt32, tags newTags: Set<String>, keepsExpired: Duration,
+    now: CacheInstant, order: inout MemoryOrder
   ) -> Departed<Key, Value> {
     var departed = Departed<Key, Value>()
-    let (cost, hash) = (record.entry.cost, record.hash)
+    let cost = record.entry.cost
     let due = record.entry.deadline?.advanced(by: keepsExpired)
     if let slot = table.find(record.key, hash: hash) {
       let oldCost = table.cost(of: slot)
@@ -72,20 +72,20 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         departed.appendReplaced(record)
         return departed
       }
-      departed.appendReplaced(take(slot, order: &order))
+      departed.appendReplaced(take(slot, hash: hash, order: &order))
     }
     guard cost <= order.capacity, order.countLimit > 0 else {
       departed.append(record)
       return departed
     }
-    if order.wheel.count > 0 { takeDue(now: now, order: &order, departed: &departed) }
+    if order.wheel.count > 0 { takeDue(now: now, keepsExpired: keepsExpired, order: &order, departed: &departed) }
     order.policy.arriving(hash)
-    while order.isFull(for: cost, count: table.count), let victim = order.policy.evict() {
-      departed.append(takeOut(victim, order: &order))
+    while order.isFull(for: cost, count: table.count), let victim = order.evict() {
+      departed.append(takeOut(victim.slot, hash: victim.hash, order: &order))
       order.evictions &+= 1
     }
     if !newTags.isEmpty { tags.insert(newTags, for: record.key) }
-    order.inserted(table.insert(record), hash: hash, cost: cost, due: due, now: now)
+    order.inserted(table.insert(record, hash: hash), hash: hash, cost: cost, due: due, now: now)
     return departed
   }
 
@@ -94,11 +94,12 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// A few, since somebody waits for the lock: an insertion adds one entry and lets more than one go, so none stay for good.
   @inlinable
   @inline(never)
-  mutating func takeDue(now: CacheInstant, order: inout MemoryOrder, departed: inout Departed<Key, Value>) {
+  mutating func takeDue(
+    now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder, departed: inout Departed<Key, Value>
+  ) {
     var steps = 32
-    while let slot = order.wheel.popDue(now: now, steps: &steps) {
-      order.policy.removed(slot)
-      departed.append(takeOut(slot, order: &order))
+    while let due = popDue(now: now, keepsExpired: keepsExpired, steps: &steps, order: &order) {
+      departed.append(take(due.slot, hash: due.hash, order: &order))
       order.expirations &+= 1
     }
   }
@@ -108,17 +109,26 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     _ key: Key, hash: UInt32, order: inout MemoryOrder, if condition: (MemoryEntry<Value>) -> Bool = { _ in true }
   ) -> Table.Record? {
     guard let slot = table.find(key, hash: hash), condition(table[slot]) else { return nil }
-    return take(slot, order: &order)
+    return take(slot, hash: hash, order: &order)
+  }
+
+  @inlinable
+  func popDue(
+    now: CacheInstant, keepsExpired: Duration, steps: inout Int, order: inout MemoryOrder
+  ) -> (slot: Int32, hash: UInt32)? {
+    order.popDue(now: now, steps: &steps) { table.due($0, keepsExpired: keepsExpired) }
   }
 
   /// Takes out every entry whose time has come, be it now.
   mutating func removeDue(now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) -> [Table.Record] {
     var removed: [Table.Record] = []
     var steps = Int.max
-    while let slot = order.wheel.popDue(now: now, steps: &steps) { removed.append(take(slot, order: &order)) }
+    while let due = popDue(now: now, keepsExpired: keepsExpired, steps: &steps, order: &order) {
+      removed.append(take(due.slot, hash: due.hash, order: &order))
+    }
     for slot in order.wheel.slotsOfTick(now) {
       guard let deadline = table.deadline(of: slot), deadline.advanced(by: keepsExpired) <= now else { continue }
-      removed.append(take(slot, order: &order))
+      removed.append(take(slot, hash: order.policy.hash(slot), order: &order))
     }
     order.expirations &+= removed.count
     return removed
@@ -150,17 +160,17 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Takes out an entry that the policy has given up.
   @inlinable
-  mutating func takeOut(_ slot: Int32, order: inout MemoryOrder) -> Table.Record {
-    let record = table.remove(slot)
+  mutating func takeOut(_ slot: Int32, hash: UInt32, order: inout MemoryOrder) -> Table.Record {
+    let record = table.remove(slot, hash: hash)
     order.evicted(slot, cost: record.entry.cost)
     if !tags.tagsByKey.isEmpty { tags.remove(record.key) }
     return record
   }
 
   @inlinable
-  mutating func take(_ slot: Int32, order: inout MemoryOrder) -> Table.Record {
+  mutating func take(_ slot: Int32, hash: UInt32, order: inout MemoryOrder) -> Table.Record {
     order.policy.removed(slot)
-    return takeOut(slot, order: &order)
+    return takeOut(slot, hash: hash, order: &order)
   }
 
   @inlinable
@@ -221,6 +231,9 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
       if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
       for slot in held where table.find(table.key(of: slot), hash: Table.hash(table.key(of: slot))) != slot {
         return "the key of slot \(slot) is not found"
+      }
+      for slot in held where order.policy.hash(slot) != Table.hash(table.key(of: slot)) {
+        return "the policy knows slot \(slot) by another hash"
       }
       let mortal = held.count { table.deadline(of: $0) != nil }
       if order.wheel.count != mortal { return "the wheel has \(order.wheel.count) of \(mortal) entries" }

@@ -43,11 +43,20 @@ struct MemoryOrder: ReadOrder {
     if due != nil || wheel.count > 0 { wheel.schedule(slot, at: due, now: now) }
   }
 
-  /// Notes that an entry leaves which the policy did not choose.
+  /// Chooses the entry that leaves when room is needed, and says with which hash it came.
   @usableFromInline
-  mutating func removed(_ slot: Int32, cost: Int) {
-    policy.removed(slot)
-    evicted(slot, cost: cost)
+  mutating func evict() -> (slot: Int32, hash: UInt32)? {
+    guard let slot = policy.evict() else { return nil }
+    return (slot, policy.hash(slot))
+  }
+
+  /// Takes out of the wheel an entry whose time is over, as ``TimingWheel`` does, and says with which hash it came.
+  @usableFromInline
+  mutating func popDue(
+    now: CacheInstant, steps: inout Int, deadline: (Int32) -> CacheInstant
+  ) -> (slot: Int32, hash: UInt32)? {
+    guard let slot = wheel.popDue(now: now, steps: &steps, deadline: deadline) else { return nil }
+    return (slot, policy.hash(slot))
   }
 
   /// Notes that an entry leaves which the policy chose.

@@ -47,6 +47,8 @@ struct AdaptivePolicy: EvictionPolicy {
 
   mutating func removed(_ slot: Int32) { order.removed(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { order.hash(slot) }
+
   mutating func evict() -> Int32? {
     if !order.isFull, order.count >= Self.fewest { begin() }
     if order.isFull {
