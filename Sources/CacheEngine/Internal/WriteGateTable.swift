@@ -15,6 +15,38 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     init() {}
 
     @inlinable var isIdle: Bool { occupant == nil && readers == 0 && queue.isEmpty }
+
+    /// The version that the read must find again.
+    @inlinable
+    mutating func beginRead() -> UInt64 {
+      readers += 1
+      return version
+    }
+
+    /// Whether the write may begin at once; otherwise it stands in the queue now.
+    @inlinable
+    mutating func enter(_ id: UInt64) -> Bool {
+      guard occupant == nil else {
+        queue.append(id)
+        return false
+      }
+      beginWrite()
+      return true
+    }
+
+    /// The write whose turn it is now, if one waits.
+    @inlinable
+    mutating func next() -> UInt64? {
+      guard !queue.isEmpty else { return nil }
+      beginWrite()
+      return queue.removeFirst()
+    }
+
+    @inlinable
+    mutating func beginWrite() {
+      occupant = .write
+      version += 1
+    }
   }
 
   @usableFromInline var lines: [Key: Line] = [:]
@@ -52,19 +84,15 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func finishWrite(_ key: Key, isBackFill: Bool = false) -> [UInt64] {
-    var line = lines[key, default: Line()]
-    if !isBackFill { line.version += 1 }
     busyCount -= 1
-    if line.queue.isEmpty {
-      line.occupant = nil
-      lines[key] = line.isIdle ? nil : line
+    guard let place = lines.index(forKey: key) else { return grantClear() }
+    if !isBackFill { lines.values[place].version += 1 }
+    guard let next = lines.values[place].next() else {
+      lines.values[place].occupant = nil
+      if lines.values[place].isIdle { lines.remove(at: place) }
       return grantClear()
     }
-    let next = line.queue.removeFirst()
-    line.occupant = .write
-    line.version += 1
     busyCount += 1
-    lines[key] = line
     return [next]
   }
 
@@ -85,25 +113,23 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func beginRead(_ key: Key) -> UInt64 {
-    lines[key, default: Line()].readers += 1
-    return lines[key]?.version ?? 0
+    lines[key, default: Line()].beginRead()
   }
 
   @inlinable
   mutating func endRead(_ key: Key) {
-    guard var line = lines[key] else { return }
-    line.readers -= 1
-    lines[key] = line.isIdle ? nil : line
+    guard let place = lines.index(forKey: key) else { return }
+    lines.values[place].readers -= 1
+    if lines.values[place].isIdle { lines.remove(at: place) }
   }
 
   @inlinable
   mutating func beginBackFill(_ key: Key, readVersion: UInt64) -> Bool {
-    guard !isClearing, clears.isEmpty, var line = lines[key], line.occupant == nil,
-      line.version == readVersion
+    guard !isClearing, clears.isEmpty, let place = lines.index(forKey: key),
+      lines.values[place].occupant == nil, lines.values[place].version == readVersion
     else { return false }
-    line.occupant = .backFill
+    lines.values[place].occupant = .backFill
     busyCount += 1
-    lines[key] = line
     return true
   }
 
@@ -147,14 +173,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func enqueue(_ id: UInt64, key: Key) -> Bool {
-    var line = lines[key, default: Line()]
-    defer { lines[key] = line }
-    guard line.occupant == nil else {
-      line.queue.append(id)
-      return false
-    }
-    line.occupant = .write
-    line.version += 1
+    guard lines[key, default: Line()].enter(id) else { return false }
     busyCount += 1
     return true
   }
