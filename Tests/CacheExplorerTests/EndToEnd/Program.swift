@@ -66,12 +66,12 @@ extension Pipe {
   }
 }
 
-/// A folder that is there for as long as a test runs.
+/// A folder that is there for as long as a test runs; its path is short, as sentences on one line of a screen tell it.
 struct TemporaryFolder: ~Copyable {
   let url: URL
 
   init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-\(UUID().uuidString)")
+    url = FileManager.default.temporaryDirectory.appending(path: "cx-\(UUID().uuidString.prefix(8))")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
