@@ -43,6 +43,8 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     for key: Key, load: @escaping @Sendable () async throws -> Answer
   ) async throws -> Answer {
     try Task.checkCancellation()
+    // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
+    guard key == key else { return try await load() }
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     return try await withTaskCancellationHandler {
       try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in

@@ -123,4 +123,18 @@ import Testing
     expect(table.cancel(2) == [])
     expect(table.finishWrite("a") == [3])
   }
+
+  @Test("P17 a key that does not equal itself leaves nothing behind")
+  func unequalToItself() {
+    var table = WriteGateTable<Double>()
+    _ = table.beginRead(.nan)
+    expect(table.requestWrite(.nan, id: 1))
+    expect(!table.requestClear(id: 2))
+    expect(!table.requestWrite(.nan, id: 3))
+    expect(table.finishWrite(.nan) == [2])
+    expect(table.finishClear() == [3])
+    expect(table.finishWrite(.nan) == [])
+    table.endRead(.nan)
+    #expect(table.isEmpty)
+  }
 }
