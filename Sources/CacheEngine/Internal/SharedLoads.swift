@@ -96,10 +96,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   // A task that starts at once, on the caller's thread, costs a third of one that is enqueued first.
   @inlinable
   func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      Task.immediate(executorPreference: executor, operation: work)
-    } else {
-      Task(executorPreference: executor, operation: work)
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
+      defer { NestedStarts.leave() }
+      return Task.immediate(executorPreference: executor, operation: work)
     }
+    return Task(executorPreference: executor, operation: work)
   }
 }

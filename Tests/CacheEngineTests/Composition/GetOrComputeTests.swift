@@ -96,4 +96,17 @@ import Testing
     clock.advance(by: .seconds(3))
     #expect(try await memory.get("a") == nil)
   }
+
+  @Test("P2 values that are made one from the other may stand in a long line", arguments: [100, 10_000])
+  func longLine(length: Int) async throws {
+    let cache = MemoryCacheLevel<Int, Int>().pooled()
+    #expect(try await Self.countdown(from: length, in: cache) == length)
+  }
+
+  private static func countdown(
+    from number: Int, in cache: PooledLevel<MemoryCacheLevel<Int, Int>>
+  ) async throws -> Int {
+    guard number > 0 else { return 0 }
+    return try await cache.value(forKey: number) { try await countdown(from: number - 1, in: cache) + 1 }
+  }
 }
