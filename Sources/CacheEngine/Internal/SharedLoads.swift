@@ -37,6 +37,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Nothing is under way.
   var isIdle: Bool { table.withLock { $0.isEmpty } }
 
+  /// Whoever asks for this key now will wait for a load that began before.
+  @inlinable
+  func isUnderWay(_ key: Key) -> Bool { table.withLock { $0.current[key] != nil } }
+
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
   @inlinable
   func answer(

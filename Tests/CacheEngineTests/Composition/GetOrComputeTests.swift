@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @Suite struct GetOrComputeTests {
@@ -101,6 +102,33 @@ import Testing
   func longLine(length: Int) async throws {
     let cache = MemoryCacheLevel<Int, Int>().pooled()
     #expect(try await Self.countdown(from: length, in: cache) == length)
+  }
+
+  @Test("P2 a closure that asks for the value that it makes is told so", .timeLimit(.minutes(10)))
+  func circular() async throws {
+    let cache = level.pooled()
+    let other = ScriptedLevel<String, Int>().pooled()
+    @Sendable func make(_ key: String) async throws -> Int {
+      try await cache.value(forKey: key) { try await make(key == "a" ? "b" : "a") }
+    }
+    let error = await #expect(throws: CacheError.self) { try await make("a") }
+    #expect(error?.code == .circular)
+    // Another pool may well be asked for the same key, and this one again by a task that outlives the making.
+    let made = Gate()
+    let later = Mutex<Task<Int, any Error>?>(nil)
+    let value = try await cache.value(forKey: "a") {
+      later.withLock {
+        $0 = Task {
+          try await made.pass()
+          try await cache.remove("a")
+          return try await cache.value(forKey: "a") { 2 }
+        }
+      }
+      return try await other.value(forKey: "a") { 1 }
+    }
+    #expect(value == 1)
+    made.open()
+    #expect(try await later.withLock { $0 }?.value == 2)
   }
 
   private static func countdown(
