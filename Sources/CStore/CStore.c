@@ -68,3 +68,13 @@ uint32_t cstore_thread_number(void) {
 }
 
 void cstore_change_thread_number(void) { thread_number += 1; }
+
+static _Thread_local uint32_t starts;
+
+bool cstore_enter_start(uint32_t most) {
+  if (starts >= most) return false;
+  starts += 1;
+  return true;
+}
+
+void cstore_leave_start(void) { starts -= 1; }

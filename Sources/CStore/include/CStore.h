@@ -3,6 +3,7 @@
 #ifndef CACHEENGINE_CSTORE_H
 #define CACHEENGINE_CSTORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,5 +28,11 @@ uint32_t cstore_thread_number(void);
 
 /// Gives this thread another number, after it met a thread that may have the same.
 void cstore_change_thread_number(void);
+
+/// Notes that this thread starts something within what it has started, unless it has done so as often already.
+bool cstore_enter_start(uint32_t most);
+
+/// Notes that what the thread started last has ended, or waits.
+void cstore_leave_start(void);
 
 #endif

@@ -34,7 +34,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the values for all keys as one entry, or the reason of the first miss.
   ///
   /// - Parameter keys: The keys to look up.
-  /// - Returns: An entry that expires when the first of its values does, or the reason for the miss.
+  /// - Returns: An entry that expires when the first of its values does and has the tags of all, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ keys: [Base.Key]) async throws -> Lookup<[Base.Value]> {
     Self.joined(try await keys.concurrently { [base] in try await base.lookup($0) })
@@ -125,6 +125,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
         whole.value.append(entry.value)
         whole.isStale = whole.isStale || entry.isStale
         whole.level = whole.level ?? entry.level
+        whole.tags.formUnion(entry.tags)
         if let deadline = entry.deadline { whole.deadline = min(whole.deadline ?? deadline, deadline) }
         if let created = entry.created { whole.created = min(whole.created ?? created, created) }
       }
@@ -136,7 +137,10 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
 extension CacheLevel {
   /// Lets this level be asked for many keys at once, all or nothing.
   ///
-  /// The result is a level like any other: it composes, transforms and pools.
+  /// The result is a level like any other: it composes, transforms and pools. Compose and pool first, though, where keys
+  /// can stand in several lists: `memory.compose(disk).pooled().allBatch()`. What orders writes and refuses what is out of
+  /// date goes by keys, and to a composition or a pool of batch levels a list is one key: two lists that have a key in
+  /// common know nothing of each other.
   ///
   /// - Returns: A level whose keys are lists of this level's keys.
   public func allBatch() -> BatchLevel<Self> { BatchLevel(base: self) }
@@ -164,12 +168,22 @@ extension Array where Element: Hashable & Sendable {
   fileprivate func concurrently<Answer: Sendable>(
     _ work: @escaping @Sendable (Element) async throws -> Answer
   ) async throws -> [Answer] {
-    let answers = try await withThrowingTaskGroup(of: (Element, Answer).self) { group in
-      for element in Set(self) { group.addTask { (element, try await work(element)) } }
-      var answers: [Element: Answer] = [:]
-      for try await (element, answer) in group { answers[element] = answer }
+    // By number, since an element with a NaN in it would not be found again.
+    var numbers: [Element: Int] = [:]
+    var distinct: [Element] = []
+    let places = map { element in
+      if let number = numbers[element] { return number }
+      let number = distinct.count
+      numbers[element] = number
+      distinct.append(element)
+      return number
+    }
+    let answers = try await withThrowingTaskGroup(of: (Int, Answer).self) { [distinct] group in
+      for (number, element) in distinct.enumerated() { group.addTask { (number, try await work(element)) } }
+      var answers: [Int: Answer] = [:]
+      for try await (number, answer) in group { answers[number] = answer }
       return answers
     }
-    return compactMap { answers[$0] }
+    return places.compactMap { answers[$0] }
   }
 }

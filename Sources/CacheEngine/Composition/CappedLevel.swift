@@ -127,6 +127,8 @@ struct WaitingLine: Sendable {
   init(places: Int) { self.places = places }
 
   var waiting: Int { inLine.count }
+  /// Those who wait, and those who gave up and are not forgotten yet.
+  var noted: Int { line.count }
   var isEmpty: Bool { running == 0 && inLine.isEmpty && kept.isEmpty }
 
   mutating func enter() -> (id: UInt64, isAdmitted: Bool) {
@@ -155,7 +157,13 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  mutating func giveUp(_ id: UInt64) { inLine.remove(id) }
+  mutating func giveUp(_ id: UInt64) {
+    inLine.remove(id)
+    // Where no place comes back, nobody passes over those who gave up.
+    guard line.count - head > 2 * inLine.count + 64 else { return }
+    line = line[head...].filter { inLine.contains($0) }
+    head = 0
+  }
 
   mutating func keep(_ id: UInt64) { kept.insert(id) }
 

@@ -92,6 +92,9 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
 extension CacheLevel {
   /// Lets this level be asked with keys of another kind.
   ///
+  /// Where several keys become one, compose and pool first and transform the keys of the whole: a composition or a pool of
+  /// levels with transformed keys orders reads and writes by the keys that it is given.
+  ///
   /// - Parameter transformer: Turns the keys asked for into this level's own.
   /// - Returns: The level for the other keys.
   public func transformKeys<Transformer: OneWayTransformer>(

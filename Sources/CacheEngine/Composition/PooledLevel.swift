@@ -75,13 +75,19 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - expiry: When a value made here expires; `nil` for the level's own default.
   ///   - compute: Makes the value. It is cancelled when the last caller who waits for it is.
   /// - Returns: The value found or made.
-  /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled. A level that fails to read is
-  ///   told to the observer, and the value is made.
+  /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled; ``CacheError`` with code
+  ///   ``CacheError/Code/circular`` if the closure, or what it asks, asks this pool for the value that it makes. A level
+  ///   that fails to read is told to the observer, and the value is made.
   @inlinable
   public func value(
     forKey key: Key, expiry: Expiry? = nil, orCompute compute: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     if let value = base.peek(key) { return value }
+    if ValueInTheMaking.isAny, computations.isUnderWay(key), ValueInTheMaking.isUnderWay(key, for: self) {
+      throw CacheError(
+        .circular, "the value for the key \(key) was asked for by what makes it; let the closure ask for others only",
+        level: name)
+    }
     return try await computations.answer(for: key) { [self] in
       let version = gate.beginRead(key)
       defer { gate.endRead(key) }
@@ -92,7 +98,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
       } catch {
         recorder.record(.failed(.get, String(describing: error), .zero), key: key)
       }
-      let value = try await compute()
+      let value = try await ValueInTheMaking.make(key, for: self, by: compute)
       try await gate.backFill(key, readVersion: version) {
         do {
           try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))

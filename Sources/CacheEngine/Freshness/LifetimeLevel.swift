@@ -82,7 +82,7 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     var timed = terms
-    timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at)
+    timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at) ?? .never
     try await base.store(value, forKey: key, terms: timed)
   }
 }

@@ -37,12 +37,18 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Nothing is under way.
   var isIdle: Bool { table.withLock { $0.isEmpty } }
 
+  /// Whoever asks for this key now will wait for a load that began before.
+  @inlinable
+  func isUnderWay(_ key: Key) -> Bool { table.withLock { $0.current[key] != nil } }
+
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
   @inlinable
   func answer(
     for key: Key, load: @escaping @Sendable () async throws -> Answer
   ) async throws -> Answer {
     try Task.checkCancellation()
+    // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
+    guard key == key else { return try await load() }
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     return try await withTaskCancellationHandler {
       try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
@@ -94,10 +100,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   // A task that starts at once, on the caller's thread, costs a third of one that is enqueued first.
   @inlinable
   func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      Task.immediate(executorPreference: executor, operation: work)
-    } else {
-      Task(executorPreference: executor, operation: work)
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
+      defer { NestedStarts.leave() }
+      return Task.immediate(executorPreference: executor, operation: work)
     }
+    return Task(executorPreference: executor, operation: work)
   }
 }

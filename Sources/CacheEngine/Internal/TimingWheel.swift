@@ -37,7 +37,11 @@ struct TimingWheel: Sendable {
       buckets = ContiguousArray(repeating: -1, count: Self.wheels * 64)
       occupied = ContiguousArray(repeating: 0, count: Self.wheels)
     }
-    if count == 0 { present = min(Self.tick(now), Self.tick(deadline)) }
+    if count == 0 {
+      present = min(Self.tick(now), Self.tick(deadline))
+      // Its slots were forgotten while it was being emptied: what lies in it from now on is of a later turn.
+      cascading = nil
+    }
     nodes.grow(to: Int(slot) + 1, repeating: Node())
     count += 1
     link(slot, Self.tick(deadline))

@@ -1,4 +1,7 @@
 /// Who may write which key now, as a plain value.
+///
+/// A key that does not equal itself, with a NaN in it, say, has no line, since that would never be found again: its writes
+/// wait for clears only, and it is not back-filled.
 @usableFromInline
 struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @usableFromInline enum Occupant: Sendable { case write, backFill }
@@ -113,7 +116,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func beginRead(_ key: Key) -> UInt64 {
-    lines[key, default: Line()].beginRead()
+    guard key == key else { return 0 }
+    return lines[key, default: Line()].beginRead()
   }
 
   @inlinable
@@ -173,7 +177,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func enqueue(_ id: UInt64, key: Key) -> Bool {
-    guard lines[key, default: Line()].enter(id) else { return false }
+    guard key != key || lines[key, default: Line()].enter(id) else { return false }
     busyCount += 1
     return true
   }

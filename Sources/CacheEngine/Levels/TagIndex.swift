@@ -18,7 +18,8 @@ struct TagIndex<Key: Hashable & Sendable>: Sendable {
 
   @usableFromInline
   mutating func insert(_ tags: Set<String>, for key: Key) {
-    guard !tags.isEmpty else { return }
+    // A key that does not equal itself (NaN) would never be found again, to be removed with its entry.
+    guard !tags.isEmpty, key == key else { return }
     tagsByKey[key] = tags
     for tag in tags { keysByTag[tag, default: []].insert(key) }
   }

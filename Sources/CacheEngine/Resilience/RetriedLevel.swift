@@ -48,7 +48,9 @@ public struct RetryPolicy: Sendable, Equatable {
     var delay = initialDelay / .seconds(1)
     let longest = maximumDelay / .seconds(1)
     for _ in 1..<max(retry, 1) where delay < longest { delay *= factor }
-    return .seconds(min(delay, longest) * (1 - jitter + jitter * chance))
+    let seconds = min(delay, longest) * (1 - jitter + jitter * chance)
+    // Nothing times an infinite factor is no number, and a duration of more than 292 years may not be one either.
+    return seconds > 0 ? .seconds(min(seconds, 9e9)) : .zero
   }
 }
 

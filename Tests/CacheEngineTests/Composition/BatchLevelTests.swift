@@ -146,4 +146,21 @@ import Testing
     #expect(try await batch.get([1, 2]) == nil)
     #expect(try await batch.lookupIncludingExpired([1, 2]).entry?.isStale == true)
   }
+
+  @Test("C85 values stay in the places of their keys, also those of a key that does not equal itself")
+  func unequalToItself() async throws {
+    let numbers = BasicFetcher<Double, String> { "\($0)" }
+    #expect(try await numbers.allBatch().get([1, .nan, 2]) == ["1.0", "nan", "2.0"])
+  }
+
+  @Test("what is copied up as a list can be removed by the tags that its entries have below")
+  func keepsTags() async throws {
+    let (memory, store) = (MemoryCacheLevel<String, Int>(), MemoryCacheLevel<String, Int>())
+    try await store.set(1, forKey: "a", tags: ["x"])
+    try await store.set(2, forKey: "b", tags: ["y"])
+    let batch = memory.allBatch().compose(store.allBatch())
+    #expect(try await batch.get(["a", "b"]) == [1, 2])
+    try await memory.removeAll(tagged: "x")
+    #expect(memory.peek("a") == nil)
+  }
 }

@@ -140,6 +140,21 @@ import Testing
     #expect(served == ids.dropFirst().map(\.id).filter { $0 % 3 != 0 })
     #expect(line.isEmpty)
   }
+
+  @Test("P17 those who gave up are forgotten, also where no place ever comes back")
+  func forgets() {
+    var line = WaitingLine(places: 1)
+    _ = line.enter()
+    let patient = line.enter()
+    for _ in 0..<10_000 {
+      let caller = line.enter()
+      line.giveUp(caller.id)
+    }
+    #expect(line.noted < 200)
+    #expect(line.leave() == patient.id)
+    #expect(line.leave() == nil)
+    #expect(line.isEmpty)
+  }
 }
 
 extension CacheEvent {

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @Suite struct GetOrComputeTests {
@@ -95,5 +96,45 @@ import Testing
     _ = try await memory.pooled().value(forKey: "a", expiry: .after(.seconds(3))) { 1 }
     clock.advance(by: .seconds(3))
     #expect(try await memory.get("a") == nil)
+  }
+
+  @Test("P2 values that are made one from the other may stand in a long line", arguments: [100, 10_000])
+  func longLine(length: Int) async throws {
+    let cache = MemoryCacheLevel<Int, Int>().pooled()
+    #expect(try await Self.countdown(from: length, in: cache) == length)
+  }
+
+  @Test("P2 a closure that asks for the value that it makes is told so", .timeLimit(.minutes(10)))
+  func circular() async throws {
+    let cache = level.pooled()
+    let other = ScriptedLevel<String, Int>().pooled()
+    @Sendable func make(_ key: String) async throws -> Int {
+      try await cache.value(forKey: key) { try await make(key == "a" ? "b" : "a") }
+    }
+    let error = await #expect(throws: CacheError.self) { try await make("a") }
+    #expect(error?.code == .circular)
+    // Another pool may well be asked for the same key, and this one again by a task that outlives the making.
+    let made = Gate()
+    let later = Mutex<Task<Int, any Error>?>(nil)
+    let value = try await cache.value(forKey: "a") {
+      later.withLock {
+        $0 = Task {
+          try await made.pass()
+          try await cache.remove("a")
+          return try await cache.value(forKey: "a") { 2 }
+        }
+      }
+      return try await other.value(forKey: "a") { 1 }
+    }
+    #expect(value == 1)
+    made.open()
+    #expect(try await later.withLock { $0 }?.value == 2)
+  }
+
+  private static func countdown(
+    from number: Int, in cache: PooledLevel<MemoryCacheLevel<Int, Int>>
+  ) async throws -> Int {
+    guard number > 0 else { return 0 }
+    return try await cache.value(forKey: number) { try await countdown(from: number - 1, in: cache) + 1 }
   }
 }

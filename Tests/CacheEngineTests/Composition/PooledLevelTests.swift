@@ -1,4 +1,5 @@
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @testable import CacheEngine
@@ -185,6 +186,18 @@ import Testing
       }
       #expect(pool.isIdle)
     }
+  }
+
+  @Test("P2 P17 a read of a key that does not equal itself ends, and leaves nothing behind", .timeLimit(.minutes(10)))
+  func unequalToItself() async throws {
+    let level = ScriptedLevel<Double, Int>()
+    let cache = level.compose(ScriptedLevel<Double, Int>()).pooled()
+    #expect(try await cache.get(.nan) == nil)
+    #expect(try await cache.value(forKey: .nan) { 1 } == 1)
+    try await cache.set(2, forKey: .nan)
+    #expect(cache.isIdle)
+    #expect(cache.gate.state.withLock { $0.table.isEmpty })
+    #expect(cache.base.gate.state.withLock { $0.table.isEmpty })
   }
 }
 

@@ -81,4 +81,14 @@ import Testing
     let fetcher = BasicFetcher<String, Int> { $0.count }
     #expect(try await fetcher.maximumAge(.zero, clock: clock).get("four") == 4)
   }
+
+  @Test("what is set to live for ever does, also where the level inside has a lifetime of its own")
+  func forEver() async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(60)), clock: clock)
+    let level = memory.expiring(after: .seconds(10), clock: clock)
+    try await level.set(1, forKey: "a", expiry: .never)
+    clock.advance(by: .seconds(100))
+    #expect(try await level.get("a") == 1)
+  }
 }

@@ -64,4 +64,21 @@ import Testing
     // A slot moves from wheel to wheel a few times at most.
     #expect(rounds <= 1_000 * 8 / 32)
   }
+
+  @Test("what is forgotten while its bucket is being emptied holds up nothing that comes into that bucket a turn later")
+  func forgottenHalfway() {
+    func tick(_ number: Int64) -> CacheInstant { instant(number * Self.millisecond) }
+    var wheel = TimingWheel()
+    for slot in Int32(0)..<40 { wheel.schedule(slot, at: tick(100), now: tick(0)) }
+    var steps = 8
+    #expect(wheel.popDue(now: tick(70), steps: &steps, deadline: { _ in tick(100) }) == nil)
+    for slot in Int32(0)..<40 { wheel.cancel(slot) }
+    // A turn of the quickest wheel but one later, in the same bucket of it.
+    wheel.schedule(0, at: tick(4_096 + 100), now: tick(4_096 + 10))
+    steps = 100
+    #expect(wheel.popDue(now: tick(4_096 + 20), steps: &steps, deadline: { _ in tick(4_096 + 100) }) == nil)
+    #expect(steps > 0, "it went round in circles")
+    #expect(!wheel.isDue(now: tick(4_096 + 20)))
+    #expect(wheel.popDue(now: tick(5_000), steps: &steps, deadline: { _ in tick(4_096 + 100) }) == 0)
+  }
 }

@@ -123,4 +123,116 @@ import Testing
     expect(table.cancel(2) == [])
     expect(table.finishWrite("a") == [3])
   }
+
+  @Test("P17 a key that does not equal itself leaves nothing behind")
+  func unequalToItself() {
+    var table = WriteGateTable<Double>()
+    _ = table.beginRead(.nan)
+    expect(table.requestWrite(.nan, id: 1))
+    expect(!table.requestClear(id: 2))
+    expect(!table.requestWrite(.nan, id: 3))
+    expect(table.finishWrite(.nan) == [2])
+    expect(table.finishClear() == [3])
+    expect(table.finishWrite(.nan) == [])
+    table.endRead(.nan)
+    #expect(table.isEmpty)
+  }
+
+  @Test(
+    "whoever writes, clears, reads and gives up: writes of a key and clears are alone, no back-fill is late, all get a turn",
+    arguments: 0..<30)
+  func agreesWithModel(seed: UInt64) {
+    enum Request { case write(Int), clear }
+    var generator = SeededGenerator(seed: seed)
+    var table = WriteGateTable<Int>()
+    var waiting: [UInt64: Request] = [:]
+    var running: [UInt64: Request] = [:]
+    var fills: [Int] = []
+    var readers: [(key: Int, version: UInt64, isOvertaken: Bool)] = []
+
+    func overtake(_ request: Request) {
+      for place in readers.indices {
+        if case .write(let key) = request, key != readers[place].key { continue }
+        readers[place].isOvertaken = true
+      }
+    }
+    func begin(_ ids: [UInt64]) {
+      for id in ids {
+        guard let request = waiting.removeValue(forKey: id) else {
+          Issue.record("\(id) got a turn and did not wait")
+          continue
+        }
+        switch request {
+        case .clear: #expect(running.isEmpty && fills.isEmpty)
+        case .write(let key):
+          #expect(!fills.contains(key))
+          for case .write(key) in running.values { Issue.record("two writes of one key") }
+          for case .clear in running.values { Issue.record("a write in a clear") }
+        }
+        running[id] = request
+        overtake(request)
+      }
+    }
+    func finish(_ id: UInt64) {
+      guard let request = running.removeValue(forKey: id) else { return }
+      overtake(request)
+      switch request {
+      case .clear: begin(table.finishClear())
+      case .write(let key): begin(table.finishWrite(key))
+      }
+    }
+
+    for _ in 0..<3_000 {
+      let key = Int.random(in: 0..<4, using: &generator)
+      switch Int.random(in: 0..<14, using: &generator) {
+      case 0..<3:
+        let id = table.nextID()
+        waiting[id] = .write(key)
+        if table.requestWrite(key, id: id) { begin([id]) }
+      case 3:
+        let id = table.nextID()
+        waiting[id] = .clear
+        if table.requestClear(id: id) { begin([id]) }
+      case 4..<6:
+        let isBusy = running.values.contains {
+          switch $0 {
+          case .clear: true
+          case .write(let other): other == key
+          }
+        }
+        readers.append((key, table.beginRead(key), isBusy))
+      case 6..<8:
+        guard let place = readers.indices.randomElement(using: &generator) else { continue }
+        let reader = readers[place]
+        // A write that is under way when a read begins is seen by its end, or as what occupies the key until then.
+        if table.beginBackFill(reader.key, readVersion: reader.version) {
+          #expect(!reader.isOvertaken)
+          #expect(!fills.contains(reader.key))
+          fills.append(reader.key)
+        }
+      case 8:
+        guard let place = fills.indices.randomElement(using: &generator) else { continue }
+        begin(table.finishWrite(fills.remove(at: place), isBackFill: true))
+      case 9:
+        guard let place = readers.indices.randomElement(using: &generator),
+          !fills.contains(readers[place].key)
+        else { continue }
+        table.endRead(readers.remove(at: place).key)
+      case 10:
+        guard let id = waiting.keys.sorted().randomElement(using: &generator) else { continue }
+        waiting[id] = nil
+        begin(table.cancel(id))
+      default:
+        if let id = running.keys.sorted().randomElement(using: &generator) { finish(id) }
+      }
+    }
+    while !running.isEmpty || !fills.isEmpty {
+      while let key = fills.popLast() { begin(table.finishWrite(key, isBackFill: true)) }
+      if let id = running.keys.min() { finish(id) }
+    }
+    #expect(waiting.isEmpty)
+    for reader in readers { table.endRead(reader.key) }
+    #expect(table.isEmpty)
+  }
+
 }

@@ -1,7 +1,8 @@
-import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+
+@testable import CacheEngine
 
 @Suite struct MemoryCacheLevelTests {
   let clock = ManualClock()
@@ -225,4 +226,13 @@ import Testing
     }
     #expect(level.usage.count == 8)
   }
+
+  @Test("P17 tags of keys that do not equal themselves are not kept beyond their entries")
+  func tagsOfUnequalKeys() async throws {
+    let level = MemoryCacheLevel<Double, Int>(countLimit: 1)
+    for number in 0..<10 { try await level.set(number, forKey: .nan, tags: ["x"]) }
+    #expect(level.usage.count == 1)
+    #expect(level.state.withLock { entries, _ in entries.tags.isEmpty })
+  }
+
 }

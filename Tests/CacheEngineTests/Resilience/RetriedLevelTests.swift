@@ -95,4 +95,17 @@ import Testing
     let delay = policy.delay(before: retry, chance: chance)
     #expect(abs(delay / .milliseconds(1) - Double(milliseconds)) < 1e-6)
   }
+
+  @Test(
+    "P2 a delay is one whatever the policy",
+    arguments: [
+      RetryPolicy(initialDelay: .zero, factor: .infinity),
+      RetryPolicy(initialDelay: .seconds(Int64.max), factor: 1e308, maximumDelay: .seconds(Int64.max)),
+      RetryPolicy(initialDelay: .nanoseconds(1), factor: .infinity, maximumDelay: .seconds(Int64.max)),
+    ])
+  func extremePolicies(policy: RetryPolicy) {
+    for retry in [0, 1, 2, 3, 1_000] {
+      #expect(policy.delay(before: retry, chance: 0.999) >= .zero)
+    }
+  }
 }
