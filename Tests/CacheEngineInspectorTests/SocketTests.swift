@@ -107,6 +107,15 @@ import Testing
     }
   }
 
+  @Test("a file that is no socket is named as that, not as an app that has ended")
+  func ordinaryFile() async throws {
+    let folder = try SocketFolder()
+    try Data().write(to: URL(filePath: folder.socket))
+    let error = await #expect(throws: CacheError.self) { _ = try await Visitor(folder.socket) }
+    #expect(error?.code == .unusableSocket)
+    #expect(error?.message == "\(folder.socket) is no socket; name the one that the app serves")
+  }
+
   @Test("many ask, write, come and go at once, and the cache answers as ever")
   func concurrency() async throws {
     let folder = try SocketFolder()

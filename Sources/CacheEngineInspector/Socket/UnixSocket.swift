@@ -87,6 +87,8 @@ enum UnixSocket {
       switch number {
       case ENOENT:
         throw CacheError(.unreachable, "there is no socket at \(path); start the app that serves its cache there")
+      case ECONNREFUSED where !isSocket(path), ENOTSOCK:
+        throw CacheError(.unusableSocket, "\(path) is no socket; name the one that the app serves")
       case ECONNREFUSED:
         throw CacheError(
           .unreachable, "nobody listens at \(path) any more: the app has ended; start it again")
@@ -227,6 +229,11 @@ enum UnixSocket {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }
     return FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+  }
+
+  private static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   private static func unusable(_ path: String, _ why: String, _ remedy: String = "choose another path") -> CacheError {

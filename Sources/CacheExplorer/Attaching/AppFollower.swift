@@ -34,7 +34,8 @@ struct AppFollower: Sendable {
       for told in await session.inlet.mailbox.take() {
         switch told {
         case .usage(let usage): follower.post(.usage(usage))
-        case .ended(let why): return why
+        // Who leaves ends the connection as well, which is no news of the app.
+        case .ended(let why): return Task.isCancelled ? nil : why
         case .events: break
         }
       }

@@ -157,6 +157,8 @@ struct CommandResult: Sendable {
   var size: Int?
   var microseconds: Int
   var error: String?
+  /// It could not be carried out: what failed is what was asked for, not the cache.
+  var isRefused = false
   /// What an expectation was compared with.
   var expectation: ExpectationReport?
   /// One sentence for a person, for what the other fields do not say (`back-filled memory`, help texts, counts).

@@ -3,7 +3,10 @@ enum ExitStatus {
   static let all: [(status: String, meaning: String)] = [
     ("0", "well"),
     ("1", "an expectation did not hold"),
-    ("2", "wrong usage: an argument, a script or a trace that cannot be understood"),
+    (
+      "2",
+      "wrong usage: an argument, a script or a trace that cannot be understood, or a command that cannot be carried out"
+    ),
     ("3", "the configuration is not valid, or a level of it cannot be opened"),
     ("4", "there is no usable terminal, and --screen insisted on one"),
     ("5", "a source cannot be reached, and --strict insisted on it"),

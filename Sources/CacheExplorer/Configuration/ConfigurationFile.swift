@@ -25,6 +25,9 @@ enum ConfigurationFile {
     }
     let bytes: Data
     do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
+      guard isOrdinary(path) else {
+        throw failure(path, "this is no ordinary file", "write the configuration into one, and name that")
+      }
       throw failure(path, "the file cannot be read", "check its permissions")
     }
     guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
@@ -32,6 +35,13 @@ enum ConfigurationFile {
     }
     return try ConfigurationReader.read(
       text, file: path, folder: folder(of: path), memory: Int(clamping: ProcessInfo.processInfo.physicalMemory))
+  }
+
+  /// Pipes and devices are not: a configuration is read again when it changes.
+  private static func isOrdinary(_ path: String) -> Bool {
+    let file = URL(filePath: path).resolvingSymlinksInPath().path
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+    return attributes?[.type] as? FileAttributeType == .typeRegular
   }
 
   /// The folder of a file as a path that does not depend on where the program runs.

@@ -19,6 +19,7 @@ extension CommandExecutor {
     } catch {
       result.outcome = .error
       result.error = String(describing: error)
+      result.isRefused = true
     }
     return result
   }

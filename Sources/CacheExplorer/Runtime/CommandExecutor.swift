@@ -120,6 +120,7 @@ struct CommandExecutor: Sendable {
     } catch {
       result.outcome = .error
       result.error = String(describing: error)
+      result.isRefused = error is CommandFailure
     }
     result.microseconds = Int(began.duration(to: live.clock.now).clampedNanoseconds / 1_000)
     return result
@@ -170,13 +171,13 @@ extension Command.ValueSource {
         do {
           size = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
         } catch {
-          throw CommandFailure(message: "there is no file \(path)")
+          throw CommandFailure(message: "there is no file \(path); check the path, or write the value itself")
         }
         guard size <= Self.mostBytes else {
           throw CommandFailure(message: "\(path) has \(size) bytes; a value may have \(Self.mostBytes)")
         }
         do { return try Data(contentsOf: URL(filePath: path)) } catch {
-          throw CommandFailure(message: "the file \(path) cannot be read")
+          throw CommandFailure(message: "\(path) cannot be read; name a file that you may read")
         }
       }
     }

@@ -170,7 +170,7 @@ final class Interpreter: Sendable {
       let requests = request.requests ?? (request.file == nil ? Self.scriptedRequests : nil)
       let report = await WorkloadRunner(live: live).run(stream, requests: requests, rate: request.rate)
       if let problem = report.problem { return failure("run", problem) }
-      var result = answer("run", note: "\(report.requests) requests, \(report.failures) failed")
+      var result = answer("run", note: "\(LiveCache.counted(report.requests, "request")), \(report.failures) failed")
       result.microseconds = Int(began.duration(to: live.clock.now).clampedNanoseconds / 1_000)
       return result
     }
@@ -253,7 +253,7 @@ final class Interpreter: Sendable {
   }
 
   private func failure(_ verb: String, _ error: any Error) -> CommandResult {
-    CommandResult(command: verb, outcome: .error, microseconds: 0, error: String(describing: error))
+    CommandResult(command: verb, outcome: .error, microseconds: 0, error: String(describing: error), isRefused: true)
   }
 
   private func answer(_ verb: String, note: String? = nil) -> CommandResult {

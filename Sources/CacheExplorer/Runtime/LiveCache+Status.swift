@@ -7,7 +7,7 @@ extension LiveCache {
     let counts = statistics.snapshot
     let ended = counts.requests - counts.pending
     var lines = [
-      "There were \(Format.count(counts.requests)) requests: \(Format.count(counts.missed)) missed, "
+      "\(counts.requests == 1 ? "There was" : "There were") \(Format.counted(counts.requests, "request")): \(Format.count(counts.missed)) missed, "
         + "\(Format.count(counts.failed)) failed and \(Format.count(max(0, counts.pending))) are under way."
     ]
     for level in levels {
@@ -15,7 +15,11 @@ extension LiveCache {
       let served = counts.served[level.name] ?? 0
       var parts = ["\(level.name) served \(Format.percent(served, of: ended))% of them"]
       if ended == 0 { parts = ["\(level.name) was not asked yet"] }
-      if count.lookups > 0 { parts.append("\(count.hits) of its \(count.lookups) look-ups were hits") }
+      if count.lookups > 0 {
+        parts.append(
+          "\(count.hits) of its \(Format.counted(count.lookups, "look-up")) \(count.hits == 1 ? "was a hit" : "were hits")"
+        )
+      }
       if let usage = level.storage?.usage {
         parts.append("it holds \(usage.count) \(usage.count == 1 ? "entry" : "entries"), \(usage.amount)")
       }
@@ -24,12 +28,15 @@ extension LiveCache {
           "half of its answers take at most \(Format.latency(nanoseconds: middle.clampedNanoseconds)), "
             + "99 of 100 at most \(Format.latency(nanoseconds: high.clampedNanoseconds))")
       }
-      if count.errors > 0 { parts.append("\(count.errors) look-ups failed") }
+      if count.errors > 0 { parts.append(Format.counted(count.errors, "look-up") + " failed") }
+      if count.writeErrors > 0 { parts.append(Format.counted(count.writeErrors, "write") + " failed") }
       if let fault = level.faults.fault.told { parts.append("it has a fault: \(fault)") }
       lines.append(parts.joined(separator: "; ") + ".")
     }
     if counts.pool.executions > 0 {
-      lines.append("Pools made \(counts.pool.executions) loads, which \(counts.pool.joined) more callers shared.")
+      lines.append(
+        "Pools made \(Format.counted(counts.pool.executions, "load")), "
+          + "which \(Format.counted(counts.pool.joined, "more caller")) shared.")
     }
     if let pace, pace.speed != 1 { lines.append("Time passes \(CommandExecutor.number(pace.speed)) times as fast.") }
     return lines.joined(separator: "\n")

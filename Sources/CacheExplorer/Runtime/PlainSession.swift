@@ -72,7 +72,7 @@ struct PlainSession: Sendable {
 
   private func tell(_ shown: ShownLevel) {
     let batch = buffer.drain()
-    if batch.lost > 0 { say("notice: \(batch.lost) events came too fast to be told") }
+    if batch.lost > 0 { say("notice: \(Format.counted(batch.lost, "event")) came too fast to be told") }
     let lines = batch.events.compactMap { event -> String? in
       guard let severity = event.severity, LogLevel(name: "\(severity)") ?? .error >= shown.level else { return nil }
       return event.sentence(mask)

@@ -48,6 +48,8 @@ struct ScriptRunner {
     var expectations = 0
     /// How many of them failed: those that could not be understood as well.
     var failed = 0
+    /// Commands that could not be carried out: what follows them was asked of another cache than was meant.
+    var refused = 0
   }
 
   /// Plays everything: an expectation that fails does not keep the next ones from being told.
@@ -65,6 +67,8 @@ struct ScriptRunner {
       if case .expect = command {
         ending.expectations += 1
         if result.outcome == .error { ending.failed += 1 }
+      } else if result.isRefused {
+        ending.refused += 1
       }
       if Task.isCancelled { break }
     }

@@ -24,6 +24,10 @@ enum Session {
     try await close(ending.live)
     if let status = interruption.status { throw ExitCode(status) }
     try Self.judge(failed: ending.failed, of: ending.expectations)
+    guard ending.refused == 0 else {
+      let noun = ending.refused == 1 ? "command" : "commands"
+      throw ProgramFailure(.usage, "error: \(ending.refused) \(noun) could not be carried out; the answers say why")
+    }
   }
 
   /// - Throws: ``ProgramFailure`` with status 1 if an expectation failed.
@@ -52,7 +56,7 @@ enum Session {
     let report = await work.value
     switch format {
     case .text:
-      StandardStreams.say("\(report.requests) requests of \(trace), \(report.failures) failed")
+      StandardStreams.say("\(LiveCache.counted(report.requests, "request")) of \(trace), \(report.failures) failed")
       StandardStreams.say(live.summary)
     case .json: StandardStreams.say(live.statisticsJSON)
     }
@@ -61,6 +65,10 @@ enum Session {
     try await close(live)
     if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
+    // Whatever is expected of no request holds or fails for nothing.
+    guard report.requests > 0 else {
+      throw ProgramFailure(.usage, "\(trace): error: there is no request in it; write a key on each line")
+    }
     try judge(failed: ending.failed, of: ending.expectations)
   }
 

@@ -23,6 +23,9 @@ extension CommandLineState {
     completion = nil
   }
 
+  /// Lets go of a line that was not understood, which would be there again at the next one; the history has it.
+  mutating func givenUp() { fault = nil }
+
   mutating func edit(_ change: (inout LineEditor) -> Void) {
     let before = editor.characters
     change(&editor)
@@ -61,13 +64,17 @@ extension CommandLineState {
       if let level = result.level { text += " from \(level.uppercased())\(result.isStale ? ", stale," : "")" }
     case .miss: text += "miss" + (result.reason.map { " (\($0))" } ?? "")
     case .ok: text += "done"
-    case .error: text += "failed: \(result.error ?? "no reason given")"
+    case .error: text += "failed"
     }
     if result.microseconds > 0 {
       text +=
         " in \(Format.latency(nanoseconds: Duration.microseconds(result.microseconds).clampedNanoseconds))"
     }
-    return text + (result.note.map { ", \($0)" } ?? "")
+    if result.outcome == .error { text += ": \(result.error ?? "no reason given")" }
+    // There is one row: what stands below each other elsewhere stands side by side.
+    let note = result.note?.split(separator: "\n").map { $0.trimmingPrefix(while: { $0 == " " }) }.joined(
+      separator: " · ")
+    return text + (note.map { ", \($0)" } ?? "")
   }
 }
 

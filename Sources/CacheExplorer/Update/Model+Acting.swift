@@ -260,11 +260,14 @@ extension Model {
     case .clear: mode = .confirming(Confirmation(command: .clear(level: nil), question: clearQuestion))
     case .warn: mode = .confirming(Confirmation(command: .warn, question: warnQuestion))
     default:
-      guard let row = list.current(in: shown) else { return refuse("there is no entry to choose") }
-      let places = zip(shown.levels, row.presence).filter { $1 != nil }.map(\.0.name).joined(separator: ", ")
-      let command = action == .delete ? Command.delete(key: row.key) : Command.expire(key: row.key)
+      // The key that is marked on this screen, which need not be that of the list of entries.
+      guard let key = chosenKey ?? list.current(in: shown)?.key else { return refuse("there is no entry to choose") }
+      let presence = shown.entries.row(key)?.presence ?? []
+      let places = zip(shown.levels, presence).filter { $1 != nil }.map(\.0.name).joined(separator: ", ")
+      let command = action == .delete ? Command.delete(key: key) : Command.expire(key: key)
       let verb = action == .delete ? "delete" : "expire"
-      mode = .confirming(Confirmation(command: command, question: "\(verb) \(shown(row.key)) in \(places)?"))
+      mode = .confirming(
+        Confirmation(command: command, question: "\(verb) \(shown(key))\(places.isEmpty ? "" : " in \(places)")?"))
     }
   }
 

@@ -54,7 +54,9 @@ extension Model {
       mode = .normal
       command.submitted(line)
       return [.run(line)]
-    case .cancel: mode = .normal
+    case .cancel:
+      mode = .normal
+      command.givenUp()
     case .older: command.recall(older: true)
     case .newer: command.recall(older: false)
     case .complete: return command.complete(with: shown)

@@ -77,6 +77,11 @@ enum Format {
 
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
+  /// `1 hit`, `18 231 hits`.
+  static func counted(_ value: Int, _ one: String, _ many: String? = nil) -> String {
+    "\(count(value)) \(value == 1 ? one : many ?? one + "s")"
+  }
+
   /// `931`, `18 231`.
   static func count(_ value: Int) -> String {
     let digits = Array(String(value.magnitude))

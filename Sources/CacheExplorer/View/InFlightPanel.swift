@@ -8,7 +8,7 @@ enum InFlightPanel {
     let waiting = flights.reduce(0) { $0 + max(0, $1.callers - 1) }
     let title = frame.title("In flight \(flights.count)", as: .inFlight)
     canvas.box(
-      rect, title: title, right: waiting > 0 ? "\(Format.count(waiting)) callers joined" : "",
+      rect, title: title, right: waiting > 0 ? "\(Format.counted(waiting, "caller")) joined" : "",
       isFocused: frame.isFocused)
     guard rect.height >= 4, rect.width >= 30 else { return }
     let x = rect.x + 2

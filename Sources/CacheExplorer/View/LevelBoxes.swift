@@ -92,7 +92,7 @@ enum LevelBoxes {
       on: &canvas)
     guard box.height >= Layout.boxHeight else {
       var items = latencies(traffic).prefix(2).map(\.self)
-      if let usage = level.usage { items = ["used \(usage.percent)", "\(Format.count(usage.count)) keys"] + items }
+      if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
       canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
       return
     }
@@ -173,12 +173,12 @@ enum LevelBoxes {
     guard box.height >= Layout.boxHeight else {
       let errors = Format.percent(traffic.errors, of: traffic.answered)
       canvas.write(
-        fitting(["\(Format.count(traffic.lookups)) loads", "err \(errors)"], in: room), x: x, y: box.y + 2,
+        fitting([Format.counted(traffic.lookups, "load"), "err \(errors)"], in: room), x: x, y: box.y + 2,
         style: traffic.errors > 0 ? .error : .plain)
       canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
       return
     }
-    canvas.write(DisplayText("\(Format.count(traffic.lookups)) loads").clipped(to: room), x: x, y: box.y + 2)
+    canvas.write(DisplayText(Format.counted(traffic.lookups, "load")).clipped(to: room), x: x, y: box.y + 2)
     if room >= 26 {
       canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
     } else {

@@ -52,7 +52,7 @@ struct LevelMap {
     let name = picture.levels[model.history.level].name.uppercased()
     var parts = ["\(Format.count(Int(second.asked))) asked"]
     if !picture.levels[model.history.level].isOrigin {
-      parts += ["\(Format.count(Int(second.hits))) hits", "\(Format.count(Int(second.misses))) misses"]
+      parts += [Format.counted(Int(second.hits), "hit"), Format.counted(Int(second.misses), "miss", "misses")]
     }
     if second.hasWarning { parts.append("memory warning") }
     return "\(name) at \(model.time(ofSecond: number)): \(parts.joined(separator: ", "))"

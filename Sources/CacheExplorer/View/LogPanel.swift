@@ -8,7 +8,8 @@ enum LogPanel {
     if picture.log.lost > 0 { notes.append("lost \(Format.count(picture.log.lost))") }
     notes.append("≥ \(model.log.minimum.name)")
     if !model.log.search.isEmpty {
-      notes.append("\"\(model.log.search.text)\" \(model.log.matches(in: picture.log)) hits · n/N next")
+      notes.append(
+        "\"\(model.log.search.text)\" \(Format.counted(model.log.matches(in: picture.log), "hit")) · n/N next")
     }
     if model.log.isWrapped { notes.append("wrapped") }
     notes.append(model.log.isFollowing ? "following" : "scrolled: G follows")

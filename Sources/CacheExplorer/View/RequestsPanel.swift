@@ -41,14 +41,15 @@ enum RequestsPanel {
   private static func summary(_ picture: Picture, room: Int) -> DisplayText {
     let (reads, writes) = (picture.requests.reads, picture.requests.writes)
     let items: [(String, Int)] = [
-      ("requests", reads.requests + writes.requests), ("served", reads.served), ("joined", reads.joined),
+      ("served", reads.served), ("joined", reads.joined),
       ("missed", reads.missed), ("written", writes.done), ("failed", reads.failed + writes.failed),
       ("under way", reads.pending + writes.pending), ("lost", picture.lost),
     ]
-    let shown = items.filter { $0.1 > 0 || $0.0 == "requests" || $0.0 == "lost" }
-    var text = DisplayText()
-    for (index, item) in shown.enumerated() {
-      let part: DisplayText = index == 0 ? "\(Format.count(item.1)) \(item.0):" : " \(item.0) \(Format.count(item.1))"
+    let head = DisplayText(Format.counted(reads.requests + writes.requests, "request"))
+    guard head.width <= room else { return "" }
+    var text = head
+    for item in items where item.1 > 0 || item.0 == "lost" {
+      let part = DisplayText((text.width == head.width ? ": " : " ") + "\(item.0) \(Format.count(item.1))")
       guard text.width + part.width <= room else { break }
       text += part
     }

@@ -6,7 +6,7 @@ enum ServedBy {
     let requests = picture.requests
     let total = picture.levels.reduce(0) { $0 + (requests.servedBy[$1.name] ?? 0) }
     var x = canvas.write(" served by ", x: rect.x, y: rect.y, style: .title)
-    let rest = remainder(picture, in: rect.width)
+    let rest = remainder(picture, in: rect.width / 3)
     guard total > 0 else {
       canvas.write(
         [Span("—  "), Span(rest.width == 0 ? "no reads yet" : "", .faint), Span(rest, .join)], x: x, y: rect.y,
@@ -30,11 +30,14 @@ enum ServedBy {
       x = canvas.write(bar, x: x, y: rect.y, style: part.isOrigin ? .miss : .hit)
       x += bar.width > 0 ? 1 : 0
     }
-    canvas.write(rest, x: x, y: rect.y, style: .join, limit: rect.right - x)
+    // Where the shares leave less room, whole words go: half of one tells nothing.
+    let left = rect.right - x
+    canvas.write(
+      rest.width <= left ? rest : remainder(picture, in: left - 2), x: x, y: rect.y, style: .join, limit: left)
   }
 
   /// What was read and is no level's merit.
-  private static func remainder(_ picture: Picture, in width: Int) -> DisplayText {
+  private static func remainder(_ picture: Picture, in room: Int) -> DisplayText {
     let reads = picture.requests.reads
     var items: [String] = []
     for operation in picture.operators {
@@ -47,6 +50,6 @@ enum ServedBy {
     if reads.failed > 0 { items.append("failed \(Format.count(reads.failed))") }
     if reads.cancelled > 0 { items.append("cancelled \(Format.count(reads.cancelled))") }
     guard !items.isEmpty else { return "" }
-    return "  " + LevelBoxes.fitting(items, in: width / 3)
+    return "  " + LevelBoxes.fitting(items, in: room)
   }
 }

@@ -17,23 +17,27 @@ struct SplitPicture: Equatable, Sendable {
   /// Where each of the two is; `nil` for the one that has no room.
   let places: [Rect?]
   private let isBeside: Bool
+  /// Where the pictures begin: below the title, unless that takes the row which they need.
+  private let top: Int
 
   init(_ size: Size, focus: Focus) {
     self.size = size
-    let (width, rest) = (size.width, max(0, size.height - 1))
+    top = size.height > Layout.smallest.height ? 1 : 0
+    let (width, rest) = (size.width, max(0, size.height - top))
     isBeside = width >= Self.columnsFrom
     if isBeside {
       let left = (width - 1) / 2
       places = [
-        Rect(x: 0, y: 1, width: left, height: rest), Rect(x: left + 1, y: 1, width: width - left - 1, height: rest),
+        Rect(x: 0, y: top, width: left, height: rest),
+        Rect(x: left + 1, y: top, width: width - left - 1, height: rest),
       ]
     } else if size.height >= Self.rowsFrom {
       let upper = rest / 2
       places = [
-        Rect(x: 0, y: 1, width: width, height: upper), Rect(x: 0, y: 1 + upper, width: width, height: rest - upper),
+        Rect(x: 0, y: top, width: width, height: upper), Rect(x: 0, y: top + upper, width: width, height: rest - upper),
       ]
     } else {
-      let all = Rect(x: 0, y: 1, width: width, height: rest)
+      let all = Rect(x: 0, y: top, width: width, height: rest)
       places = focus == .second ? [nil, all] : [all, nil]
     }
   }
@@ -48,7 +52,8 @@ struct SplitPicture: Equatable, Sendable {
 
   /// How large the picture of each is, also of one that is not seen.
   func size(of side: Int) -> Size {
-    let rect = places[side] ?? places[1 - side] ?? Rect(x: 0, y: 1, width: size.width, height: max(0, size.height - 1))
+    let rect =
+      places[side] ?? places[1 - side] ?? Rect(x: 0, y: top, width: size.width, height: max(0, size.height - top))
     return Size(width: rect.width, height: rect.height)
   }
 
@@ -68,9 +73,9 @@ struct SplitPicture: Equatable, Sendable {
       }
     }
     if isBeside, let left = places[0] {
-      for y in 1..<max(1, size.height) { canvas.write("│", x: left.right, y: y, style: .border) }
+      for y in top..<max(top, size.height) { canvas.write("│", x: left.right, y: y, style: .border) }
     }
-    drawTitle(titles, hits, focus, on: &canvas)
+    if top > 0 { drawTitle(titles, hits, focus, on: &canvas) }
     return canvas
   }
 

@@ -110,7 +110,7 @@ enum WhatIfText {
   /// What the numbers are known from.
   static func basis(_ report: HitRatioReport) -> String {
     let share = report.rate >= 1 ? "every key" : "1 key in \(Int((1 / report.rate).rounded()))"
-    var parts = ["\(Format.count(report.requests)) look-ups", share, Format.bytes(report.bytes)]
+    var parts = [Format.counted(report.requests, "look-up"), share, Format.bytes(report.bytes)]
     if let time = report.timeShare { parts.append("\(tenths(100 * time))% of the time") }
     return parts.joined(separator: " · ")
   }

@@ -106,7 +106,11 @@ struct CommandTextTests {
     let miss = CommandResult(command: "get", outcome: .miss, reason: "expired", microseconds: 3)
     #expect(miss.sentence == "get: miss (expired) in 3 µs")
     let binary = CommandResult(command: "get", outcome: .hit, value: Data([0xff]), microseconds: 3)
-    #expect(binary.sentence == "get: hit 1 bytes in 3 µs\n  (1 bytes that are not text)")
+    #expect(binary.sentence == "get: hit 1 byte in 3 µs\n  (1 byte that is not text)")
+    let failed = CommandResult(command: "set", outcome: .error, microseconds: 3, error: "there is no level “x”")
+    #expect(failed.sentence == "set: error after 3 µs: there is no level “x”")
+    let refused = CommandResult(command: "load", outcome: .error, microseconds: 0, error: "c.yaml: error: no")
+    #expect(refused.sentence == "load: error: c.yaml: error: no")
   }
 
   @Test("A long value is shown by its beginning")

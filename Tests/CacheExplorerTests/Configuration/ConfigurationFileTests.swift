@@ -57,6 +57,19 @@ struct ConfigurationFileTests {
     }
   }
 
+  @Test("A device is refused for what it is, through a link as well, and not for its permissions")
+  func device() throws {
+    try withFolder { folder in
+      let link = folder + "/link.yaml"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/dev/tty")
+      for path in ["/dev/tty", link] {
+        #expect(
+          problem(path)
+            == "\(path): error: this is no ordinary file; write the configuration into one, and name that")
+      }
+    }
+  }
+
   @Test("A file of more than 1 MiB is refused without being read")
   func large() throws {
     try withFolder { folder in

@@ -385,6 +385,18 @@ import Testing
     #expect(run.output.contains("memory served") || run.output.contains("memory was not asked yet"))
   }
 
+  @Test("who leaves is not told that the app has ended")
+  func leaving() async throws {
+    let app = try await App(["--quiet"])
+    // The news of the end may come too late to be told: now and then is enough to see that it is none.
+    for _ in 0..<8 {
+      let run = try await Program.run(["attach", app.socket, "--plain"], input: "get x\n")
+      #expect(run.status == 0)
+      #expect(run.output.contains("get: hit from"))
+      #expect(!run.output.contains("trying again"))
+    }
+  }
+
   @Test("a folder is shown while its program writes to it, and nothing in it changes")
   func folder() async throws {
     let folder = try TemporaryFolder()

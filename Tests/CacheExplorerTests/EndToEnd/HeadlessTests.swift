@@ -76,6 +76,29 @@ import Testing
     #expect(pool["inFlight"] == 0)
   }
 
+  @Test(
+    "a command that cannot be carried out ends in status 2, and the others are carried out",
+    arguments: ["set a @none", "get a --level none", "load none.yaml", "fault none off", "run trace --file none"])
+  func refused(command: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let run = try await play("set b 1\n\(command)\nget b\n", file)
+    #expect(run.status == 2)
+    #expect(run.errors == "error: 1 command could not be carried out; the answers say why\n")
+    #expect(run.answers.map { $0["outcome"] } == ["ok", "error", "hit"])
+    let failed = try await play(command, file, arguments: ["--expect", "memory.hit >= 80%"])
+    #expect(failed.status == 1, "an expectation that fails is what the status tells first")
+  }
+
+  @Test("what a level answers with an error is no fault of the script: expectations are there for that")
+  func failing() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - origin: { latency: 0s }\n", to: "c.yaml")
+    let run = try await play("fault origin down\nget a\n", file)
+    #expect(run.answers.map { $0["outcome"] } == ["ok", "error"])
+    #expect(run.status == 0)
+  }
+
   @Test("C151 P10 a 404 is a clear error, and nothing is stored")
   func notFound() async throws {
     let server = try LoopbackServer(files: Program.root)

@@ -42,6 +42,17 @@ import Testing
     #expect(all["served"] as? [String: Int] == ["memory": 1, "origin": 5])
   }
 
+  @Test(
+    "a trace without a request is an error, though every expectation of it holds", arguments: ["", "# nothing\n\n"])
+  func nothing(trace: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.withOrigin, to: "c.yaml")
+    let run = try await Program.run(
+      ["replay", file, "--trace", "-", "--expect", "origin.requests <= 10"], input: trace)
+    #expect(run.status == 2)
+    #expect(run.errors == "-: error: there is no request in it; write a key on each line\n")
+  }
+
   @Test("a size of the trace is the size of the value that a simulated source gives")
   func sizes() async throws {
     let folder = try TemporaryFolder()

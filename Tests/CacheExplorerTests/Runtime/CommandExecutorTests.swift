@@ -69,7 +69,7 @@ struct CommandExecutorTests {
     #expect(await executor.get("a", level: nil).value == Data([0, 255, 1]))
     let missing = await executor.set("a", to: .file(path + ".none"), timeToLive: nil, level: nil)
     #expect(missing.outcome == .error)
-    #expect(missing.error == "there is no file \(path).none")
+    #expect(missing.error == "there is no file \(path).none; check the path, or write the value itself")
   }
 
   @Test("Removing a key says from where, and is no error if it was nowhere")

@@ -32,6 +32,22 @@ import Testing
     #expect(lines[7].contains(#""outcome":"error""#) && lines[7].contains("the levels are memory, origin"))
   }
 
+  @Test("The sentences tell failed writes, as the JSON does, and know one from many")
+  func sentences() async throws {
+    let configuration = try ConfigurationReader.read(Self.stack, file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: AdjustableClock())
+    let opened = OpenedCache(configuration: configuration, file: "c.yaml", live: live)
+    let runner = ScriptRunner(opened: opened, format: .json) { _ in }
+    await runner.play(try ScriptRunner.parse("get a\nfault memory down\nget a\nfault memory off", file: "script"))
+    let lines = live.summary.split(separator: "\n")
+    #expect(lines.first?.hasPrefix("2 requests; ") == true)
+    #expect(
+      lines.dropFirst().first?.hasPrefix("memory: 2 lookups, 0 hits, 1 absent, 1 failed, 1 write failed, 1 entry, ")
+        == true)
+    #expect(live.status.contains("1 look-up failed; 1 write failed"))
+    #expect(live.statisticsJSON.contains(#""errors":2"#))
+  }
+
   @Test("Errors are seeded: the same script gives the same answers")
   func seeded() async throws {
     let gets = (0..<60).map { "get key:\($0)" }.joined(separator: "\n")

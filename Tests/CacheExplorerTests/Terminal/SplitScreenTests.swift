@@ -86,6 +86,9 @@ import Testing
     both.screen.send(.key(.function(4)))
     #expect(await shows(both) { $0.count == 14 && $0[1].contains("first") })
     #expect(both.screen.suspensions == 1)
+    // The smallest screen that one cache works on is enough for two: the title makes room.
+    both.screen.resize(to: Size(width: 40, height: 10))
+    #expect(await shows(both) { $0.count == 10 && $0[0].contains("first") && $0[2].contains("MEMORY") })
     try await close(both)
   }
 

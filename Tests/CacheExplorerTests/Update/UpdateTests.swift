@@ -99,6 +99,36 @@ struct UpdateTests {
     #expect(scene.model.command.fault == nil)
   }
 
+  @Test("A line that is not understood is gone after Escape: the next one begins empty")
+  func givesUpFaultyLine() {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    scene.press(.character(":"))
+    scene.type("gte")
+    scene.press(.enter)
+    scene.send(.rejected(line: "gte", reason: "there is no verb “gte”", column: 0))
+    scene.press(.escape, .character(":"))
+    #expect(scene.model.command.editor.text == "")
+    scene.press(.up)
+    #expect(scene.model.command.editor.text == "gte")
+  }
+
+  @Test("What fails says so before the time it took, so that the reason ends the line")
+  func failedAnswer() {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    let result = CommandResult(command: "undo", outcome: .error, microseconds: 293, error: "the key has changed")
+    scene.send(.finished(result, line: "undo"))
+    #expect(scene.model.command.answer?.text == "undo → failed in 293µs: the key has changed")
+  }
+
+  @Test("An answer of many lines is told in the one row that there is")
+  func longAnswer() {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    let result = CommandResult(
+      command: "stats", outcome: .ok, microseconds: 0, note: "2 requests\nmemory: 1\n  disk: 2")
+    scene.send(.finished(result, line: "stats"))
+    #expect(scene.lines[38].contains("✓ stats → done, 2 requests · memory: 1 · disk: 2"))
+  }
+
   @Test("Changes ask first, and only y lets them happen", arguments: ["n", "q", " ", "\u{e9}"] as [Character])
   func asksFirst(other: Character) {
     var scene = Scene.busy(size)
@@ -117,6 +147,21 @@ struct UpdateTests {
     for (key, command) in [
       ("d", Command.delete(key: "user:9113")), ("x", .expire(key: "user:9113")), ("w", .warn),
     ] as [(Character, Command)] {
+      scene.press(.character(key))
+      #expect(scene.send(.input(.key(.character("y")))) == [.perform(command)])
+    }
+  }
+
+  @Test("On the screen of requests d and x are about the request that is marked there")
+  func changesOfRequest() {
+    var scene = Scene(size: size)
+    scene.read("first", from: 2)
+    scene.read("first", from: 0)
+    scene.read("second", from: 2)
+    scene.press(.character("3"))
+    for (key, command) in [("d", Command.delete(key: "second")), ("x", .expire(key: "second"))]
+      as [(Character, Command)]
+    {
       scene.press(.character(key))
       #expect(scene.send(.input(.key(.character("y")))) == [.perform(command)])
     }

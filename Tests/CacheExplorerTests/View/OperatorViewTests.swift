@@ -74,7 +74,7 @@ private let boxesShown = #"""
   ┌ 1 MEMORY ────────── ADAPTIVE 1 MiB ┐     ╭─▶ ◇ prefix img:  0/s
   │ hit    0.0%  ···············   0/s │══0═▶┤  ╭────────────────────────────╮  ╭────────────────────────────╮  ┌ 2 DISK ───────────────────── 4 MiB ┐ ╮     ╭────────────────────────────╮  ┌ 3 API ────┐
   │ miss   100%  ██▆············   0/s │     │  │ stale for 6s, …  ≈ 1 stale │═▶│ expires after 5s           │═▶│ hit    0.0%  ···············   0/s │ │══0═▶│ pool   5 callers on 1 load │═▶│ 0/s ····· │
-  │ p50 20µs  p99 20µs  max 20µs       │     │  │                            │  │ keys v1/…                  │  │ miss   100%  ··█············   0/s │ │     │ retry ×3     2 tried again │  │ 1 loads   │
+  │ p50 20µs  p99 20µs  max 20µs       │     │  │                            │  │ keys v1/…                  │  │ miss   100%  ··█············   0/s │ │     │ retry ×3     2 tried again │  │ 1 load    │
   │ used ████████████████░░░░░░░░ 67%  │◀──0─│  │                            │  │ values gzip › base64       │  │ p50 88µs  p99 88µs  max 90µs       │ │     │ breaker  ✕ OPEN, trial 18s │  │ p50 —     │
   │ 12 keys  evict 0/s  expire 0/s     │     │  │                            │◀─│                            │◀─│ used —                             │ │◀──0─│ timeout 2s     1 timed out │◀─│ p99 —     │
   └ misses: absent 12 ─────────────────┘     │  │                            │  │                            │  │ evict 0/s  expire 0/s  sets 0      │ │     │ cap        2/2 run, 4 wait │  │ err —     │

@@ -1,3 +1,4 @@
+import CacheEngine
 import Testing
 
 @testable import CacheExplorer
@@ -66,6 +67,18 @@ struct OverviewTests {
     let expected = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let lines = scene.lines
     #expect(lines == expected, "\(lines.joined(separator: "\n"))", sourceLocation: location)
+  }
+
+  @Test("Served by has no half words: what does not fit beside the shares is left out")
+  func servedByWhole() {
+    var scene = Scene.busy(Size(width: 40, height: 10))
+    for _ in 0..<9 {
+      let follower = scene.nextRequest()
+      scene.event(.requestBegan(.get), key: "user:42", request: follower)
+      scene.event(.flightJoined(callers: 2), level: "pool", key: "user:42", request: follower)
+      scene.event(.requestEnded(.get, .hit(level: "origin"), .zero), key: "user:42", request: follower)
+    }
+    #expect(scene.lines.first { $0.hasPrefix(" served by") }?.contains("…") == false)
   }
 }
 

@@ -9,7 +9,7 @@ enum ScreenGrids {
        pool         2 joined
        └ cap        3/3 run  1 had to wait
          └ origin        —    0.4   82ms
-     served by M 0.0 D 25.0 o 75.0   joined…
+     served by M 0.0 D 25.0 o 75.0
 
      the workload zipf runs: quit? y/N
     """#,

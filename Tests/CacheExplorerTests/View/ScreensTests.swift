@@ -9,6 +9,14 @@ struct ScreensTests {
   private static let large = Size(width: 120, height: 40)
   private static let huge = Size(width: 200, height: 60)
 
+  @Test("The title of the requests never ends in the middle of what it tells", arguments: 40...80)
+  func requestsTitle(width: Int) throws {
+    var scene = Scene.busy(Size(width: width, height: 24))
+    scene.press(.character("3"))
+    let title = try #require(scene.lines.first { $0.contains("┌ Requests") })
+    #expect(!title.contains(": ┐"))
+  }
+
   @Test(
     "Entries, Requests, Latency, Config and Log fill the screen at 200x60, 120x40, 80x24 and 40x10",
     arguments: [huge, large, small, Layout.smallest], [Page.entries, .requests, .latency, .config, .log])
