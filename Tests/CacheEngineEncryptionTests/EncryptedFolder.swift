@@ -47,18 +47,9 @@ final class EncryptedFolder: Sendable {
 
   /// A copy of the directory as a crash at this moment would leave it.
   func copy() throws -> EncryptedFolder {
-    while true {
-      let copy = EncryptedFolder()
-      do {
-        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
-        return copy
-      } catch let error as CocoaError
-        where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) && !names.isEmpty
-      {
-        // What is to become a checkpoint went between listing and copying it.
-        continue
-      }
-    }
+    let copy = EncryptedFolder()
+    try copyFolder(path, to: copy.path)
+    return copy
   }
 
   func open(

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 
 /// A directory for one test, which goes with it.
@@ -33,17 +34,8 @@ final class DiskFolder: Sendable {
 
   /// A copy of the directory as a crash at this moment would leave it.
   func copy() throws -> DiskFolder {
-    while true {
-      let copy = DiskFolder()
-      do {
-        try FileManager.default.copyItem(atPath: path, toPath: copy.path)
-        return copy
-      } catch let error as CocoaError
-        where [.fileReadNoSuchFile, .fileNoSuchFile].contains(error.code) && !names.isEmpty
-      {
-        // A segment, or what is to become a checkpoint, went between listing and copying it.
-        continue
-      }
-    }
+    let copy = DiskFolder()
+    try copyFolder(path, to: copy.path)
+    return copy
   }
 }
