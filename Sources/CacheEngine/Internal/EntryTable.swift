@@ -118,13 +118,16 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   /// Takes a record out and returns it, so that its key and its value can die outside the caller's lock.
   ///
-  /// The hash is the one that it was inserted with.
+  /// The hash is the one that it was inserted with; with another the process ends, since it would search for ever.
   @inlinable
   mutating func remove(_ slot: Int32, hash: UInt32) -> Record {
     let record = unsafe record(slot).move()
     let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
     var hole = Int(hash) & mask
-    while unsafe index[hole] != word { hole = (hole &+ 1) & mask }
+    while unsafe index[hole] != word {
+      unsafe precondition(index[hole] != 0, "an entry was taken out by a hash that it did not come with")
+      hole = (hole &+ 1) & mask
+    }
     var next = (hole &+ 1) & mask
     while unsafe index[next] != 0 {
       let home = unsafe Int(index[next] >> 32) & mask
