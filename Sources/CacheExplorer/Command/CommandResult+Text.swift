@@ -36,7 +36,7 @@ extension CommandResult {
     if let level { parts.append("from \(level)\(isStale ? ", stale," : "")") }
     if let reason { parts.append("(\(reason))") }
     if let error { parts.append(error) }
-    if let value { parts.append(Self.bytes(size ?? value.count)) }
+    if let value { parts.append(Format.counted(size ?? value.count, "byte", isGrouped: false)) }
     parts.append("in \(microseconds) µs")
     var text = harmless(parts.joined(separator: " "))
     if let note { text += "; " + note.split(separator: "\n").map { harmless(String($0)) }.joined(separator: "\n  ") }
@@ -44,15 +44,16 @@ extension CommandResult {
     return text + "\n" + Self.preview(value, of: size ?? value.count)
   }
 
-  private static func bytes(_ count: Int) -> String { "\(count) \(count == 1 ? "byte" : "bytes")" }
-
   /// The beginning of a value, on lines of its own.
   private static func preview(_ value: Data, of size: Int) -> String {
     let isWhole = size == value.count
     // A cut may go through a character.
     let known = isWhole ? value : value.prefix(2_000)
     let text = isWhole ? String(validating: known, as: UTF8.self) : String(decoding: known, as: UTF8.self)
-    guard let text else { return "  (\(bytes(value.count)) that \(value.count == 1 ? "is" : "are") not text)" }
+    guard let text else {
+      let bytes = Format.counted(value.count, "byte", isGrouped: false)
+      return "  (\(bytes) that \(value.count == 1 ? "is" : "are") not text)"
+    }
     let shown = text.prefix(2_000)
     let lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + harmless(String($0)) }
     return lines.prefix(3).joined(separator: "\n")

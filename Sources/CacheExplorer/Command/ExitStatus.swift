@@ -9,7 +9,7 @@ enum ExitStatus {
     ),
     ("3", "the configuration is not valid, or a level of it cannot be opened"),
     ("4", "there is no usable terminal, and --screen insisted on one"),
-    ("5", "a source cannot be reached, and --strict insisted on it"),
+    ("5", "an app cannot be reached, or a source, and --strict insisted on it"),
     ("129, 130, 131, 143", "ended by SIGHUP, SIGINT, SIGQUIT or SIGTERM: 128 and the number of the signal"),
   ]
 

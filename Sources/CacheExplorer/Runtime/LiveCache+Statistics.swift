@@ -74,16 +74,21 @@ extension LiveCache {
     let counts = statistics.snapshot
     let lines = levels.map { level -> String in
       let count = counts.levels[level.name] ?? CacheStatistics.Level()
-      var parts = ["\(level.name): \(Self.counted(count.lookups, "lookup")), \(Self.counted(count.hits, "hit"))"]
+      var parts = [
+        "\(level.name): \(Format.counted(count.lookups, "lookup", isGrouped: false))",
+        Format.counted(count.hits, "hit", isGrouped: false),
+      ]
       for (reason, number) in count.misses.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         parts.append("\(number) \(reason)")
       }
       if count.stale > 0 { parts.append("\(count.stale) served stale") }
       if count.errors > 0 { parts.append("\(count.errors) failed") }
-      if count.writeErrors > 0 { parts.append("\(Self.counted(count.writeErrors, "write")) failed") }
+      if count.writeErrors > 0 { parts.append("\(Format.counted(count.writeErrors, "write", isGrouped: false)) failed") }
       if let usage = level.storage?.usage {
-        let entries = usage.count == 1 ? "entry" : "entries"
-        parts.append("\(usage.count) \(entries), \(Self.counted(usage.cost, "byte"))")
+        parts += [
+          Format.counted(usage.count, "entry", "entries", isGrouped: false),
+          Format.counted(usage.cost, "byte", isGrouped: false),
+        ]
       }
       if let fault = level.faults.fault.told { parts.append("fault: \(fault)") }
       return parts.joined(separator: ", ")
@@ -95,9 +100,9 @@ extension LiveCache {
       return parts.isEmpty ? nil : "\(operation.name): \(parts.joined(separator: ", "))"
     }
     let served = counts.served.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-    let total = "\(Self.counted(counts.requests, "request")); served by \(served.isEmpty ? "nobody yet" : served)"
+    let total =
+      Format.counted(counts.requests, "request", isGrouped: false)
+      + "; served by \(served.isEmpty ? "nobody yet" : served)"
     return ([total] + lines + work).joined(separator: "\n")
   }
-
-  static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

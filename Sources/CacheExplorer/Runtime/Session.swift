@@ -56,7 +56,7 @@ enum Session {
     let report = await work.value
     switch format {
     case .text:
-      StandardStreams.say("\(LiveCache.counted(report.requests, "request")) of \(trace), \(report.failures) failed")
+      StandardStreams.say("\(Format.counted(report.requests, "request", isGrouped: false)) of \(trace), \(report.failures) failed")
       StandardStreams.say(live.summary)
     case .json: StandardStreams.say(live.statisticsJSON)
     }

@@ -77,9 +77,9 @@ enum Format {
 
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-  /// `1 hit`, `18 231 hits`.
-  static func counted(_ value: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(count(value)) \(value == 1 ? one : many ?? one + "s")"
+  /// `1 hit`, `18 231 hits`; ungrouped, `18231 hits`, in answers that programs read too.
+  static func counted(_ value: Int, _ one: String, _ many: String? = nil, isGrouped: Bool = true) -> String {
+    "\(isGrouped ? count(value) : "\(value)") \(value == 1 ? one : many ?? one + "s")"
   }
 
   /// `931`, `18 231`.
