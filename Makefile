@@ -9,7 +9,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record bench-disk measure-explorer install dependencies test-dependencies help
+.PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -66,6 +66,12 @@ bench-check: dependencies ## Fail if something is more than 10 % slower than rec
 
 bench-record: dependencies ## Record the ratios that bench-check compares with
 	@export SWIFT_DETERMINISTIC_HASHING=1; $(BENCH_RUN) CacheBenchmarks --only memory --only async --record recorded.json $(BENCH)
+
+# Marks in the program need Valgrind's headers when it is built; both are one package.
+count: dependencies ## Print instructions an operation beside those recorded; COUNT=--record or --check
+	@./Scripts/install-dependencies counting
+	@rm -f Benchmarks/.build/*/release/description.json; cd Benchmarks && $(SWIFT) build -c release --product InstructionCounts
+	@./Scripts/count "$$(cd Benchmarks && $(SWIFT) build -c release --show-bin-path)/InstructionCounts" Benchmarks/counts.tsv $(COUNT)
 
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores

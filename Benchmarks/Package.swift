@@ -42,6 +42,12 @@ let package = Package(
         "CSQLite", "CLMDB", "CLevelDB", "CRocksDB", .product(name: "CacheEngine", package: "CacheEngine"),
       ],
       swiftSettings: settings),
+    // Instructions an operation, which do not depend on what else the machine does. Only callgrind can run it.
+    .target(name: "CCallgrind"),
+    .executableTarget(
+      name: "InstructionCounts",
+      dependencies: ["CCallgrind", .product(name: "CacheEngine", package: "CacheEngine")],
+      swiftSettings: settings),
     // What every eviction policy makes of traces.
     .executableTarget(
       name: "HitRatios", dependencies: [.product(name: "CacheEngine", package: "CacheEngine")],

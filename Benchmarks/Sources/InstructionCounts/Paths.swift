@@ -1,0 +1,97 @@
+import CCallgrind
+import CacheEngine
+import Foundation
+
+struct NumberSource: Fetcher {
+  func get(_ key: Int) async throws -> Int? { key }
+}
+
+extension InstructionCounts {
+  static func filled(
+    _ name: String = "memory", _ eviction: Eviction = .adaptive, expiry: Expiry = .never
+  ) async throws -> MemoryCacheLevel<String, Int> {
+    let level = MemoryCacheLevel<String, Int>(name: name, countLimit: 16_000, eviction: eviction, expiry: expiry)
+    for number in 0..<10_000 { try await level.set(number, forKey: keys[number]) }
+    return level
+  }
+
+  static func memory() async throws {
+    let (keys, held, all, operations) = (keys, held, all, held.count)
+    let adaptive = try await filled()
+    let lru = try await filled("memory", .lru)
+    let mortal = try await filled(expiry: .after(.seconds(3_600)))
+    var sum = 0
+    try await count("hit, peek", operations: operations) { sum &+= adaptive.peek(keys[held[$0]]) ?? 0 }
+    try await count("hit, get", operations: operations) { sum &+= try await adaptive.get(keys[held[$0]]) ?? 0 }
+    try await count("hit, lru, peek", operations: operations) { sum &+= lru.peek(keys[held[$0]]) ?? 0 }
+    try await count("hit, a lifetime, get", operations: operations) {
+      sum &+= try await mortal.get(keys[held[$0]]) ?? 0
+    }
+    try await count("hit, lookup", operations: operations) {
+      sum &+= try await adaptive.lookup(keys[held[$0]]).entry?.value ?? 0
+    }
+    try await count("miss, get", operations: operations) {
+      sum &+= try await adaptive.get(keys[10_000 + held[$0] / 2]) ?? 0
+    }
+    try await count("set, overwriting", operations: operations) { try await adaptive.set($0, forKey: keys[held[$0]]) }
+    for (name, eviction) in [("adaptive", Eviction.adaptive), ("lru", .lru)] {
+      let small = MemoryCacheLevel<String, Int>(countLimit: 2_000, eviction: eviction)
+      // Round and round, so that every set is of a key that is not held; once round before it counts.
+      for number in 0..<keys.count { try await small.set(number, forKey: keys[number]) }
+      try await count("set, evicting, \(name)", operations: operations) { try await small.set($0, forKey: keys[$0]) }
+    }
+    let tenth = MemoryCacheLevel<String, Int>(countLimit: 2_000)
+    let through: (Int) async throws -> Void = {
+      let key = keys[all[$0]]
+      if let value = try await tenth.get(key) { sum &+= value } else { try await tenth.set($0, forKey: key) }
+    }
+    for number in 0..<operations { try await through(number) }
+    try await count("read-through, room for a tenth", operations: operations, through)
+    if sum == 42 { print(sum) }
+  }
+
+  static func stacks() async throws {
+    let (keys, held) = (keys, held)
+    let memory = try await filled("1")
+    let three = memory.compose(try await filled("2")).compose(try await filled("3"))
+    let observed = try await filled("1").observed(as: "memory", by: CacheStatistics())
+    let traced = try await filled("1").observed(as: "memory", by: CacheStatistics()).traced(by: CacheStatistics())
+    let fetcher = BasicFetcher<Int, Int> { $0 }
+    let pooled = fetcher.pooled()
+    let loading = MemoryCacheLevel<Int, Int>(countLimit: 500).compose(NumberSource())
+    let sharing = MemoryCacheLevel<Int, Int>(countLimit: 500).compose(NumberSource()).pooled()
+    let operations = 2_000
+    var sum = 0
+    try await count("hit through 3 levels, get", operations: operations) {
+      sum &+= try await three.get(keys[held[$0]]) ?? 0
+    }
+    try await count("hit through 3 levels, lookup", operations: operations) {
+      sum &+= try await three.lookup(keys[held[$0]]).entry?.value ?? 0
+    }
+    try await count("hit, observed", operations: operations) { sum &+= try await observed.get(keys[held[$0]]) ?? 0 }
+    try await count("hit, observed and traced", operations: operations) {
+      sum &+= try await traced.get(keys[held[$0]]) ?? 0
+    }
+    try await count("set through 3 levels", operations: operations) { try await three.set($0, forKey: keys[held[$0]]) }
+    try await count("a fetcher, erased", operations: operations) { sum &+= try await fetcher.get($0) ?? 0 }
+    try await count("a fetcher through a pool", operations: operations) { sum &+= try await pooled.get($0) ?? 0 }
+    try await count("miss in memory, loaded", operations: operations) { sum &+= try await loading.get(1_000 + $0) ?? 0 }
+    try await count("miss in memory, loaded through a pool", operations: operations) {
+      sum &+= try await sharing.get(1_000 + $0) ?? 0
+    }
+    if sum == 42 { print(sum) }
+  }
+
+  static func disk() async throws {
+    let keys = keys
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("InstructionCounts-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let disk = try DiskCacheLevel<String, Data>(directory: folder.path)
+    let value = Data(repeating: 7, count: 1_024)
+    var sum = 0
+    try await count("disk, set of 1 KiB", operations: 1_000) { try await disk.set(value, forKey: keys[$0]) }
+    try await count("disk, get of 1 KiB", operations: 1_000) { sum &+= try await disk.get(keys[$0])?.count ?? 0 }
+    try await disk.close()
+    if sum == 42 { print(sum) }
+  }
+}
