@@ -5,12 +5,6 @@
 // The checking macros of GCC want a constant option at each call.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-
-// The thread's name, as debuggers and top show it; at most 15 bytes.
-static inline void ccurl_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
-#endif
 
 typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
 

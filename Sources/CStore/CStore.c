@@ -9,6 +9,7 @@
 
 #ifdef __linux__
 #include <linux/openat2.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
 
@@ -78,3 +79,11 @@ bool cstore_enter_start(uint32_t most) {
 }
 
 void cstore_leave_start(void) { starts -= 1; }
+
+void cstore_name_thread(const char *name) {
+#ifdef __linux__
+  prctl(PR_SET_NAME, name, 0, 0, 0);
+#else
+  (void)name;
+#endif
+}

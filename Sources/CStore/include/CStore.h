@@ -1,5 +1,5 @@
 // The little that the library needs from C: a checksum at memory speed, and what answers from memory or not at all, for
-// the disk store; and a number for each thread, for the memory level.
+// the disk store; and a number for each thread, for the memory level; names of threads.
 #ifndef CACHEENGINE_CSTORE_H
 #define CACHEENGINE_CSTORE_H
 
@@ -28,6 +28,9 @@ uint32_t cstore_thread_number(void);
 
 /// Gives this thread another number, after it met a thread that may have the same.
 void cstore_change_thread_number(void);
+
+/// Names this thread, as debuggers and top show it; at most 15 bytes, and on Linux alone.
+void cstore_name_thread(const char *name);
 
 /// Notes that this thread starts something within what it has started, unless it has done so as often already.
 bool cstore_enter_start(uint32_t most);

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import CCurl
+  import CStore
 
   #if canImport(Glibc)
     import Glibc
@@ -66,7 +66,7 @@
       var signals = sigset_t()
       unsafe sigfillset(&signals)
       unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-      unsafe ccurl_name_thread("cache-pressure")
+      unsafe cstore_name_thread("cache-pressure")
 
       var triggers = ways.triggers.map { (trigger: $0, restsUntil: ContinuousClock.now) }
       var seen = ways.events?.seen

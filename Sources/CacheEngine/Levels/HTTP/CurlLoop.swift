@@ -1,5 +1,6 @@
 #if os(Linux)
   import CCurl
+  import CStore
   import Synchronization
 
   #if canImport(Glibc)
@@ -116,7 +117,7 @@
       var signals = sigset_t()
       unsafe sigfillset(&signals)
       unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-      unsafe ccurl_name_thread("cache-network")
+      unsafe cstore_name_thread("cache-network")
 
       while takeIn() {
         dropAbandoned()
