@@ -10,6 +10,9 @@
 /// | no keys | no values |
 ///
 /// A key that stands twice in the list is asked for once. Cancelling a read or write cancels all of it.
+///
+/// Entries can be removed by their tags. What lists there are by which an entry can be read, nobody can count, and a list is
+/// not stored in one moment: to remove by what keys look like, or to store on a condition, use ``base``.
 public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Lists of keys.
   public typealias Key = [Base.Key]
@@ -132,6 +135,12 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
     }
     return .hit(whole)
   }
+}
+
+extension BatchLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
 }
 
 extension CacheLevel {

@@ -65,6 +65,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let invalidAddress = Code(rawValue: "invalidAddress")
     /// A circuit breaker is open; the level behind it was not asked.
     public static let circuitOpen = Code(rawValue: "circuitOpen")
+    /// What was asked for cannot be done by the level whose type was hidden; nothing was changed.
+    public static let unsupported = Code(rawValue: "unsupported")
     /// A batch has not as many values as keys; nothing was written.
     public static let unequalCounts = Code(rawValue: "unequalCounts")
     /// A value was asked for by the closure that makes it, which would wait for itself.

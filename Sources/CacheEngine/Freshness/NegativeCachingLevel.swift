@@ -142,6 +142,40 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   }
 }
 
+extension NegativeCachingLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value if a condition holds in the level inside.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await gate.write(key) {
+      try await remembered.remove(key)
+      return try await base.store(value, forKey: key, terms: terms, if: condition)
+    }
+  }
+}
+
+extension NegativeCachingLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside, and forgets that such keys were missed.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await gate.writeAll {
+      try await remembered.removeAll(where: condition)
+      return try await base.removeAll(where: condition)
+    }
+  }
+}
+
+extension NegativeCachingLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside, and forgets every miss.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try await gate.writeAll {
+      try await remembered.clear()
+      return try await base.removeAll(tagged: tag)
+    }
+  }
+}
+
 extension CacheLevel {
   /// Remembers for a while what this level has not, and does not ask it again so soon.
   ///

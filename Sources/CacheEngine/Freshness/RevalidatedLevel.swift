@@ -162,6 +162,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 }
 
+extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {}
+extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
+extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
+
 extension CacheLevel {
   /// Puts this level above another, and delivers stale values by a policy.
   ///

@@ -123,6 +123,26 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   }
 }
 
+extension CircuitBreakerLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value in the level inside if a condition holds there, and if the circuit lets the call through.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await guarded(key) { try await base.store(value, forKey: key, terms: terms, if: condition) }
+  }
+}
+
+extension CircuitBreakerLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension CircuitBreakerLevel: TaggedLevel where Base: TaggedLevel {}
+
 extension CacheLevel {
   /// Leaves this level alone for a while after it has failed several times in a row.
   ///
