@@ -160,14 +160,14 @@ extension CacheLevel {
   /// are left out.
   ///
   /// - Parameter keys: The keys to look up. A key that stands twice is asked for once and delivered twice.
-  /// - Returns: The values found, in the order of their keys.
+  /// - Returns: The values found, each with its key, in the order of the keys.
   /// - Throws: `CancellationError` only.
-  public func batchGetSome(_ keys: [Key]) async throws -> [Value] {
+  public func batchGetSome(_ keys: [Key]) async throws -> [(key: Key, value: Value)] {
     let values = try await keys.concurrently { key -> Value? in
       do { return try await self.get(key) } catch { return nil }
     }
     try Task.checkCancellation()
-    return values.compactMap(\.self)
+    return zip(keys, values).compactMap { key, value in value.map { (key, $0) } }
   }
 }
 
