@@ -2,7 +2,7 @@
 ///
 /// There is one error type; ``code`` says what kind of failure it was, ``level`` where, and ``message`` what to tell
 /// a person. Codes are static members, so that a new one breaks no `switch`.
-public struct CacheError: Error, Sendable, CustomStringConvertible {
+public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A kind of failure.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the kind, as shown in logs and in JSON.
@@ -119,6 +119,16 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     } else {
       self.init(.valueNotInCache, "there is no value for the key \(key) (\(reason))")
     }
+  }
+
+  /// Whether two errors say the same.
+  ///
+  /// Underlying errors, of which not every kind can be compared, are compared by their descriptions.
+  public static func == (left: CacheError, right: CacheError) -> Bool {
+    func text(_ error: (any Error)?) -> String? { error.map { String(describing: $0) } }
+    return left.code == right.code && left.level == right.level && left.message == right.message
+      && left.status == right.status && text(left.underlying) == text(right.underlying)
+      && left.failures.elementsEqual(right.failures) { $0.level == $1.level && text($0.error) == text($1.error) }
   }
 
   /// The level's name, the message, and what each level of a composition said.
