@@ -52,6 +52,16 @@ public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
 extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {}
 
+extension FaultInjectingLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value if a condition holds in the level inside, if the injector lets it.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await injector.strike(level: name)
+    return try await base.store(value, forKey: key, terms: terms, if: condition)
+  }
+}
+
 extension FaultInjectingLevel: Fetcher where Base: Fetcher {
   /// Removes nothing.
   @discardableResult

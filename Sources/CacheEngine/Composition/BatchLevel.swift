@@ -10,6 +10,9 @@
 /// | no keys | no values |
 ///
 /// A key that stands twice in the list is asked for once. Cancelling a read or write cancels all of it.
+///
+/// Entries can be removed by their tags. What lists there are by which an entry can be read, nobody can count, and a list is
+/// not stored in one moment: to remove by what keys look like, or to store on a condition, use ``base``.
 public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Lists of keys.
   public typealias Key = [Base.Key]
@@ -134,6 +137,12 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   }
 }
 
+extension BatchLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
+}
+
 extension CacheLevel {
   /// Lets this level be asked for many keys at once, all or nothing.
   ///
@@ -151,14 +160,14 @@ extension CacheLevel {
   /// are left out.
   ///
   /// - Parameter keys: The keys to look up. A key that stands twice is asked for once and delivered twice.
-  /// - Returns: The values found, in the order of their keys.
+  /// - Returns: The values found, each with its key, in the order of the keys.
   /// - Throws: `CancellationError` only.
-  public func batchGetSome(_ keys: [Key]) async throws -> [Value] {
+  public func batchGetSome(_ keys: [Key]) async throws -> [(key: Key, value: Value)] {
     let values = try await keys.concurrently { key -> Value? in
       do { return try await self.get(key) } catch { return nil }
     }
     try Task.checkCancellation()
-    return values.compactMap(\.self)
+    return zip(keys, values).compactMap { key, value in value.map { (key, $0) } }
   }
 }
 

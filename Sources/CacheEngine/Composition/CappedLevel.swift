@@ -170,6 +170,10 @@ struct WaitingLine: Sendable {
   mutating func claim(_ id: UInt64) -> Bool { kept.remove(id) != nil }
 }
 
+extension CappedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension CappedLevel: TaggedLevel where Base: TaggedLevel {}
+extension CappedLevel: ConditionalLevel where Base: ConditionalLevel {}
+
 extension CacheLevel {
   /// Lets a bounded number of callers read this level at a time; the others wait in line.
   ///

@@ -96,16 +96,18 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry, or the lower level's reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    let above: Result<Lookup<Value>, any Error>
     do {
       let answer = try await upper.lookupIncludingExpired(key)
       if case .hit = answer { return answer }
-    } catch let error as CancellationError {
-      throw error
+      above = .success(answer)
     } catch {
-      report(.get, of: upper.name, key: key, error)
+      above = .failure(error)
     }
+    try reportFailure(of: above, key)
     try Task.checkCancellation()
-    return try await lower.lookupIncludingExpired(key)
+    let below = try await lower.lookupIncludingExpired(key)
+    return below.missReason == .nothingToAsk ? try above.get() : below
   }
 
   /// Goes on with a read that the upper level did not answer.
@@ -143,10 +145,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// Reads the lower level alone, and copies what it has to the upper one.
-  func refresh(_ key: Key) async throws {
+  func refresh(_ key: Key) async throws -> Lookup<Value> {
     let version = gate.beginRead(key)
     defer { gate.endRead(key) }
-    _ = try await askBelow(key, readVersion: version)
+    return try await askBelow(key, readVersion: version)
   }
 
   /// A level that fails is passed over and reported; a cancellation ends the read.

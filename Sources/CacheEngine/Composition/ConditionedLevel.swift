@@ -42,6 +42,10 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
   }
 }
 
+extension ConditionedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension ConditionedLevel: TaggedLevel where Base: TaggedLevel {}
+extension ConditionedLevel: ConditionalLevel where Base: ConditionalLevel {}
+
 extension CacheLevel {
   /// Asks this level only for keys that meet a condition.
   ///

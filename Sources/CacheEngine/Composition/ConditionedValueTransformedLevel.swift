@@ -90,6 +90,30 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
   }
 }
 
+extension ConditionedValueTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await base.removeAll(where: condition)
+  }
+}
+
+extension ConditionedValueTransformedLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
+}
+
+extension ConditionedValueTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value, turned back, if a condition holds in the level inside.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    let inner = try await transformer.inverseConditionalTransform(key: key, value: value)
+    return try await base.store(inner, forKey: key, terms: terms.withoutCost, if: condition)
+  }
+}
+
 extension CacheLevel {
   /// Gives this level's values another form, key by key.
   ///

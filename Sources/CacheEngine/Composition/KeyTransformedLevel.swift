@@ -1,7 +1,12 @@
+import Synchronization
+
 /// A level that is asked with other keys than those it is given.
 ///
 /// Built by `transformKeys`. A key that cannot be transformed fails the call with the
 /// transformer's error, and the level inside is not asked.
+///
+/// Entries can be removed by their tags, and by what their keys look like if the transformer goes both ways. Where it goes
+/// one way only, nobody can say under which keys of this level an entry stands: ask the level inside.
 public struct KeyTransformedLevel<Base: CacheLevel, Transformer: OneWayTransformer>: CacheLevel
 where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// What values are found by.
@@ -87,6 +92,60 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
 
   /// Hands the warning to the level inside.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
+}
+
+extension KeyTransformedLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
+}
+
+extension KeyTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value under the transformed key if a condition holds there.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await base.store(value, forKey: try await transformer.transform(key), terms: terms, if: condition)
+  }
+}
+
+extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Transformer: TwoWayTransformer {
+  /// Removes the entries whose keys, turned back, meet a condition.
+  ///
+  /// What stands in the level inside under a key that cannot be turned back is nobody's here, and stays.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed.
+  /// - Throws: An error if some may still be there.
+  /// - Complexity: O(n): every key is looked at, twice.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    // A key may take its time to be turned back and the level inside does not wait for it: it is asked for its keys first.
+    // The last of its rounds meets no new key, so that nothing comes in between.
+    var verdicts: [Base.Key: Bool] = [:]
+    var count = 0
+    while true {
+      let unknown = Mutex<[Base.Key]>([])
+      count += try await base.removeAll { [verdicts] key in
+        if let verdict = verdicts[key] { return verdict }
+        // A key with a NaN in it is nobody's: it could not be asked for.
+        guard key == key else { return false }
+        unknown.withLock { $0.append(key) }
+        return false
+      }
+      let keys = unknown.withLock { $0 }
+      if keys.isEmpty { return count }
+      for key in keys where verdicts[key] == nil {
+        do {
+          verdicts[key] = condition(try await transformer.inverseTransform(key))
+        } catch let error as CancellationError {
+          throw error
+        } catch {
+          verdicts[key] = false
+        }
+      }
+    }
+  }
 }
 
 extension CacheLevel {

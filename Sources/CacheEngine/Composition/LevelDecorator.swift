@@ -43,6 +43,40 @@ extension LevelDecorator {
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 }
 
+/// What a level inside can do besides, a decorator can declare in one line each:
+/// `extension Shouting: TaggedLevel where Base: TaggedLevel {}`.
+extension LevelDecorator where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Base.Key) -> Bool) async throws -> Int {
+    try await base.removeAll(where: condition)
+  }
+}
+
+// A decorator that is a storage level as well would have two ways.
+extension LevelDecorator where Self: StorageLevel, Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Base.Key) -> Bool) async throws -> Int {
+    try await base.removeAll(where: condition)
+  }
+}
+
+extension LevelDecorator where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
+}
+
+extension LevelDecorator where Base: ConditionalLevel {
+  /// Stores a value in the level inside if a condition holds there.
+  public func store(
+    _ value: Base.Value, forKey key: Base.Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await base.store(value, forKey: key, terms: terms, if: condition)
+  }
+}
+
 /// A decorator that does one thing to every read, whichever way it is asked: before it, after it, or in place of it.
 ///
 /// ```swift

@@ -195,6 +195,22 @@ extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension PooledLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level below.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many entries were removed.
+  /// - Throws: The error of the level below.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    defer {
+      reads.detachAll()
+      computations.detachAll()
+    }
+    return try await gate.writeAll { try await base.removeAll(tagged: tag) }
+  }
+}
+
 extension PooledLevel: SelectiveRemoval where Base: SelectiveRemoval {
   /// Removes the entries whose keys meet a condition from the level below.
   ///

@@ -41,6 +41,10 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
   }
 }
 
+extension PostProcessedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension PostProcessedLevel: TaggedLevel where Base: TaggedLevel {}
+extension PostProcessedLevel: ConditionalLevel where Base: ConditionalLevel {}
+
 extension CacheLevel {
   /// Processes every value that is read from this level.
   ///

@@ -133,6 +133,49 @@ where First.Key == Second.Key, First.Value == Second.Value {
   }
 }
 
+extension SwitchedLevel: SelectiveRemoval where First: SelectiveRemoval, Second: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from both lanes.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed from the two lanes together.
+  /// - Throws: As ``remove(_:)``.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    var count = 0
+    try await inBoth(
+      { count += try await first.removeAll(where: condition) },
+      { count += try await second.removeAll(where: condition) })
+    return count
+  }
+}
+
+extension SwitchedLevel: TaggedLevel where First: TaggedLevel, Second: TaggedLevel {
+  /// Removes every entry that was stored with a tag from both lanes.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many entries were removed from the two lanes together.
+  /// - Throws: As ``remove(_:)``.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    var count = 0
+    try await inBoth(
+      { count += try await first.removeAll(tagged: tag) }, { count += try await second.removeAll(tagged: tag) })
+    return count
+  }
+}
+
+extension SwitchedLevel: ConditionalLevel where First: ConditionalLevel, Second: ConditionalLevel {
+  /// Stores a value in the selected lane if a condition holds there.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    switch selector(key) {
+    case .first: try await first.store(value, forKey: key, terms: terms, if: condition)
+    case .second: try await second.store(value, forKey: key, terms: terms, if: condition)
+    }
+  }
+}
+
 /// One of two levels side by side.
 public enum Lane: Sendable {
   /// The first level.

@@ -92,6 +92,30 @@ where Transformer.Input == Base.Value {
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 }
 
+extension ValueTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await base.removeAll(where: condition)
+  }
+}
+
+extension ValueTransformedLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
+}
+
+extension ValueTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value, turned back, if a condition holds in the level inside.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    let inner = try await transformer.inverseTransform(value)
+    return try await base.store(inner, forKey: key, terms: terms.withoutCost, if: condition)
+  }
+}
+
 /// A fetcher whose values are transformed on their way; it stays read-only.
 ///
 /// Built by `transformValues` on a fetcher with a one-way transformer.
@@ -132,6 +156,19 @@ where Transformer.Input == Base.Value {
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(key).transformed(by: transformer)
   }
+
+  /// Returns the entry for a key even if it has expired, if the fetcher inside keeps such, with its value transformed.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  @inlinable
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await base.lookupIncludingExpired(key).transformed(by: transformer)
+  }
+
+  /// Hands the warning to the fetcher inside.
+  public func onMemoryWarning() async { await base.onMemoryWarning() }
 }
 
 extension Lookup {

@@ -3,6 +3,9 @@
 /// Get one from ``CacheLevel/normalize()``, once, at the edge of an app, where the type of a composition is in the way.
 /// A look-up through it costs some hundred nanoseconds more than through the composition's own type; a value that can
 /// be peeked, some ten.
+///
+/// What only some levels can do, to remove by keys or tags and to store on a condition, it can if the level inside can; else
+/// it fails with ``CacheError/Code/unsupported``.
 public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheLevel {
   /// What the level is called in errors, events and logs.
   public let name: String
@@ -129,6 +132,50 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   ///
   /// - Returns: The level itself.
   public func normalize() -> BasicCache { self }
+}
+
+extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel {
+  /// Removes the entries whose keys meet a condition.
+  ///
+  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Returns: How many entries were removed.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unsupported`` if the level inside cannot; else its error.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    guard let able = inner as? any SelectiveRemoval<Key, Value> else { throw unsupported("remove by keys") }
+    return try await able.removeAll(where: condition)
+  }
+
+  /// Removes every entry that was stored with a tag.
+  ///
+  /// - Parameter tag: The tag.
+  /// - Returns: How many entries were removed.
+  /// - Throws: As ``removeAll(where:)``.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    guard let able = inner as? any TaggedLevel else { throw unsupported("remove by tags") }
+    return try await able.removeAll(tagged: tag)
+  }
+
+  /// Stores a value if a condition holds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``removeAll(where:)``.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    guard let able = inner as? any ConditionalLevel<Key, Value> else { throw unsupported("store on a condition") }
+    return try await able.store(value, forKey: key, terms: terms, if: condition)
+  }
+
+  private func unsupported(_ what: String) -> CacheError {
+    CacheError(.unsupported, "the level whose type was hidden cannot \(what); nothing was changed", level: name)
+  }
 }
 
 extension CacheLevel {

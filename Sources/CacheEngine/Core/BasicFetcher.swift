@@ -6,6 +6,9 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   public let name: String
 
   private let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  private let staleLookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  private let peekClosure: @Sendable (Key) -> Value?
+  private let memoryWarningClosure: @Sendable () async -> Void
 
   /// Creates a fetcher from a closure.
   ///
@@ -18,11 +21,17 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
       guard let value = try await get(key) else { return .miss(.absent) }
       return .hit(Entry(value))
     }
+    staleLookupClosure = lookupClosure
+    peekClosure = { _ in nil }
+    memoryWarningClosure = {}
   }
 
   init<Base: Fetcher>(erasing base: Base) where Base.Key == Key, Base.Value == Value {
     name = base.name
     lookupClosure = { try await base.lookup($0) }
+    staleLookupClosure = { try await base.lookupIncludingExpired($0) }
+    peekClosure = { base.peek($0) }
+    memoryWarningClosure = { await base.onMemoryWarning() }
   }
 
   /// Returns the value for a key, or `nil` if there is none.
@@ -38,6 +47,22 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// - Returns: The entry, or why there is none.
   /// - Throws: What the closure throws.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
+
+  /// Returns the entry for a key even if it has expired, if the fetcher inside keeps such.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or why there is none.
+  /// - Throws: What the closure throws.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
+
+  /// Returns the value if the fetcher inside can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
+  public func peek(_ key: Key) -> Value? { peekClosure(key) }
+
+  /// Hands the warning to the fetcher inside.
+  public func onMemoryWarning() async { await memoryWarningClosure() }
 }
 
 extension Fetcher {

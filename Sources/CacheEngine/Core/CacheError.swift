@@ -2,7 +2,7 @@
 ///
 /// There is one error type; ``code`` says what kind of failure it was, ``level`` where, and ``message`` what to tell
 /// a person. Codes are static members, so that a new one breaks no `switch`.
-public struct CacheError: Error, Sendable, CustomStringConvertible {
+public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A kind of failure.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The name of the kind, as shown in logs and in JSON.
@@ -65,6 +65,8 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     public static let invalidAddress = Code(rawValue: "invalidAddress")
     /// A circuit breaker is open; the level behind it was not asked.
     public static let circuitOpen = Code(rawValue: "circuitOpen")
+    /// What was asked for cannot be done by the level whose type was hidden; nothing was changed.
+    public static let unsupported = Code(rawValue: "unsupported")
     /// A batch has not as many values as keys; nothing was written.
     public static let unequalCounts = Code(rawValue: "unequalCounts")
     /// A value was asked for by the closure that makes it, which would wait for itself.
@@ -117,6 +119,16 @@ public struct CacheError: Error, Sendable, CustomStringConvertible {
     } else {
       self.init(.valueNotInCache, "there is no value for the key \(key) (\(reason))")
     }
+  }
+
+  /// Whether two errors say the same.
+  ///
+  /// Underlying errors, of which not every kind can be compared, are compared by their descriptions.
+  public static func == (left: CacheError, right: CacheError) -> Bool {
+    func text(_ error: (any Error)?) -> String? { error.map { String(describing: $0) } }
+    return left.code == right.code && left.level == right.level && left.message == right.message
+      && left.status == right.status && text(left.underlying) == text(right.underlying)
+      && left.failures.elementsEqual(right.failures) { $0.level == $1.level && text($0.error) == text($1.error) }
   }
 
   /// The level's name, the message, and what each level of a composition said.

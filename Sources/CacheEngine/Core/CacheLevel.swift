@@ -158,7 +158,7 @@ extension CacheLevel {
 /// A level that can only be read: a network, a generator, a simulated origin.
 ///
 /// Storing into a fetcher succeeds and stores nothing, so that a fetcher can stand anywhere in a composition.
-public protocol Fetcher<Key, Value>: SelectiveRemoval, TaggedLevel {}
+public protocol Fetcher<Key, Value>: SelectiveRemoval, TaggedLevel, ConditionalLevel {}
 
 extension Fetcher {
   /// Succeeds and stores nothing.
@@ -188,6 +188,13 @@ extension Fetcher {
   /// - Throws: Nothing.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int { 0 }
+
+  /// Stores nothing, and says whether the condition holds of what a read gives.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    condition.holds(isHeld: try await lookup(key).entry != nil)
+  }
 }
 
 /// A level that holds entries of its own, as opposed to an operator or a fetcher.

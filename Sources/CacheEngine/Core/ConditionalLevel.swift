@@ -12,8 +12,8 @@ public enum StoreCondition: Sendable, Equatable {
 
 /// A level that can store a value on a condition, with nobody coming between.
 ///
-/// Memory and disk levels can, and compositions of such levels: there nobody comes between who writes through the same
-/// composition.
+/// Memory and disk levels can, and what operators make of such levels: in a composition nobody comes between who writes
+/// through that composition. A fetcher says whether the condition holds, and keeps nothing.
 public protocol ConditionalLevel<Key, Value>: CacheLevel {
   /// Stores a value if a condition holds.
   ///

@@ -1,6 +1,6 @@
 /// A level from which entries can be removed by what their keys look like.
 ///
-/// Memory and disk levels can do this, and compositions of levels that can. A fetcher has nothing to remove.
+/// Memory and disk levels can do this, and what operators make of them. A fetcher has nothing to remove.
 public protocol SelectiveRemoval<Key, Value>: CacheLevel {
   /// Removes the entries whose keys meet a condition.
   ///
@@ -27,7 +27,7 @@ extension SelectiveRemoval where Key == String {
 
 /// A level whose entries can be marked with tags, and removed by them.
 ///
-/// Tags are given in ``StoreTerms/tags`` when a value is stored.
+/// Tags are given in ``StoreTerms/tags`` when a value is stored. What operators make of such levels is one as well.
 public protocol TaggedLevel<Key, Value>: CacheLevel {
   /// Removes every entry that was stored with a tag.
   ///

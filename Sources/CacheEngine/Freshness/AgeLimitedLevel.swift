@@ -8,6 +8,9 @@
 /// | younger than the limit | the entry; its deadline is at most when it reaches the limit |
 /// | as old as the limit, or older | a miss, ``MissReason/expired``; stale, if stale values were asked for |
 /// | of unknown age | the entry: whoever just fetched it knows none |
+/// | expired, and given all the same by an operator inside | by its age, as any other |
+///
+/// It takes no stores on a condition: what is too old here is still there for the level inside, whose condition it would be.
 public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -42,8 +45,10 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// - Throws: The error of the level inside.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    let answer = limited(try await base.lookup(key))
-    return answer.entry?.isStale == true ? .miss(.expired) : answer
+    let answer = try await base.lookup(key)
+    // A stale entry from inside is given by somebody's leave: only its age is judged here.
+    guard case .hit(let entry) = answer, let limit = limit(of: entry) else { return answer }
+    return limit <= clock.now ? .miss(.expired) : .hit(limited(entry, to: limit))
   }
 
   /// Returns the entry for a key, marked stale if it is too old.
@@ -53,18 +58,26 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   /// - Throws: The error of the level inside.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
-    limited(try await base.lookupIncludingExpired(key))
+    let answer = try await base.lookupIncludingExpired(key)
+    guard case .hit(let entry) = answer, let limit = limit(of: entry) else { return answer }
+    var limited = limited(entry, to: limit)
+    limited.isStale = entry.isStale || limit <= clock.now
+    return .hit(limited)
   }
 
   @inlinable
-  func limited(_ answer: Lookup<Value>) -> Lookup<Value> {
-    guard case .hit(var entry) = answer, let created = entry.created else { return answer }
-    let limit = created.advanced(by: maximumAge)
-    entry.deadline = entry.deadline.map { min($0, limit) } ?? limit
-    entry.isStale = entry.isStale || limit <= clock.now
-    return .hit(entry)
+  func limit(of entry: Entry<Value>) -> CacheInstant? { entry.created?.advanced(by: maximumAge) }
+
+  @inlinable
+  func limited(_ entry: Entry<Value>, to limit: CacheInstant) -> Entry<Value> {
+    var limited = entry
+    limited.deadline = entry.deadline.map { min($0, limit) } ?? limit
+    return limited
   }
 }
+
+extension AgeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension AgeLimitedLevel: TaggedLevel where Base: TaggedLevel {}
 
 extension CacheLevel {
   /// Counts entries of this level only up to an age, judged when they are read.

@@ -81,11 +81,28 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   /// - Throws: The error of the level inside.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await base.store(value, forKey: key, terms: timed(terms))
+  }
+
+  @inlinable
+  func timed(_ terms: StoreTerms) -> StoreTerms {
     var timed = terms
     timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at) ?? .never
-    try await base.store(value, forKey: key, terms: timed)
+    return timed
   }
 }
+
+extension LifetimeLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value if a condition holds in the level inside, for as long as this level says.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await base.store(value, forKey: key, terms: timed(terms), if: condition)
+  }
+}
+
+extension LifetimeLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension LifetimeLevel: TaggedLevel where Base: TaggedLevel {}
 
 extension CacheLevel {
   /// Gives what is stored in this level a lifetime.

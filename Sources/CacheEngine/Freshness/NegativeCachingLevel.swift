@@ -9,17 +9,29 @@
 /// | failed, of a kind to remember | the error | the same error; the level inside is not asked |
 /// | failed otherwise, cancelled, refused | the same | the level inside is asked |
 ///
-/// A set, removal or clear through this level forgets what it concerns, also if it comes while a read is under way.
-public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
+/// That there is nothing fresh says nothing of what has expired: ``CacheLevel/lookupIncludingExpired(_:)`` is answered from
+/// what that itself has found.
+///
+/// A set, removal or clear through this level forgets what it concerns, also if it comes while a read is under way. A removal
+/// by tag forgets every miss, since a miss has no tags.
+public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
   /// What is held.
   public typealias Value = Base.Value
 
   @usableFromInline
-  enum Remembered: Sendable {
-    case miss
-    case failure(any Error)
+  struct Remembered: Sendable {
+    /// `nil` for a miss.
+    @usableFromInline let error: (any Error)?
+    /// There was nothing expired either.
+    @usableFromInline let includesExpired: Bool
+
+    @inlinable
+    init(_ error: (any Error)?, includesExpired: Bool) {
+      self.error = error
+      self.includesExpired = includesExpired
+    }
   }
 
   /// The level inside.
@@ -41,46 +53,73 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
       name: recorder.name, capacity: .max, countLimit: countLimit, expiry: .after(lifetime), clock: recorder.clock)
   }
 
-  /// Asks the level inside, unless it is known to have nothing.
+  /// Returns the value of the level inside, unless that is known to have nothing.
   ///
-  /// - Parameters:
-  ///   - key: The key that is read.
-  ///   - ask: Asks the level inside.
-  /// - Returns: The entry, or the reason for the miss.
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` on a miss.
   /// - Throws: The error of the level inside, now or remembered.
   @inlinable
-  public func read(
-    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Asks the level inside, unless it is known to have nothing.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  @inlinable
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    try await read(key, includingExpired: false) { try await base.lookup(key) }
+  }
+
+  /// Asks the level inside for what has expired, too, unless it is known to have neither.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, fresh or stale, or the reason for the miss.
+  /// - Throws: As ``get(_:)``.
+  @inlinable
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    try await read(key, includingExpired: true) { try await base.lookupIncludingExpired(key) }
+  }
+
+  @inlinable
+  func read(
+    _ key: Key, includingExpired: Bool, by ask: () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
-    switch remembered.peek(key) {
-    case .miss:
+    if let known = remembered.peek(key), known.includesExpired || !includingExpired {
       recorder.record(.rememberedMiss, key: key)
+      if let error = known.error { throw error }
       return .miss(.remembered)
-    case .failure(let error):
-      recorder.record(.rememberedMiss, key: key)
-      throw error
-    case nil: break
     }
     let version = gate.beginRead(key)
     defer { gate.endRead(key) }
     do {
       let answer = try await ask()
-      if case .miss(let reason) = answer, reason != .refused { try await remember(.miss, key, version) }
+      if case .miss(let reason) = answer, !Self.isForgotten(reason) {
+        try await remember(Remembered(nil, includesExpired: includingExpired), key, version)
+      }
       return answer
     } catch let error as CancellationError {
       throw error
     } catch {
-      if isWorthRemembering(error) { try await remember(.failure(error), key, version) }
+      if isWorthRemembering(error) {
+        try await remember(Remembered(error, includesExpired: includingExpired), key, version)
+      }
       throw error
     }
   }
 
-  /// Returns the value of the level inside, if that can answer at once.
+  /// Nobody was asked, or somebody remembers already.
+  @inlinable
+  static func isForgotten(_ reason: MissReason) -> Bool {
+    reason == .refused || reason == .nothingToAsk || reason == .remembered
+  }
+
+  /// Returns the value of the level inside, if that can answer at once and is not known to have nothing.
   ///
   /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
-  public func peek(_ key: Key) -> Value? { base.peek(key) }
+  public func peek(_ key: Key) -> Value? { remembered.peek(key) == nil ? base.peek(key) : nil }
 
   /// Stores a value in the level inside.
   ///
@@ -139,6 +178,40 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   @inlinable
   func remember(_ answer: Remembered, _ key: Key, _ version: UInt64) async throws {
     try await gate.backFill(key, readVersion: version) { try await remembered.set(answer, forKey: key) }
+  }
+}
+
+extension NegativeCachingLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value if a condition holds in the level inside.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await gate.write(key) {
+      try await remembered.remove(key)
+      return try await base.store(value, forKey: key, terms: terms, if: condition)
+    }
+  }
+}
+
+extension NegativeCachingLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside, and forgets that such keys were missed.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await gate.writeAll {
+      try await remembered.removeAll(where: condition)
+      return try await base.removeAll(where: condition)
+    }
+  }
+}
+
+extension NegativeCachingLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside, and forgets every miss.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try await gate.writeAll {
+      try await remembered.clear()
+      return try await base.removeAll(tagged: tag)
+    }
   }
 }
 

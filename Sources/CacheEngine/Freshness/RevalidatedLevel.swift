@@ -10,6 +10,8 @@ public struct RevalidationPolicy: Sendable, Equatable {
   public var ifError: Duration?
   /// How long before its deadline a value that is read begins to be read anew in the background; `nil` for never.
   public var ahead: Duration?
+  /// For how long a key is not read anew in the background after that has brought no value.
+  public var pause: Duration
 
   /// Creates a policy.
   ///
@@ -17,7 +19,11 @@ public struct RevalidationPolicy: Sendable, Equatable {
   ///   - whileRevalidate: For how long a stale value is delivered while it is read anew; `nil` for never.
   ///   - ifError: For how long a stale value is delivered if the level below fails; `nil` for never.
   ///   - ahead: How long before its deadline a value is read anew; `nil` for never.
-  public init(whileRevalidate: Duration? = nil, ifError: Duration? = nil, ahead: Duration? = nil) {
+  ///   - pause: For how long a key is not read anew in the background after that has brought no value.
+  public init(
+    whileRevalidate: Duration? = nil, ifError: Duration? = nil, ahead: Duration? = nil, pause: Duration = .seconds(1)
+  ) {
+    self.pause = pause
     self.whileRevalidate = whileRevalidate
     self.ifError = ifError
     self.ahead = ahead
@@ -37,10 +43,14 @@ public struct RevalidationPolicy: Sendable, Equatable {
 /// | expired, within `ifError` | miss | a miss: the source says that there is no such value any more |
 /// | expired longer ago | failed | the lower level's error |
 ///
+/// What the lower level says it has no more is dropped above as well, be it asked by a read or in the background. A key that a
+/// condition refused, that has expired there or is damaged, says nothing of the kind.
+///
 /// The upper level must keep expired entries for as long: see the `keepsExpired` of ``MemoryCacheLevel`` and
 /// ``DiskCacheLevel``. However many readers a key has, it is read anew once at a time. What is read in the background
-/// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told,
-/// and the next reader begins again.
+/// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told, and
+/// who reads after the policy's ``RevalidationPolicy/pause`` begins again. One that never ends is the only one for its key:
+/// give a source that may hang a ``CacheLevel/timeout(after:name:observer:clock:)``.
 public final class RevalidatedLevel<Upper: CacheLevel, Lower: CacheLevel>: LevelDecorator
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// What values are found by.
@@ -55,11 +65,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @usableFromInline let recorder: OperatorRecorder
   private let refreshing = Mutex<Set<Key>>([])
+  /// What was read anew in vain a moment ago.
+  private let pausing: MemoryCacheLevel<Key, Bool>
 
   init(base: ComposedLevel<Upper, Lower>, policy: RevalidationPolicy, recorder: OperatorRecorder) {
     self.base = base
     self.policy = policy
     self.recorder = recorder
+    pausing = MemoryCacheLevel(
+      capacity: .max, countLimit: 10_000, expiry: .after(policy.pause), clock: recorder.clock)
   }
 
   /// Returns the value for a key, fresh or as stale as the policy allows.
@@ -98,7 +112,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
       return .hit(entry)
     }
-    return try await base.readBelow(key, above: above, since: epoch) {
+    let version = base.gate.beginRead(key)
+    defer { base.gate.endRead(key) }
+    let answer = try await base.readBelow(key, above: above, since: epoch) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
       tell(entry, key)
@@ -109,6 +125,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       tell(entry, key)
       return entry
     }
+    try await forget(key, after: answer, readVersion: version)
+    return answer
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is read anew.
@@ -146,21 +164,50 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     recorder.at(entry.level).record(.servedStale(deadline: entry.deadline), key: key)
   }
 
+  /// Lets the upper level forget what the lower one says it has no more, unless a write came since it was asked.
+  @usableFromInline
+  func forget(_ key: Key, after answer: Lookup<Value>, readVersion: UInt64) async throws {
+    let silent: [MissReason] = [.refused, .expired, .damaged, .authenticationFailed, .nothingToAsk]
+    guard case .miss(let reason) = answer, !silent.contains(reason) else { return }
+    try await base.gate.backFill(key, readVersion: readVersion) {
+      do {
+        if try await base.upper.lookupIncludingExpired(key).entry != nil { try await base.upper.remove(key) }
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        recorder.at(base.upper.name).record(.failed(.remove, String(describing: error), .zero), key: key)
+      }
+    }
+  }
+
   @usableFromInline
   func refresh(_ key: Key) {
-    guard refreshing.withLock({ $0.insert(key).inserted }) else { return }
+    guard pausing.peek(key) == nil, refreshing.withLock({ $0.insert(key).inserted }) else { return }
     Task {
       await RequestContext.numbered {
         recorder.record(.refreshBegan, key: key)
         let began = now
-        var failure: String?
-        do { try await base.refresh(key) } catch { failure = String(describing: error) }
+        var (failure, isInVain) = (String?.none, true)
+        let version = base.gate.beginRead(key)
+        do {
+          let answer = try await base.refresh(key)
+          isInVain = answer.entry == nil
+          try await forget(key, after: answer, readVersion: version)
+        } catch {
+          failure = String(describing: error)
+        }
+        base.gate.endRead(key)
+        if isInVain { _ = pausing.insert(true, forKey: key, terms: StoreTerms(), if: nil) }
         _ = refreshing.withLock { $0.remove(key) }
         recorder.record(.refreshEnded(began.duration(to: now), error: failure), key: key)
       }
     }
   }
 }
+
+extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {}
+extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
+extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
 
 extension CacheLevel {
   /// Puts this level above another, and delivers stale values by a policy.

@@ -147,6 +147,8 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   mutating func expire(_ key: Key, hash: UInt32, now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) {
     guard let slot = table.find(key, hash: hash) else { return }
+    // What has expired already would be kept for longer.
+    if let deadline = table.deadline(of: slot), deadline <= now { return }
     table[slot].deadline = now
     order.wheel.schedule(slot, at: now.advanced(by: keepsExpired), now: now)
   }

@@ -11,7 +11,7 @@ public struct CacheEvent: Sendable {
   public var request: RequestID?
   /// The level that it happened at; `nil` for the whole cache.
   public var level: String?
-  /// The key, as text; `nil` for what concerns all keys.
+  /// The key, as text; `nil` for what concerns several keys or all.
   public var key: String?
   /// What happened.
   public var kind: Kind
@@ -34,7 +34,7 @@ public struct CacheEvent: Sendable {
     case stored(StoreTerms.Purpose, cost: Int?, deadline: CacheInstant?, Duration)
     /// An entry left a level.
     case removed(RemovalCause, cost: Int)
-    /// A level carried out a remove or a clear.
+    /// A level carried out a remove or a clear, or a set on a condition that did not hold.
     case done(Operation, Duration)
     /// A level failed.
     case failed(Operation, String, Duration)

@@ -107,10 +107,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: The error of the level observed.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    // A fetcher takes every write and keeps nothing: there is nothing to tell.
-    guard !recorder.isSilent, !(base is any Fetcher) else {
-      return try await base.store(value, forKey: key, terms: terms)
-    }
+    guard isTold else { return try await base.store(value, forKey: key, terms: terms) }
     let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
@@ -127,7 +124,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: The error of the level observed.
   @inlinable
   public func remove(_ key: Key) async throws {
-    guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.remove(key) }
+    guard isTold else { return try await base.remove(key) }
     try await recorder.timed(.remove, key: EventRecorder.text(of: key)) {
       try await base.remove(key)
     } event: { _, duration in
@@ -137,7 +134,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   /// Removes everything.
   public func clear() async throws {
-    guard !recorder.isSilent, !(base is any Fetcher) else { return try await base.clear() }
+    guard isTold else { return try await base.clear() }
     try await recorder.timed(.clear, key: nil) {
       try await base.clear()
     } event: { _, duration in
@@ -160,6 +157,48 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   }
 
   @usableFromInline var expiry: Expiry { (base as? any ExpiringLevel)?.expiry ?? .never }
+}
+
+extension ObservedLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition; that is told once, without a key.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await toldRemoval { try await base.removeAll(where: condition) }
+  }
+}
+
+extension ObservedLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag; that is told once, without a key.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try await toldRemoval { try await base.removeAll(tagged: tag) }
+  }
+}
+
+extension ObservedLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value if a condition holds; if it does not, a set is told that stored nothing.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    guard isTold else { return try await base.store(value, forKey: key, terms: terms, if: condition) }
+    let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
+    let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
+    return try await recorder.timed(.set, key: EventRecorder.text(of: key)) {
+      try await base.store(value, forKey: key, terms: terms, if: condition)
+    } event: { isStored, duration in
+      isStored ? .stored(terms.purpose, cost: cost, deadline: deadline, duration) : .done(.set, duration)
+    }
+  }
+}
+
+extension ObservedLevel {
+  /// A fetcher takes every write and keeps nothing: there is nothing to tell.
+  @inlinable var isTold: Bool { !recorder.isSilent && !(base is any Fetcher) }
+
+  private func toldRemoval(_ remove: () async throws -> Int) async throws -> Int {
+    guard isTold else { return try await remove() }
+    return try await recorder.timed(.remove, key: nil, remove) { _, duration in .done(.remove, duration) }
+  }
 }
 
 /// Times what a level does and tells its observer.

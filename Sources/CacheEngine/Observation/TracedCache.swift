@@ -167,6 +167,46 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   }
 }
 
+extension TracedCache: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition; that is one call without a key.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    guard !recorder.isSilent else { return try await base.removeAll(where: condition) }
+    return try await traced(.remove, key: nil) {
+      try await base.removeAll(where: condition)
+    } outcome: { _ in
+      .done
+    }
+  }
+}
+
+extension TracedCache: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag; that is one call without a key.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    guard !recorder.isSilent else { return try await base.removeAll(tagged: tag) }
+    return try await traced(.remove, key: nil) {
+      try await base.removeAll(tagged: tag)
+    } outcome: { _ in
+      .done
+    }
+  }
+}
+
+extension TracedCache: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value if a condition holds.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    guard !recorder.isSilent else { return try await base.store(value, forKey: key, terms: terms, if: condition) }
+    return try await traced(.set, key: key) {
+      try await base.store(value, forKey: key, terms: terms, if: condition)
+    } outcome: { _ in
+      .done
+    }
+  }
+}
+
 extension CacheLevel {
   /// Gives every call of this cache a number and tells an observer when it begins and how it ends.
   ///

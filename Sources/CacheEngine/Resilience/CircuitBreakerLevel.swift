@@ -9,8 +9,10 @@ import Synchronization
 /// | closed | goes to the level inside; so many failures in a row open the circuit |
 /// | open | fails at once with ``CacheError/Code/circuitOpen``, until the reset time has passed |
 /// | half-open | one call goes to the level inside, the others fail at once; it closes the circuit or opens it again |
+/// | half-open, and that call has not ended within the reset time | one more goes to the level inside |
 ///
-/// A miss is an answer and counts as a success. A cancelled call counts as neither. Clears and warnings always pass.
+/// A miss is an answer and counts as a success. A cancelled call counts as neither. Clears, removals of several keys and
+/// warnings always pass.
 public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -55,11 +57,14 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
     try await guarded(key, ask)
   }
 
-  /// Returns the value of the level inside, if that can answer at once.
+  /// Returns the value of the level inside, if that can answer at once and the circuit is closed.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
-  public func peek(_ key: Key) -> Value? { base.peek(key) }
+  public func peek(_ key: Key) -> Value? {
+    guard let value = base.peek(key), state.withLock({ $0.answersAtOnce() }) else { return nil }
+    return value
+  }
 
   /// Stores a value in the level inside, if the circuit lets the call through.
   ///
@@ -122,6 +127,26 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
     return answer
   }
 }
+
+extension CircuitBreakerLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value in the level inside if a condition holds there, and if the circuit lets the call through.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await guarded(key) { try await base.store(value, forKey: key, terms: terms, if: condition) }
+  }
+}
+
+extension CircuitBreakerLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension CircuitBreakerLevel: TaggedLevel where Base: TaggedLevel {}
 
 extension CacheLevel {
   /// Leaves this level alone for a while after it has failed several times in a row.

@@ -15,12 +15,15 @@ struct CircuitState: Sendable {
   /// A call that was let through, to be told of when it ends.
   struct Pass: Sendable, Equatable {
     fileprivate let generation: UInt64
+    /// Which of the trials of a half-open circuit.
+    fileprivate let trial: Int
   }
 
   private enum Phase {
     case closed(failures: Int)
     case open(until: CacheInstant)
-    case halfOpen
+    /// If the last trial has not ended by then, the next call makes one, too.
+    case halfOpen(trial: Int, until: CacheInstant)
   }
 
   private let limit: Int
@@ -51,13 +54,24 @@ struct CircuitState: Sendable {
   /// `nil` if the call must not be made.
   mutating func admit(at now: CacheInstant) -> Pass? {
     switch state {
-    case .closed: break
+    case .closed: return Pass(generation: generation, trial: 0)
     case .open(let until):
       guard until <= now else { return nil }
-      enter(.halfOpen)
-    case .halfOpen: return nil
+      enter(.halfOpen(trial: 1, until: now.advanced(by: reset)))
+      return Pass(generation: generation, trial: 1)
+    case .halfOpen(let last, let until):
+      guard until <= now else { return nil }
+      // Not a new phase: a trial that takes longer than the reset time and succeeds in the end is good news, too.
+      state = .halfOpen(trial: last + 1, until: now.advanced(by: reset))
+      return Pass(generation: generation, trial: last + 1)
     }
-    return Pass(generation: generation)
+  }
+
+  /// The level has answered at once; says whether it may, which no call was made for.
+  mutating func answersAtOnce() -> Bool {
+    guard case .closed = state else { return false }
+    state = .closed(failures: 0)
+    return true
   }
 
   mutating func succeeded(_ pass: Pass) {
@@ -76,7 +90,7 @@ struct CircuitState: Sendable {
 
   /// The call ended without telling whether all is well: it was cancelled.
   mutating func forgot(_ pass: Pass, at now: CacheInstant) {
-    guard pass.generation == generation, case .halfOpen = state else { return }
+    guard pass.generation == generation, case .halfOpen(pass.trial, _) = state else { return }
     // The next call makes the trial.
     enter(.open(until: now))
   }

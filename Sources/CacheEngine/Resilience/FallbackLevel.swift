@@ -63,6 +63,10 @@ public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 }
 
+extension FallbackLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension FallbackLevel: TaggedLevel where Base: TaggedLevel {}
+extension FallbackLevel: ConditionalLevel where Base: ConditionalLevel {}
+
 extension CacheLevel {
   /// Answers where this level has no answer.
   ///

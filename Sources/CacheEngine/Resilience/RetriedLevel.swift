@@ -127,6 +127,10 @@ public struct RetriedLevel<Base: CacheLevel>: ReadDecorator {
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 }
 
+extension RetriedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension RetriedLevel: TaggedLevel where Base: TaggedLevel {}
+extension RetriedLevel: ConditionalLevel where Base: ConditionalLevel {}
+
 extension CacheLevel {
   /// Tries reads of this level again when they fail.
   ///

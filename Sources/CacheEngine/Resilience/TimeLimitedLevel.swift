@@ -56,6 +56,10 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 }
 
+extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {}
+extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {}
+
 extension CacheLevel {
   /// Gives reads of this level a time limit.
   ///

@@ -31,6 +31,8 @@ extension CacheEvent {
       "\(level) \(purpose == .backFill ? "was filled with" : "stored") \(key)\(size(cost)) in \(time(duration))."
     case .removed(let cause, _): "\(key) left \(level) (\(cause.rawValue))."
     case .done(.clear, let duration): "\(level) was cleared in \(time(duration))."
+    case .done(.set, let duration): "\(level) left \(key) as it was, as the condition wanted, in \(time(duration))."
+    case .done(_, let duration) where self.key == nil: "\(level) removed a part of what it held in \(time(duration))."
     case .done(_, let duration): "\(level) removed \(key) in \(time(duration))."
     case .failed(_, let reason, let duration): "\(level) failed for \(key) after \(time(duration)): \(error(reason))."
     case .cancelled(_, let duration): "\(level) was not waited for any longer for \(key), after \(time(duration))."

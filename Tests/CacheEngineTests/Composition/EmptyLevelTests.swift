@@ -90,4 +90,12 @@ private enum Outcome: Equatable {
     #expect(left.0 == right.0)
     #expect(left.1 == right.1)
   }
+
+  @Test("an empty level below hides no error from who asks for stale values either")
+  func errorOfStaleRead() async throws {
+    let failing = Level(name: "failing") { _ in throw CacheError(.simulated, "down") }
+    for cache in [failing.compose(EmptyLevel()).normalize(), EmptyLevel().compose(failing).normalize()] {
+      await #expect(throws: CacheError.self) { try await cache.lookupIncludingExpired("a") }
+    }
+  }
 }

@@ -25,4 +25,27 @@ import Testing
     #expect(try await fetcher.lookup("a").missReason == .absent)
     #expect(fetcher.normalizeFetcher() === fetcher)
   }
+
+  @Test("a fetcher whose type is hidden answers every question as before")
+  func answersAlike() async throws {
+    struct Old: Fetcher {
+      let warned: Gate
+      func get(_ key: String) async throws -> Int? { nil }
+      func lookupIncludingExpired(_ key: String) async throws -> Lookup<Int> {
+        var entry = Entry(1)
+        entry.isStale = true
+        return .hit(entry)
+      }
+      func peek(_ key: String) -> Int? { key == "at once" ? 2 : nil }
+      func onMemoryWarning() async { warned.open() }
+    }
+    let warned = Gate()
+    let fetcher = Old(warned: warned).normalizeFetcher()
+    #expect(try await fetcher.lookupIncludingExpired("a").entry?.isStale == true)
+    #expect(fetcher.peek("at once") == 2)
+    let doubled = Old(warned: warned).transformValues(OneWayTransformationBox<Int, Int> { $0 * 2 })
+    #expect(try await doubled.lookupIncludingExpired("a").entry?.value == 2)
+    await fetcher.onMemoryWarning()
+    try await warned.pass()
+  }
 }

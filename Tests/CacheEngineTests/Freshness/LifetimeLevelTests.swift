@@ -91,4 +91,41 @@ import Testing
     clock.advance(by: .seconds(100))
     #expect(try await level.get("a") == 1)
   }
+
+  @Test("a stale value that is given by leave of an operator inside counts by its age alone")
+  func staleInside() async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<String, Int>(
+      expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock)
+    let down = ScriptedLevel<String, Int> { _ in throw CacheError(.simulated, "down") }
+    let cache = memory.staleIfError(down, for: .seconds(100), clock: clock).maximumAge(.seconds(60), clock: clock)
+    try await memory.set(1, forKey: "a")
+    clock.advance(by: .seconds(59))
+    let entry = try await cache.lookup("a").entry
+    #expect(entry?.value == 1)
+    #expect(entry?.isStale == true)
+    clock.advance(by: .seconds(1))
+    #expect(try await cache.lookup("a").missReason == .expired)
+  }
+
+  @Test("to let an entry expire that has expired already does not keep it for longer", arguments: [false, true])
+  func expireTwice(onDisk: Bool) async throws {
+    let (clock, folder) = (ManualClock(), DiskFolder())
+    let level: any StorageLevel<String, Data> =
+      onDisk
+      ? try DiskCacheLevel<String, Data>(
+        directory: folder.path, expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock)
+      : MemoryCacheLevel<String, Data>(expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock)
+    try await level.set(Data("one".utf8), forKey: "a")
+    let deadline = clock.now.advanced(by: .seconds(10))
+    clock.advance(by: .seconds(109))
+    try await level.expire("a")
+    #expect(try await level.lookupIncludingExpired("a").entry?.deadline == deadline)
+    clock.advance(by: .seconds(1))
+    #expect(try await level.lookupIncludingExpired("a").entry == nil)
+    try await level.set(Data("two".utf8), forKey: "a")
+    try await level.expire("a")
+    #expect(try await level.lookup("a").missReason == .expired)
+    #expect(try await level.lookupIncludingExpired("a").entry?.deadline == clock.now)
+  }
 }

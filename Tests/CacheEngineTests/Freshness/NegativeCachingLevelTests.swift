@@ -81,4 +81,50 @@ import Testing
     #expect(try await cache.lookup("c").missReason == .absent)
     #expect(level.calls.contains(.warn))
   }
+
+  @Test("a remembered miss hides no stale value")
+  func staleValues() async throws {
+    let memory = MemoryCacheLevel<String, Int>(
+      expiry: .after(.seconds(1)), keepsExpired: .seconds(100), clock: clock)
+    let cache = memory.negativeCaching(for: .seconds(50), clock: clock)
+    try await cache.set(1, forKey: "a")
+    clock.advance(by: .seconds(1))
+    #expect(try await cache.lookup("a").missReason == .expired)
+    #expect(try await cache.lookup("a").missReason == .remembered)
+    #expect(try await cache.lookupIncludingExpired("a").entry?.value == 1)
+    let down = ScriptedLevel<String, Int> { _ in throw CacheError(.simulated, "down") }
+    let above = cache.staleIfError(down, for: .seconds(100), clock: clock)
+    #expect(try await above.get("a") == 1)
+    #expect(try await above.get("a") == 1)
+  }
+
+  @Test("that there is nothing expired either is remembered, too, for both kinds of reads")
+  func nothingStale() async throws {
+    let cache = cache
+    #expect(try await cache.lookupIncludingExpired("a").missReason == .absent)
+    #expect(try await cache.lookupIncludingExpired("a").missReason == .remembered)
+    #expect(try await cache.lookup("a").missReason == .remembered)
+    #expect(level.count(of: .get("a")) == 1)
+  }
+
+  @Test("what is remembered is not passed by, by no way of asking")
+  func noWayRound() async throws {
+    let memory = MemoryCacheLevel<String, Int>(clock: clock)
+    let cache = memory.negativeCaching(for: .seconds(5), clock: clock)
+    #expect(try await cache.get("a") == nil)
+    try await memory.set(1, forKey: "a")
+    #expect(cache.peek("a") == nil)
+    #expect(try await cache.normalize().get("a") == nil)
+    #expect(try await cache.pooled().get("a") == nil)
+    await #expect(throws: CacheError.self) { try await cache.require("a") }
+    clock.advance(by: .seconds(5))
+    #expect(cache.peek("a") == 1)
+  }
+
+  @Test("where there was nobody to ask nothing is remembered, so that the level above has the last word")
+  func nobody() async throws {
+    let failing = ScriptedLevel<String, Int> { _ in throw CacheError(.simulated, "down") }
+    let cache = failing.compose(EmptyLevel().negativeCaching(for: .seconds(5), clock: clock))
+    for _ in 0..<2 { await #expect(throws: CacheError.self) { try await cache.lookup("a") } }
+  }
 }

@@ -101,9 +101,82 @@ import Testing
       if case .operated(.refreshEnded(_, let error)) = $0.kind { error?.contains("down") == true } else { false }
     }
     source.answers(.success(3))
+    for _ in 0..<1_000 { #expect(try await cache.get("a") == 1) }
+    #expect(source.asked == 2)
+    clock.advance(by: .seconds(1))
     #expect(try await cache.get("a") == 1)
     await refreshed(2)
     #expect(try await cache.get("a") == 3)
+  }
+
+  @Test("a refresh that is refused is not tried again at once either")
+  func refusedRefresh() async throws {
+    let isOpen = Mutex(true)
+    let cache = memory().staleWhileRevalidate(
+      source.level.conditioned { _ in isOpen.withLock { $0 } }, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    isOpen.withLock { $0 = false }
+    #expect(try await cache.get("a") == 1)
+    await refreshed()
+    for _ in 0..<100 { #expect(try await cache.get("a") == 1) }
+    #expect(observer.events.count { if case .operated(.refreshBegan) = $0.kind { true } else { false } } == 1)
+  }
+
+  @Test("what the source has said is gone is not served when it fails afterwards")
+  func goneAndDown() async throws {
+    let memory = memory()
+    let cache = memory.staleIfError(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(.success(nil))
+    #expect(try await cache.get("a") == nil)
+    source.answers(down())
+    await #expect(throws: CacheError.self) { try await cache.get("a") }
+    #expect(memory.usage.count == 0)
+  }
+
+  @Test("what the source has said is gone, asked in the background, is served no longer", arguments: [false, true])
+  func goneInBackground(ahead: Bool) async throws {
+    let cache = memory().compose(
+      source.level, revalidating: RevalidationPolicy(whileRevalidate: .seconds(30), ahead: .seconds(3)),
+      observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(ahead ? 8 : 10))
+    source.answers(.success(nil))
+    #expect(try await cache.get("a") == 1)
+    await refreshed()
+    #expect(try await cache.get("a") == nil)
+    #expect(try await cache.lookupIncludingExpired("a").entry == nil)
+  }
+
+  @Test("a value that is set while the source says that there is none stays")
+  func setWhileGone() async throws {
+    let memory = memory()
+    let cache = memory.staleWhileRevalidate(source.level, for: .seconds(30), observer: observer, clock: clock)
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(nil), gate: gate)
+    _ = try await cache.get("a")
+    await gate.arrivals(1)
+    try await cache.set(100, forKey: "a")
+    gate.open()
+    await refreshed()
+    #expect(try await memory.get("a") == 100)
+  }
+
+  @Test("a source that was not asked, or whose own copy has expired, says nothing of what is gone")
+  func notGone() async throws {
+    for reason in [MissReason.refused, .expired, .damaged, .authenticationFailed, .nothingToAsk] {
+      let memory = memory()
+      try await memory.set(1, forKey: "a")
+      clock.advance(by: .seconds(10))
+      let silent = ScriptedLevel<String, Int> { _ in .miss(reason) }
+      let cache = memory.staleIfError(silent, for: .seconds(30), observer: observer, clock: clock)
+      #expect(try await cache.get("a") == nil)
+      #expect(try await memory.lookupIncludingExpired("a").entry?.value == 1, "\(reason)")
+    }
   }
 
   @Test("a refresh never goes over a value that was set while it travelled")
