@@ -29,6 +29,9 @@ uint32_t cstore_thread_number(void);
 /// Gives this thread another number, after it met a thread that may have the same.
 void cstore_change_thread_number(void);
 
+/// Tells this thread from all others that there are; never 0.
+uintptr_t cstore_this_thread(void);
+
 /// Notes that this thread starts something within what it has started, unless it has done so as often already.
 bool cstore_enter_start(uint32_t most);
 
