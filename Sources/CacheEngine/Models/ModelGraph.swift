@@ -75,7 +75,7 @@ struct ModelGraph: Sendable {
   /// `nil` if an edit was computed from a model that is no longer the one stored.
   mutating func commit(_ edits: [ModelEdit], clearing isClearing: Bool = false, now: CacheInstant) -> Commit? {
     for edit in edits {
-      if let basis = edit.basis, basis != stored(edit.key)?.version ?? 0 { return nil }
+      if let basis = edit.basis, basis != mergeBase(edit.key)?.version ?? 0 { return nil }
     }
     return self.commit(now: now) { graph, commit in
       if isClearing { graph.clear(besides: Set(edits.map(\.key)), &commit) }
@@ -151,7 +151,8 @@ struct ModelGraph: Sendable {
 
   mutating func carryOut(_ edit: ModelEdit, _ commit: inout Commit) {
     switch edit.outcome {
-    case .store(let model, let relations): store(model, relations: relations, under: edit.key, &commit)
+    case .store(let model, let relations):
+      store(model, relations: relations, under: edit.key, isMerged: edit.basis != nil && !edit.isWhole, &commit)
     case .remove(let cause):
       if let slot = find(edit.key) { withdraw(slot, cause, &commit) }
       // A model that is not here may still be in the archive.
@@ -160,14 +161,14 @@ struct ModelGraph: Sendable {
   }
 
   private mutating func store(
-    _ model: StoredModel, relations: [ModelKey], under key: ModelKey, _ commit: inout Commit
+    _ model: StoredModel, relations: [ModelKey], under key: ModelKey, isMerged: Bool, _ commit: inout Commit
   ) {
     let slot = slot(of: key)
     let old = nodes[Int(slot)].stored
     var model = model
     model.version = commitCount
     nodes[Int(slot)].stored = model
-    if !commit.isSaved { archive?.note(key, model, number: commitCount) }
+    if !commit.isSaved { archive?.note(key, model, number: commitCount, isMerged: isMerged, isKnown: old != nil) }
     if old == nil { storedCount += 1 }
     cost += model.cost - (old?.cost ?? 0)
     if relate(slot, to: relations, &commit) { unshield() }
