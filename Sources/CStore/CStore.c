@@ -70,6 +70,8 @@ uint32_t cstore_thread_number(void) {
 
 void cstore_change_thread_number(void) { thread_number += 1; }
 
+uintptr_t cstore_this_thread(void) { return (uintptr_t)&thread_number; }
+
 static _Thread_local uint32_t starts;
 
 bool cstore_enter_start(uint32_t most) {

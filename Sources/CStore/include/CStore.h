@@ -32,6 +32,9 @@ void cstore_change_thread_number(void);
 /// Names this thread, as debuggers and top show it; at most 15 bytes, and on Linux alone.
 void cstore_name_thread(const char *name);
 
+/// Tells this thread from all others that there are; never 0.
+uintptr_t cstore_this_thread(void);
+
 /// Notes that this thread starts something within what it has started, unless it has done so as often already.
 bool cstore_enter_start(uint32_t most);
 

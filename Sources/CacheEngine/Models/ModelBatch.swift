@@ -117,7 +117,7 @@ extension ModelCache {
   /// - Parameters:
   ///   - action: Makes the changes. It may use the cache itself too, which is not part of the batch.
   ///   - completion: Called after the observers, also if nothing changed. It is called on the thread that tells the
-  ///     observers, almost always this one before the method returns.
+  ///     observers: this one, before the method returns, unless other changes are just being told.
   /// - Returns: What the commit changed.
   /// - Throws: What the action throws.
   @discardableResult

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// A flat store of models, each held once under its type and identifier: one source of truth for an app's data.
@@ -19,8 +20,9 @@ import Synchronization
 ///
 /// **Threads.** Every method answers at once and may be called from any thread and from any observer, merge or batch:
 /// nothing that was passed in ever runs under a lock of the cache. Observers are called after the commit, in the order of
-/// the commits and one at a time, on the thread that made the change or on one that is just telling of an earlier change.
-/// With one thread at work, every observer has been told when `insert` returns.
+/// the commits and one at a time, on the thread that made the change or, if another change is just being told of, on one of the
+/// cache. With one thread at work, every observer has been told when `insert` returns; no thread ever tells of what others
+/// changed. More than 4,096 commits do not wait to be told: the newest are told as one, with the last state of each model.
 ///
 /// **What is told.** A commit (one store, one removal, or a whole batch) calls an observer at most once, with the model
 /// as that commit left it. Storing an equal model is a change as well.
@@ -34,9 +36,12 @@ public final class ModelCache: Sendable {
     var listeners: [ModelGraph.ObserverID: @Sendable (ModelChanges) -> Void] = [:]
     var lastObserver: ModelGraph.ObserverID = 0
 
-    mutating func deliver(_ commit: ModelGraph.Commit, completion: (@Sendable () -> Void)? = nil) {
+    /// Leaves what a commit has to tell in the line, and returns who may tell it.
+    mutating func deliver(
+      _ commit: ModelGraph.Commit, completion: (@Sendable () -> Void)? = nil
+    ) -> ModelDeliveries.Line.Writer {
       let isHeard = !listeners.isEmpty && !commit.changes.isEmpty
-      deliveries.append(
+      return deliveries.append(
         ModelDeliveries.Delivery(
           calls: commit.calls, changes: isHeard ? ModelChanges(changes: commit.changes) : nil,
           listeners: isHeard ? listeners.keys.sorted() : [], completion: completion))
@@ -48,6 +53,7 @@ public final class ModelCache: Sendable {
 
   let clock: any CacheClock
   let state: Mutex<State>
+  private let queue = DispatchQueue(label: "CacheEngine.models")
 
   /// Creates an empty cache.
   ///
@@ -154,13 +160,12 @@ public final class ModelCache: Sendable {
       let now = clock.now
       let prepared = edits(now)
       // The commit is carried out of the lock whole, so that whatever leaves dies out here.
-      let commit = state.withLock { state -> ModelGraph.Commit? in
+      let made = state.withLock { state -> (commit: ModelGraph.Commit, writer: ModelDeliveries.Line.Writer)? in
         guard let commit = state.graph.commit(prepared, clearing: isClearing, now: now) else { return nil }
-        state.deliver(commit, completion: completion)
-        return commit
+        return (commit, state.deliver(commit, completion: completion))
       }
-      guard let commit else { continue }
-      deliver()
+      guard let (commit, writer) = made else { continue }
+      deliver(writer)
       return ModelChanges(changes: commit.changes)
     }
   }
@@ -169,12 +174,11 @@ public final class ModelCache: Sendable {
   @discardableResult
   func commit(by change: @Sendable (inout ModelGraph, _ now: CacheInstant) -> ModelGraph.Commit) -> ModelChanges {
     let now = clock.now
-    let commit = state.withLock { state in
+    let (commit, writer) = state.withLock { state in
       let commit = change(&state.graph, now)
-      state.deliver(commit)
-      return commit
+      return (commit, state.deliver(commit))
     }
-    deliver()
+    deliver(writer)
     return ModelChanges(changes: commit.changes)
   }
 
@@ -182,12 +186,11 @@ public final class ModelCache: Sendable {
   @discardableResult
   func commitRead(_ edits: [ModelEdit], since start: UInt64?) -> Bool {
     let now = clock.now
-    let (commit, isWhole) = state.withLock { state in
+    let (commit, isWhole, writer) = state.withLock { state in
       let (commit, isWhole) = state.graph.commitRead(edits, since: start, now: now)
-      state.deliver(commit)
-      return (commit, isWhole)
+      return (commit, isWhole, state.deliver(commit))
     }
-    deliver()
+    deliver(writer)
     withExtendedLifetime(commit) {}
     return isWhole
   }
@@ -217,28 +220,33 @@ public final class ModelCache: Sendable {
   @discardableResult
   func attempt(_ change: @Sendable (inout ModelGraph, _ now: CacheInstant) -> ModelGraph.Commit?) -> Bool {
     let now = clock.now
-    let commit = state.withLock { state -> ModelGraph.Commit? in
+    let made = state.withLock { state -> (commit: ModelGraph.Commit, writer: ModelDeliveries.Line.Writer)? in
       guard let commit = change(&state.graph, now) else { return nil }
-      state.deliver(commit)
-      return commit
+      return (commit, state.deliver(commit))
     }
-    guard commit != nil else { return false }
-    deliver()
+    guard let made else { return false }
+    deliver(made.writer)
     return true
   }
 
-  private func deliver() {
-    guard state.withLock({ $0.deliveries.begin() }) else { return }
-    while let delivery = state.withLock({ $0.deliveries.next() }) {
-      for (observers, value) in delivery.calls {
-        // Looked up only now: an observation that has ended meanwhile stays silent.
-        for id in observers { state.withLock { $0.observers[id] }?(value) }
-      }
-      if let changes = delivery.changes {
-        for id in delivery.listeners { state.withLock { $0.listeners[id] }?(changes) }
-      }
-      delivery.completion?()
+  private func deliver(_ writer: ModelDeliveries.Line.Writer) {
+    var step = state.withLock { $0.deliveries.begin(writer) }
+    while case .deliver(let delivery) = step {
+      tell(delivery.unfolded)
+      step = state.withLock { $0.deliveries.next() }
     }
+    if case .handOver = step { queue.async { [self] in deliver(.queue) } }
+  }
+
+  private func tell(_ delivery: ModelDeliveries.Delivery) {
+    for (observers, value) in delivery.calls {
+      // Looked up only now: an observation that has ended meanwhile stays silent.
+      for id in observers { state.withLock { $0.observers[id] }?(value) }
+    }
+    if let changes = delivery.changes {
+      for id in delivery.listeners { state.withLock { $0.listeners[id] }?(changes) }
+    }
+    for complete in delivery.completions { complete() }
   }
 }
 

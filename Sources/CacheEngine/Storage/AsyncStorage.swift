@@ -41,7 +41,7 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// - Throws: As ``Storage/lookup(forKey:)``; `CancellationError` if the task is cancelled.
   @concurrent
   public func lookup(forKey key: Key) async throws -> Lookup<Value> {
-    try storage.unpacked(await storage.core.run { [core = storage.core] in try await core.lookup(key) })
+    try storage.unpacked(await storage.core.read { [core = storage.core] in try await core.lookup(key) })
   }
 
   /// Whether there is a value that has not expired.
@@ -56,7 +56,7 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// - Returns: The keys.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``.
   public func allKeys() async throws -> [Key] {
-    try await Array(storage.core.run { [core = storage.core] in try await core.keys() })
+    try await Array(storage.core.read { [core = storage.core] in try await core.keys() })
   }
 
   /// Stores a value under a key, in every tier.

@@ -3,7 +3,7 @@ extension Storage {
   ///
   /// - Complexity: O(n); no value is read.
   public var allKeys: [Key] {
-    get throws { try Array(core.wait { [core] in try await core.keys() }) }
+    get throws { try Array(core.waitForRead { [core] in try await core.keys() }) }
   }
 
   /// The values of all keys, in no particular order.

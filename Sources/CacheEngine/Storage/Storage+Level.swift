@@ -23,7 +23,7 @@ extension Storage: CacheLevel {
   /// - Throws: As ``AsyncStorage/lookup(forKey:)``.
   @concurrent
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
-    try unpacked(await core.run { [core] in try await core.lookupIncludingExpired(key) })
+    try unpacked(await core.read { [core] in try await core.lookupIncludingExpired(key) })
   }
 
   /// Returns the value if it stands in memory as one of this view's type.

@@ -1,9 +1,16 @@
 extension Storage {
   /// Calls a closure after every change of this storage, through whatever view.
   ///
-  /// Any number of observers can be added. They are told one change at a time and in the order of the changes of a key,
-  /// on the thread that made the change or on one that is telling of an earlier one. With one thread at work, all have
-  /// been told when a call returns. They may call every face.
+  /// Any number of observers can be added. They are told one change at a time and in the order of the changes of a key. They
+  /// may call every face, and what they write is told after they have returned.
+  ///
+  /// **Where.** With one thread or task at work, all have been told when a write returns, on its own thread. If several write
+  /// at once, or something is just being told, they are told on a thread of the storage, and no write waits for it. A call that
+  /// only reads never tells anybody; what it finds expired is told on a thread of the storage. An observer that belongs to
+  /// the main actor goes there by itself.
+  ///
+  /// **Slow observers** hold up nobody but the one who wrote alone. At most 4,096 changes wait to be told; those beyond are
+  /// told together, as ``StorageChange/missed(_:)``.
   ///
   /// - Parameters:
   ///   - owner: When it is gone, nothing is told any more; it is not kept.

@@ -116,7 +116,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   ``CacheError/Code/typeMismatch`` for a value of another type that has no bytes; the transformer's error for bytes
   ///   that are not such a value. The entry stays.
   public func lookup(forKey key: Key) throws -> Lookup<Value> {
-    try unpacked(core.wait { [core] in try await core.lookup(key) })
+    try unpacked(core.waitForRead { [core] in try await core.lookup(key) })
   }
 
   /// Returns the entry of a key even if it has expired, for as long as the configurations' `keepsExpired` says.
@@ -125,7 +125,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// - Returns: The entry, fresh or marked ``Entry/isStale``, or `nil`.
   /// - Throws: As ``lookup(forKey:)``.
   public func staleEntry(forKey key: Key) throws -> Entry<Value>? {
-    try unpacked(core.wait { [core] in try await core.lookupIncludingExpired(key) }).entry
+    try unpacked(core.waitForRead { [core] in try await core.lookupIncludingExpired(key) }).entry
   }
 
   /// Whether there is a value that has not expired.

@@ -22,4 +22,7 @@ public enum StorageChange<Key: Hashable & Sendable>: Hashable, Sendable {
   ///
   /// The other tier may still hold it; ``KeyChange/remove(cause:)`` is told when none does.
   case lost(Key, from: StorageTier, cause: RemovalCause)
+  /// So many changes came faster than the observers took them, and are not told one by one: whoever keeps a picture of the
+  /// storage looks again. The observers of keys are told what became of theirs all in all.
+  case missed(Int)
 }

@@ -4,8 +4,8 @@ import Synchronization
 /// Who observes a storage, and what they are still to be told.
 ///
 /// A change is noted when it is made, within the key's turn to be written, so that all are told of one key's changes in
-/// their order. It is told when the operation has ended, on the thread that asked for it; what happens without being
-/// asked for is told on a thread of its own. Nothing is noted while nobody observes.
+/// their order. It is told when the write has ended: on the thread that asked for it, if nobody else writes at that time, and
+/// else on a queue, as what happens without a write. Nothing is noted while nobody observes.
 final class StorageChanges<Key: Hashable & Sendable>: Sendable {
   /// What the views make of a change: they know the type that values have for their observers.
   enum KeyNote: Sendable {
@@ -20,26 +20,42 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
     case removedExpired
     case removedInMemory(Key)
     case lost(Key, StorageTier, RemovalCause)
+    case missed(MissedChanges<Key>)
   }
+
+  private typealias Line = DeliveryLine<Note>
 
   /// Tells an observer; `false` if the observer is gone.
   typealias Observer<Change> = @Sendable (Change) -> Bool
 
   private struct State: Sendable {
-    var line = DeliveryLine<Note>()
-    /// Operations under way, each of which delivers when it ends.
-    var operations = 0
+    var line = Line()
+    /// Writes under way, each of which tells when it ends.
+    var writes = 0
+    /// Who tells of what is noted now.
+    var teller = Line.Writer.queue
     var lastID = 0
     var observers: [Int: Observer<StorageChange<Key>>] = [:]
     var keyObservers: [Key: [Int: Observer<KeyNote>]] = [:]
     /// Observed keys of which was told that they have no value, so that it is not told once for each tier.
     var absent: Set<Key> = []
 
-    var isHeard: Bool { !observers.isEmpty || !keyObservers.isEmpty }
+    /// Notes a change; what leaves the line for it is returned, so that it dies under no lock.
+    mutating func append(_ note: Note) -> [StoredObject?] {
+      guard !observers.isEmpty || !keyObservers.isEmpty else { return [] }
+      let observed = keyObservers.keys
+      var left: [StoredObject?] = []
+      line.append(note, of: writes > 0 ? teller : .queue) { last in
+        var missed = if case .missed(let missed) = last { missed } else { MissedChanges(last, observed: observed) }
+        left = missed.add(note, observed: observed)
+        last = .missed(missed)
+      }
+      return left
+    }
   }
 
   private let state = Mutex(State())
-  private let queue = DispatchQueue(label: "CacheEngine.storage.losses")
+  private let queue = DispatchQueue(label: "CacheEngine.storage.changes")
   /// Whether a tier holds a live entry; known when the levels are made.
   private let presence = Mutex<(@Sendable (Key) -> Bool)?>(nil)
 
@@ -49,11 +65,7 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
 
   func isObserved(_ key: Key) -> Bool { state.withLock { $0.keyObservers[key] != nil } }
 
-  func note(_ note: Note) {
-    state.withLock { state in
-      if state.isHeard { state.line.append(note) }
-    }
-  }
+  func note(_ note: Note) { _ = state.withLock { $0.append(note) } }
 
   /// Notes what a level lost; the rest of what leaves is noted by those who ask for it.
   func lose(_ removal: Removal<Key>, from tier: StorageTier) {
@@ -61,26 +73,38 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
     case .removed, .cleared, .replaced: return
     case .expired, .evicted, .memoryWarning, .damaged: break
     }
-    let isAlone = state.withLock { state in
-      guard state.isHeard else { return false }
-      state.line.append(.lost(removal.key, tier, removal.cause))
-      return state.operations == 0
+    let (isToldByNobody, left) = state.withLock { state in
+      let left = state.append(.lost(removal.key, tier, removal.cause))
+      return (state.writes == 0, left)
     }
-    if isAlone { queue.async { [self] in deliver() } }
+    if isToldByNobody { queue.async { [self] in tell(as: .queue) } }
+    withExtendedLifetime(left) {}
   }
 
-  func beginOperation() { state.withLock { $0.operations += 1 } }
+  /// A write begins; it hands what it gets to ``endWrite(_:)``.
+  func beginWrite() -> DeliveryLine<Note>.Writer {
+    state.withLock { state in
+      state.writes += 1
+      // What happens while several write is nobody's alone.
+      state.teller = state.writes == 1 ? state.line.writer() : .queue
+      return state.teller
+    }
+  }
 
-  func endOperation() {
-    state.withLock { $0.operations -= 1 }
-    deliver()
+  func endWrite(_ writer: DeliveryLine<Note>.Writer) {
+    state.withLock { $0.writes -= 1 }
+    tell(as: writer)
   }
 
   // MARK: Telling
 
-  private func deliver() {
-    guard state.withLock({ $0.line.begin() }) else { return }
-    while let note = state.withLock({ $0.line.next() }) { tell(note) }
+  private func tell(as writer: Line.Writer) {
+    var step = state.withLock { $0.line.begin(writer) }
+    while case .deliver(let note) = step {
+      tell(note)
+      step = state.withLock { $0.line.next() }
+    }
+    if case .handOver = step { queue.async { [self] in tell(as: .queue) } }
   }
 
   private func tell(_ note: Note) {
@@ -102,6 +126,19 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
     case .lost(let key, let tier, let cause):
       tellLoss(key, cause)
       tellAll(.lost(key, from: tier, cause: cause))
+    case .missed(let missed):
+      for (key, change) in missed.keys {
+        if let edit = change.edit {
+          _ = state.withLock { $0.absent.remove(key) }
+          tellKey(key, .edit(before: edit.before, after: edit.after))
+        }
+        switch change.end {
+        case .none: break
+        case .gone(let cause): tellGone(key, cause)
+        case .lost(let cause): tellLoss(key, cause)
+        }
+      }
+      tellAll(.missed(missed.count))
     }
   }
 

@@ -78,25 +78,39 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   // MARK: Ways to run an operation
 
-  /// Carries out an operation while the caller's thread waits.
-  func wait<Answer: Sendable>(_ operation: @escaping @Sendable () async throws -> Answer) throws -> Answer {
-    changes.beginOperation()
-    defer { changes.endOperation() }
-    return try executor.wait(operation)
+  // Only writes tell observers: who reads never runs what others passed in.
+
+  /// Carries out a read while the caller's thread waits.
+  func waitForRead<Answer: Sendable>(_ read: @escaping @Sendable () async throws -> Answer) throws -> Answer {
+    try executor.wait(read)
   }
 
-  /// Carries out an operation while the caller's task waits, which may be cancelled.
+  /// Carries out a write while the caller's thread waits.
+  func wait<Answer: Sendable>(_ write: @escaping @Sendable () async throws -> Answer) throws -> Answer {
+    let writer = changes.beginWrite()
+    defer { changes.endWrite(writer) }
+    return try executor.wait(write)
+  }
+
+  /// Carries out a read while the caller's task waits, which may be cancelled.
   @concurrent
-  func run<Answer: Sendable>(_ operation: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
+  func read<Answer: Sendable>(_ read: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
     try Task.checkCancellation()
-    changes.beginOperation()
-    defer { changes.endOperation() }
-    let task = executor.start(operation)
+    let task = executor.start(read)
     return try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {
       task.cancel()
     }
+  }
+
+  /// Carries out a write while the caller's task waits, which may be cancelled.
+  @concurrent
+  func run<Answer: Sendable>(_ write: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
+    try Task.checkCancellation()
+    let writer = changes.beginWrite()
+    defer { changes.endWrite(writer) }
+    return try await read(write)
   }
 
   // MARK: Operations
@@ -188,9 +202,9 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   /// Empties memory.
   func warn() async {
-    changes.beginOperation()
+    let writer = changes.beginWrite()
     await memory?.onMemoryWarning()
-    changes.endOperation()
+    changes.endWrite(writer)
   }
 
   /// Lets go of the disk, and empties memory, so that nothing is given any more.

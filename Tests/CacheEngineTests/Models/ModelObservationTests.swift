@@ -153,9 +153,13 @@ import Testing
   }
 
   @Test("P21 an observer may wait for a store of another thread")
-  func waitsInside() {
+  func waitsInside() async throws {
     let calls = Calls<String>()
-    let author = cache.observe(Author.self, id: "herbert") { _ in calls.append("author") }
+    let isTold = Gate()
+    let author = cache.observe(Author.self, id: "herbert") { _ in
+      calls.append("author")
+      isTold.open()
+    }
     let book = cache.observe(dune) { [cache, herbert] _ in
       let isStored = DispatchSemaphore(value: 0)
       DispatchQueue.global().async {
@@ -168,6 +172,8 @@ import Testing
       }
     }
     cache.insert(Book(id: "dune", title: "Dune"))
+    // Nobody tells of what another thread stored.
+    try await isTold.pass()
     #expect(calls.all == ["book", "author"])
     author.cancel()
     book.cancel()

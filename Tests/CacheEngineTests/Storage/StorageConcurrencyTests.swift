@@ -129,7 +129,11 @@ import Testing
       }
     }
     // A last change: when it has been told, all have.
+    let told = storage.changes(forKey: "a")
     try storage.setObject(-1, forKey: "a")
+    for await change in told {
+      if case .edit(_, after: -1) = change { break }
+    }
     var last: Int?
     for change in witness.seen {
       guard case .edit(let before, let after) = change else {

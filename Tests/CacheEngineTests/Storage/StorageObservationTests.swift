@@ -93,14 +93,16 @@ import Testing
   }
 
   @Test("H81 an expiry that a read finds is reported, and one tier's expiry is no removal while the other lives")
-  func expiryAtRead() throws {
+  func expiryAtRead() async throws {
     let storage = try bench.open(User.self, memory: MemoryConfig(expiry: .seconds(1)))
     let (keys, all) = (Witness<KeyChange<User>>(), Witness<Change>())
     try storage.setObject(bench.ada, forKey: "a")
     storage.addObserver(keys, forKey: "a") { $0.see($1) }
     storage.addStorageObserver(all) { $0.see($1) }
+    let changes = storage.changes()
     bench.clock.advance(by: .seconds(1))
     #expect(try storage.object(forKey: "a") == bench.ada)
+    for await _ in changes.prefix(1) {}
     #expect(all.seen == [.lost("a", from: .memory, cause: .expired)])
     #expect(keys.seen == [])
     try storage.close()
