@@ -46,7 +46,8 @@ struct ModelGraph: Sendable {
   var nodes: ContiguousArray<Node> = []
   private(set) var table = Table()
   private(set) var storedCount = 0
-  private(set) var cost = 0
+  /// Wider than what it is the sum of, which may be anything that models say.
+  private(set) var cost: Int128 = 0
   private(set) var observerCount = 0
   private(set) var commitCount: UInt64 = 0
   private var walkCount: UInt64 = 0
@@ -170,7 +171,7 @@ struct ModelGraph: Sendable {
     nodes[Int(slot)].stored = model
     if !commit.isSaved { archive?.note(key, model, number: commitCount, isMerged: isMerged, isKnown: old != nil) }
     if old == nil { storedCount += 1 }
-    cost += model.cost - (old?.cost ?? 0)
+    cost += Int128(model.cost) - Int128(old?.cost ?? 0)
     if relate(slot, to: relations, &commit) { unshield() }
     enqueue(slot)
     commit.changed.append(slot)
@@ -184,7 +185,7 @@ struct ModelGraph: Sendable {
     nodes[Int(slot)].stored = nil
     if cause != .evicted, cause != .pruned { archive?.note(key, nil, number: commitCount) }
     storedCount -= 1
-    cost -= old.cost
+    cost -= Int128(old.cost)
     dequeue(slot)
     // What is evicted or pruned was not reached from anything observed, so nothing loses its protection with it.
     if relate(slot, to: [], &commit), cause != .evicted, cause != .pruned { unshield() }
