@@ -121,8 +121,7 @@ struct RawConnection: ~Copyable {
   private let descriptor: Descriptor
 
   init(_ path: String) async throws {
-    descriptor = try await Visitor.elsewhere { try UnixSocket.connect(to: path) }
-    descriptor.setTimeouts(seconds: 60)
+    descriptor = try await Visitor.elsewhere { try UnixSocket.connect(to: path, waiting: .seconds(60)) }
   }
 
   func send(_ text: String) { _ = descriptor.writeAll(Array(text.utf8)) }

@@ -7,6 +7,8 @@ struct ArchiveLedger: Sendable {
     let model: StoredModel?
     /// The number of the commit that changed it.
     let number: UInt64
+    /// Since when it is a model that would have been merged with the archive's, had that been here; `nil` if it is whole.
+    var partialSince: UInt64?
   }
 
   struct Snapshot: Sendable {
@@ -38,10 +40,42 @@ struct ArchiveLedger: Sendable {
 
   var isSaved: Bool { unsaved.isEmpty && unsavedClear == nil }
 
-  mutating func note(_ key: ModelKey, _ model: StoredModel?, number: UInt64) {
+  /// Notes a change.
+  ///
+  /// `isMerged`: The model was merged with what was known, and with nothing if nothing was.
+  /// `isKnown`: The cache had a model there.
+  mutating func note(
+    _ key: ModelKey, _ model: StoredModel?, number: UInt64, isMerged: Bool = false, isKnown: Bool = true
+  ) {
     guard types.contains(ObjectIdentifier(key.type)) else { return }
-    if let old = unsaved.updateValue(Unsaved(model: model, number: number), forKey: key)?.model { dropped.append(old) }
+    var change = Unsaved(model: model, number: number)
+    if isMerged {
+      if let old = unsaved[key] {
+        change.partialSince = old.partialSince
+      } else if !isKnown, unsavedClear == nil {
+        change.partialSince = number
+      }
+    }
+    if let old = unsaved.updateValue(change, forKey: key)?.model { dropped.append(old) }
     if readCount > 0 { changed[key] = number }
+  }
+
+  /// The model that waits to be written.
+  func waiting(_ key: ModelKey) -> StoredModel? { unsaved[key]?.model }
+
+  func isPartial(_ key: ModelKey) -> Bool { unsaved[key]?.partialSince != nil }
+
+  /// The model that what was read since a moment is to be merged with.
+  func partial(_ key: ModelKey, readSince start: UInt64) -> StoredModel? {
+    guard let unsaved = unsaved[key], let since = unsaved.partialSince, since <= start, lastClear <= start else {
+      return nil
+    }
+    return unsaved.model
+  }
+
+  /// There is nothing in the level that a model is to be merged with.
+  mutating func makeWhole(_ key: ModelKey, readSince start: UInt64) {
+    if partial(key, readSince: start) != nil { unsaved[key]?.partialSince = nil }
   }
 
   mutating func noteClear(number: UInt64) {
@@ -67,8 +101,12 @@ struct ArchiveLedger: Sendable {
     if unsavedClear == snapshot.clear { unsavedClear = nil }
   }
 
-  mutating func beginRead(_ key: ModelKey, now number: UInt64) -> Begun {
-    if let unsaved = unsaved[key] { return .known(unsaved.model) }
+  mutating func beginRead(_ key: ModelKey, at now: CacheInstant, number: UInt64) -> Begun {
+    if let unsaved = unsaved[key] {
+      // Of a partial model the level may have the rest.
+      let isPartial = unsaved.partialSince != nil && !(unsaved.model?.isExpired(at: now) ?? false)
+      if !isPartial { return .known(unsaved.model) }
+    }
     if unsavedClear != nil { return .known(nil) }
     return .read(since: beginReads(now: number))
   }
@@ -85,6 +123,6 @@ struct ArchiveLedger: Sendable {
 
   /// Whether what was read may be stored: nobody has changed the model since.
   func isCurrent(_ key: ModelKey, since start: UInt64) -> Bool {
-    lastClear <= start && unsaved[key] == nil && changed[key].map { $0 <= start } ?? true
+    unsavedClear == nil && lastClear <= start && unsaved[key] == nil && changed[key].map { $0 <= start } ?? true
   }
 }

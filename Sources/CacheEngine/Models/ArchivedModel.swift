@@ -27,20 +27,25 @@ extension ModelArchive {
   ///   - clock: The clock that deadlines are measured by.
   /// - Returns: One element for each model on the archive's list, in the order of types and identifiers.
   /// - Throws: The level's error; ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if a page of the list is
-  ///   damaged.
+  ///   damaged or gone.
   public static func contents(
     of level: some CacheLevel<String, Data>, prefix: String = "models/", clock: any CacheClock = SystemClock()
   ) async throws -> [ArchivedModel] {
     var found: [ArchivedModel] = []
-    for page in 0..<pageCount {
-      let pageName = "/\(page)"
-      guard let data = try await level.get(prefix + pageName) else { continue }
-      let names = try ByteCoding<[String]>.json.decode(ModelRecord(data, name: pageName, clock: clock).body)
-      for name in names {
+    let list = ArchiveList(level: level.normalize(), prefix: prefix, clock: clock) { _, _ in }
+    let head = try await list.head()
+    for page in 0..<ArchiveList.pageCount {
+      let page = try await list.page(page, of: head)
+      guard page.lost == 0 else {
+        throw CacheError(
+          .invalidCachedData, "a page of the list is gone, and with it the names of \(page.lost) models",
+          level: level.name)
+      }
+      for name in page.isLeftOver ? [] : page.names {
         let slash = name.firstIndex(of: "/") ?? name.endIndex
         var model = ArchivedModel(type: String(name[..<slash]), id: String(name[slash...].dropFirst()))
         if let entry = try await level.lookup(prefix + name).entry,
-          let record = try? ModelRecord(entry.value, name: name, clock: clock)
+          let record = try? ModelRecord(entry.value, name: name, clock: clock), record.era == head.era
         {
           model.body = record.body
           model.deadline = [record.deadline, entry.deadline].compactMap(\.self).min()

@@ -37,7 +37,7 @@ public struct Cached<Model: Identifiable & Sendable>: Sendable where Model.ID: S
     cache?.observe(Model.self, id: id, body) ?? ModelObservation(end: {})
   }
 
-  /// Every state of the model from now on, as ``ModelCache/updates(of:id:bufferingPolicy:)`` gives them.
+  /// The states of the model from now on, as ``ModelCache/updates(of:id:bufferingPolicy:)`` gives them.
   ///
   /// - Returns: The states. Without its cache the sequence is at its end.
   public func updates() -> AsyncStream<Model?> {

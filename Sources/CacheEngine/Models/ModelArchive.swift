@@ -1,4 +1,3 @@
-import CStore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -21,37 +20,56 @@ import Synchronization
 /// ```
 ///
 /// **What leaves the cache.** A model that is removed, or expires, leaves the level with the next save. One that is evicted
-/// or pruned leaves memory only: so the cache can be small and the level large.
+/// or pruned leaves memory only: so the cache can be small and the level large. After ``ModelCache/removeAll()`` and a save
+/// no model comes back that was written before, also none that the level keeps although the archive's list of it is gone;
+/// a level that removes by condition (``SelectiveRemoval``) gives up the bytes of those as well.
+///
+/// **What comes before the archive is read.** A ``Mergeable`` model that is stored while the cache does not have the one
+/// that the archive keeps is merged with that when either is read or saved, so that no field is lost. Any other model
+/// takes its place.
 ///
 /// **Damage.** Each model is written with a checksum, its name and its deadline. One that is damaged counts as absent, is
 /// reported, and is removed alone. One whose bytes are whole but are no longer a model of its type counts as absent and is
 /// reported; it stays, for another version of the app may know it. A crash between two models of a batch can leave one
 /// of them unwritten: a batch is one change in memory, not in the level.
 ///
-/// A cache has one archive at a time, and a level prefix belongs to one archive at a time. The level may forget models;
-/// those are missing after a restart, and nothing else.
+/// A cache has one archive at a time, and a level prefix belongs to one archive at a time; no other key of the level begins
+/// with it and the name of a type. The level may forget models; those are missing after a restart, and nothing else. It may
+/// also forget a part of the list of models: a level that lists its entries (``StorageLevel``) is asked for them, elsewhere
+/// those models are missing, which ``restore()`` counts and reports. Only a level that has forgotten all of the list, its
+/// head and its 256 pages, is taken for an empty one.
 public final class ModelArchive: Sendable {
   /// What a ``ModelArchive/restore()`` found.
   public struct Restoration: Sendable, Equatable {
     /// Models that were read.
     ///
-    /// Where the cache had one already, that one stays.
+    /// Where the cache had one already, that one stays, merged with the one that was read if it is ``Mergeable`` and came
+    /// while the other was not known.
     public var loaded = 0
-    /// Models that the level has forgotten, or that have expired.
+    /// Models that the level has forgotten, or whose names it has, or that have expired.
     public var missing = 0
     /// Models that were damaged, of an unknown type or form, or could not be read; each was reported.
     public var unreadable = 0
   }
 
-  static let pageCount: UInt64 = 256
+  private struct State: Sendable {
+    /// The head of the list as it is in the level, with what has changed since; `nil` until it was read.
+    var head: ArchiveList.Head?
+    var isHeadWritten = true
+  }
 
   private let cache: ModelCache
   private let level: BasicCache<String, Data>
   private let prefix: String
   private let codings: [ObjectIdentifier: ModelCoding]
-  private let observer: (any CacheObserver)?
+  private let list: ArchiveList
+  /// Lists the keys of the level; `nil` if it cannot.
+  private let keys: (@Sendable () async throws -> [String])?
+  /// Removes keys by a condition; `nil` if the level cannot.
+  private let removeAll: (@Sendable (@escaping @Sendable (String) -> Bool) async throws -> Void)?
   /// Saves come one after the other.
   private let gate = WriteGate<String>()
+  private let state = Mutex(State())
 
   /// Creates an archive; what the cache holds already is written with the first save.
   ///
@@ -69,9 +87,26 @@ public final class ModelArchive: Sendable {
     precondition(Set(models.map(\.name)).count == models.count, "two types of an archive cannot have the same name")
     precondition(models.allSatisfy { !$0.name.contains("/") }, "the name of a type cannot have a slash")
     self.cache = cache
-    self.level = level.normalize()
+    let erased = level.normalize()
+    self.level = erased
+    // As levels tell it, so that a key can be told to begin with it.
+    let prefix = String(decoding: CanonicalText.bytes(of: prefix), as: UTF8.self)
     self.prefix = prefix
-    self.observer = observer
+    let (clock, name) = (cache.clock, level.name)
+    list = ArchiveList(level: erased, prefix: prefix, clock: clock) { kind, key in
+      observer?.record(
+        CacheEvent(time: clock.now, request: .current, level: name, key: key.map { prefix + $0 }, kind: kind))
+    }
+    if let storage = level as? any StorageLevel<String, Data> {
+      keys = { try await storage.contents().map(\.key) }
+    } else {
+      keys = nil
+    }
+    if let selective = level as? any SelectiveRemoval<String, Data> {
+      removeAll = { _ = try await selective.removeAll(where: $0) }
+    } else {
+      removeAll = nil
+    }
     codings = Dictionary(models.map { ($0.type, $0) }) { first, _ in first }
     let types = Set(codings.keys)
     let isFirst = cache.state.withLock { $0.graph.attachArchive(of: types) }
@@ -103,17 +138,18 @@ public final class ModelArchive: Sendable {
         cache.state.withLock { $0.graph.archive?.acknowledgeClear(snapshot) }
       }
       var failures: [(level: String, error: any Error)] = []
-      var pages: [UInt64: [(name: String, key: ModelKey, model: StoredModel?)]] = [:]
+      var pages: [Int: [(name: String, key: ModelKey, unsaved: ArchiveLedger.Unsaved)]] = [:]
       for (key, unsaved) in snapshot.models {
         do {
           let name = try name(of: key)
-          pages[page(of: name), default: []].append((name, key, unsaved.model))
+          pages[ArchiveList.page(of: name), default: []].append((name, key, unsaved))
         } catch { failures.append((String(describing: key), error)) }
       }
       for (page, models) in pages.sorted(by: { $0.key < $1.key }) {
         let written = try await write(models, of: page, &failures)
         cache.state.withLock { $0.graph.archive?.acknowledge(snapshot, keys: written) }
       }
+      if let head = state.withLock({ $0.isHeadWritten ? nil : $0.head }) { try await write(head) }
       if let first = failures.first {
         var error = CacheError(
           .partialFailure, "some models could not be encoded and stay unsaved", level: level.name,
@@ -132,43 +168,52 @@ public final class ModelArchive: Sendable {
     while true {
       try await cache.clock.sleep(until: cache.clock.now.advanced(by: interval), tolerance: nil)
       do { try await save() } catch let error as CancellationError { throw error } catch {
-        report(.failed(.set, String(describing: error), .zero), key: nil)
+        list.report(.failed(.set, String(describing: error), .zero), nil)
       }
     }
   }
 
   /// Reads every model that was saved into the cache, as one commit.
   ///
-  /// What the cache has already, or what somebody changes while this reads, stays as it is.
+  /// What the cache has already, or what somebody changes while this reads, stays as it is, but for ``Mergeable`` models
+  /// that came before the archive was read: those are merged with what was saved.
   ///
   /// - Returns: What was found.
   /// - Throws: The level's error if the list of models cannot be read; `CancellationError`.
+  /// - Complexity: A read of the level for each model, one after the other, and for each of the 256 pages of the list.
   @discardableResult
   public func restore() async throws -> Restoration {
     let start = cache.state.withLock { $0.graph.beginReads() }
     defer { cache.state.withLock { $0.graph.archive?.endReads() } }
     var found = Restoration()
     var edits: [ModelEdit] = []
-    for page in 0..<Self.pageCount {
-      for name in try await names(on: page).sorted() {
+    let head = try await head()
+    let listed = try await listed()
+    for page in 0..<ArchiveList.pageCount {
+      let (names, lost) = try await names(on: page, of: head)
+      let all = names.union(listed[page] ?? [])
+      found.missing += max(0, lost - all.count)
+      for name in all.sorted() {
         let coding = codings.values.first { name.hasPrefix("\($0.name)/") }
         do {
           switch try await read(name, coding) {
           case .model(let edit):
             edits.append(edit)
             found.loaded += 1
-          case .absent: found.missing += 1
+          case .absent: found.missing += names.contains(name) ? 1 : 0
           case .unreadable: found.unreadable += 1
           }
         } catch let error as CancellationError {
           throw error
         } catch {
-          report(.failed(.get, String(describing: error), .zero), key: name)
+          list.report(.failed(.get, String(describing: error), .zero), name)
           found.unreadable += 1
         }
       }
     }
+    let partial = cache.state.withLock { state in edits.filter { state.graph.archive?.isPartial($0.key) ?? false } }
     cache.commitRead(edits, since: start)
+    for edit in partial { _ = merge(edit, readSince: start) }
     return found
   }
 
@@ -177,32 +222,60 @@ public final class ModelArchive: Sendable {
   /// - Parameters:
   ///   - type: The type of the model, one of those kept.
   ///   - id: The identifier of the model.
-  /// - Returns: The model, or `nil` if neither has it.
+  /// - Returns: The model, or `nil` if neither has it. A ``Mergeable`` one that the cache has without having known that of
+  ///   the level is merged with it first.
   /// - Throws: The level's error; ``CacheError`` with code ``CacheError/Code/encodingFailed`` if the type is not kept.
   public func value<Model: Identifiable & Sendable>(
     _ type: Model.Type = Model.self, id: Model.ID
   ) async throws -> Model? where Model.ID: Sendable {
     let key = ModelKey(type, id: id)
     while true {
-      if let value = cache.value(type, id: id) { return value }
-      switch cache.state.withLock({ $0.graph.beginRead(key) }) {
+      let held = cache.value(type, id: id)
+      let isPartial = type is any Mergeable.Type && cache.state.withLock { $0.graph.archive?.isPartial(key) ?? false }
+      if let held, !isPartial { return held }
+      let now = cache.clock.now
+      switch cache.state.withLock({ $0.graph.beginRead(key, at: now) }) {
       case .known(nil): return nil
       case .known(let model?):
-        // Evicted before it was written.
-        if model.isExpired(at: cache.clock.now) { return nil }
+        // Evicted before it was written, unless it has come back this moment.
+        if model.isExpired(at: now) { return nil }
         cache.commitRead([cache.edit(storing: model.value, under: key, deadline: model.deadline)], since: nil)
         return model.value as? Model
       case .read(let start):
         defer { cache.state.withLock { $0.graph.archive?.endReads() } }
         let name = try name(of: key)
         guard case .model(let edit) = try await read(name, codings[ObjectIdentifier(type)]) else {
-          if cache.state.withLock({ $0.graph.archive?.isCurrent(key, since: start) ?? true }) { return nil }
+          let isCurrent = cache.state.withLock { state in
+            state.graph.archive?.makeWhole(key, readSince: start)
+            return state.graph.archive?.isCurrent(key, since: start) ?? true
+          }
+          if isCurrent { return nil }
           continue
         }
+        if let model = merge(edit, readSince: start) { return model as? Model }
         guard cache.commitRead([edit], since: start) else { continue }
         if case .store(let model, _) = edit.outcome { return model.value as? Model }
       }
     }
+  }
+
+  /// Merges a model of the level with the one that came while it was not known, if there is such a one.
+  private func merge(_ read: ModelEdit, readSince start: UInt64) -> (any Sendable)? {
+    let partial = cache.state.withLock { $0.graph.archive?.partial(read.key, readSince: start) }
+    guard let partial, !partial.isExpired(at: cache.clock.now) else { return nil }
+    let merged = merged(read, with: partial)
+    let isStored = cache.attempt { graph, now in graph.commit([merged.edit], now: now) }
+    return isStored ? merged.value : nil
+  }
+
+  private func merged(_ read: ModelEdit, with partial: StoredModel) -> (value: any Sendable, edit: ModelEdit) {
+    var value = partial.value
+    if case .store(let old, _) = read.outcome {
+      value = CacheEngine.merge(old.value, with: partial.value, of: read.key.type)
+    }
+    var edit = cache.edit(storing: value, under: read.key, deadline: partial.deadline, basis: partial.version)
+    edit.isWhole = true
+    return (value, edit)
   }
 
   // MARK: Reading
@@ -217,9 +290,15 @@ public final class ModelArchive: Sendable {
     guard let entry = try await level.lookup(prefix + name).entry else { return .absent }
     let record: ModelRecord
     do { record = try ModelRecord(entry.value, name: name, clock: cache.clock) } catch {
-      report(.removed(.damaged, cost: entry.value.count), key: name)
+      list.report(.removed(.damaged, cost: entry.value.count), name)
       try await level.remove(prefix + name)
       return .unreadable
+    }
+    let era = try await head().era
+    guard record.era == era else {
+      // It was removed with all others; the level kept it.
+      if record.era < era { try await level.remove(prefix + name) }
+      return .absent
     }
     let deadline = [record.deadline, entry.deadline].compactMap(\.self).min()
     if let deadline, deadline <= cache.clock.now { return .absent }
@@ -233,48 +312,68 @@ public final class ModelArchive: Sendable {
       }
       return .model(cache.edit(storing: model, under: key, deadline: deadline))
     } catch {
-      report(.failed(.get, String(describing: error), .zero), key: name)
+      list.report(.failed(.get, String(describing: error), .zero), name)
       return .unreadable
     }
   }
 
   // MARK: Writing
 
-  /// Writes models of one page, then the page, so that the page never lacks a model that was written.
+  /// Writes the page with the names that are new, then the models, then the page without the names of those that are gone.
   private func write(
-    _ models: [(name: String, key: ModelKey, model: StoredModel?)], of page: UInt64,
+    _ models: [(name: String, key: ModelKey, unsaved: ArchiveLedger.Unsaved)], of page: Int,
     _ failures: inout [(level: String, error: any Error)]
   ) async throws -> [ModelKey] {
-    let before = try await names(on: page)
-    var names = before
-    var written: [ModelKey] = []
-    for (name, key, model) in models {
-      if let model, let coding = codings[ObjectIdentifier(key.type)] {
-        let body: Data
-        do { body = try coding.encode(model.value) } catch {
-          failures.append((String(describing: key), error))
-          continue
-        }
-        let record = ModelRecord(name: name, deadline: model.deadline, body: body)
-        let terms = StoreTerms(expiry: model.deadline.map(Expiry.at) ?? .never)
-        try await level.store(record.encoded(by: cache.clock), forKey: prefix + name, terms: terms)
-        names.insert(name)
-      } else {
-        try await level.remove(prefix + name)
-        names.remove(name)
+    var head = try await head()
+    var (names, lost) = try await names(on: page, of: head)
+    if lost > 0, let listed = try await listed()[page] { names.formUnion(listed) }
+    var records: [(name: String, key: ModelKey, record: ModelRecord, merged: ModelEdit?)] = []
+    var removed: [(name: String, key: ModelKey)] = []
+    for (name, key, unsaved) in models {
+      guard let model = unsaved.model, let coding = codings[ObjectIdentifier(key.type)] else {
+        removed.append((name, key))
+        continue
       }
-      written.append(key)
+      var (value, merged) = (model.value, ModelEdit?.none)
+      if unsaved.partialSince != nil, names.contains(name) || lost > 0, !model.isExpired(at: cache.clock.now),
+        case .model(let read) = try await read(name, coding)
+      {
+        let whole = self.merged(read, with: model)
+        (value, merged) = (whole.value, whole.edit)
+      }
+      do {
+        let body = try coding.encode(value)
+        records.append(
+          (name, key, ModelRecord(name: name, era: head.era, deadline: model.deadline, body: body), merged))
+      } catch { failures.append((String(describing: key), error)) }
     }
-    if names != before { try await set(names, on: page) }
-    return written
+    let added = names.union(records.map(\.name))
+    if added != names || lost > 0 { try await list.write(added, on: page, era: head.era) }
+    for (name, _, record, merged) in records {
+      let terms = StoreTerms(expiry: record.deadline.map(Expiry.at) ?? .never)
+      try await level.store(record.encoded(by: cache.clock), forKey: prefix + name, terms: terms)
+      if let merged { cache.attempt { graph, now in graph.commitWritten(merged, now: now) } }
+    }
+    for (name, _) in removed { try await level.remove(prefix + name) }
+    let left = added.subtracting(removed.map(\.name))
+    if left != added { try await list.write(left, on: page, era: head.era) }
+    if head.counts[page] != left.count {
+      head.counts[page] = left.count
+      note(head)
+    }
+    return records.map(\.key) + removed.map(\.key)
   }
 
+  /// Begins a new era, so that nothing older is valid from here on, and removes what can be found of the older ones.
   private func removeEverything() async throws {
-    for page in 0..<Self.pageCount {
-      let names = try await names(on: page)
-      for name in names { try await level.remove(prefix + name) }
-      if !names.isEmpty { try await set([], on: page) }
-    }
+    var head = try await head()
+    head.beginEra(by: cache.clock)
+    try await write(head)
+    for page in 0..<ArchiveList.pageCount { _ = try await names(on: page, of: head) }
+    guard let removeAll, !prefix.isEmpty else { return }
+    let beginnings = ([""] + codings.values.map(\.name)).map { Array("\(prefix)\($0)/".utf8) }
+    let headKey = "\(prefix)/"
+    try await removeAll { key in key != headKey && beginnings.contains { key.utf8.starts(with: $0) } }
   }
 
   // MARK: The list of models
@@ -288,33 +387,41 @@ public final class ModelArchive: Sendable {
     return "\(coding.name)/\(id)"
   }
 
-  // A level lists no keys, so the archive keeps its own list, in pages: a new model rewrites one of them.
-  private func page(of name: String) -> UInt64 {
-    let bytes = Array(name.utf8)
-    return unsafe bytes.withUnsafeBytes { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) } % Self.pageCount
-  }
-
-  private func names(on page: UInt64) async throws -> Set<String> {
-    let name = "/\(page)"
-    guard let data = try await level.get(prefix + name) else { return [] }
-    do {
-      return Set(try ByteCoding<[String]>.json.decode(ModelRecord(data, name: name, clock: cache.clock).body))
-    } catch {
-      report(.removed(.damaged, cost: data.count), key: name)
-      return []
+  private func head() async throws -> ArchiveList.Head {
+    if let head = state.withLock({ $0.head }) { return head }
+    let read = try await list.head()
+    return state.withLock { state in
+      // Whoever was first has begun the era of an empty level.
+      let head = state.head ?? read
+      state.head = head
+      return head
     }
   }
 
-  private func set(_ names: Set<String>, on page: UInt64) async throws {
-    let name = "/\(page)"
-    if names.isEmpty { return try await level.remove(prefix + name) }
-    let record = ModelRecord(name: name, deadline: nil, body: try ByteCoding<[String]>.json.encode(names.sorted()))
-    try await level.store(record.encoded(by: cache.clock), forKey: prefix + name, terms: StoreTerms(expiry: .never))
+  private func note(_ head: ArchiveList.Head) { state.withLock { ($0.head, $0.isHeadWritten) = (head, false) } }
+
+  private func write(_ head: ArchiveList.Head) async throws {
+    note(head)
+    try await list.write(head)
+    state.withLock { $0.isHeadWritten = true }
   }
 
-  private func report(_ kind: CacheEvent.Kind, key: String?) {
-    observer?.record(
-      CacheEvent(
-        time: cache.clock.now, request: .current, level: level.name, key: key.map { prefix + $0 }, kind: kind))
+  /// The names on a page; what is left over of an older era is removed on the way.
+  private func names(on page: Int, of head: ArchiveList.Head) async throws -> (names: Set<String>, lost: Int) {
+    let found = try await list.page(page, of: head)
+    guard found.isLeftOver else { return (found.names, found.lost) }
+    for name in found.names { try await level.remove(prefix + name) }
+    try await list.write([], on: page, era: head.era)
+    return ([], 0)
+  }
+
+  /// The names of the models that the level lists, by page; none if it lists nothing.
+  private func listed() async throws -> [Int: [String]] {
+    guard let keys = try await keys?() else { return [:] }
+    let known = codings.values.map { Array("\(prefix)\($0.name)/".utf8) }
+    let names = keys.filter { key in known.contains { key.utf8.starts(with: $0) } }
+    return Dictionary(grouping: names.map { String(Substring($0.utf8.dropFirst(prefix.utf8.count))) }) {
+      ArchiveList.page(of: $0)
+    }
   }
 }

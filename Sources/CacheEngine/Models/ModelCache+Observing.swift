@@ -37,7 +37,7 @@ extension ModelCache {
     observe(Model.self, id: model.id, body)
   }
 
-  /// Every state of a model from now on: one for each commit that changed it or a model that it points to.
+  /// The states of a model from now on: one for each commit that changed it or a model that it points to.
   ///
   /// The observation begins with this call and not with the first `for await`, so nothing is missed between. It ends with
   /// the iteration or the task that iterates; the sequence ends with the cache.
@@ -51,12 +51,12 @@ extension ModelCache {
   /// - Parameters:
   ///   - type: The type of the model.
   ///   - id: The identifier of the model.
-  ///   - bufferingPolicy: What is kept for a slow consumer. By default everything; `.bufferingNewest(1)` keeps the last
-  ///     state only, which is enough for a screen.
+  ///   - bufferingPolicy: What is kept for a slow consumer. By default the newest 16 states; `.bufferingNewest(1)` keeps
+  ///     the last one only, which is enough for a screen.
   /// - Returns: The states; `nil` once the model has left.
   public func updates<Model: Identifiable & Sendable>(
     of type: Model.Type = Model.self, id: Model.ID,
-    bufferingPolicy: AsyncStream<Model?>.Continuation.BufferingPolicy = .unbounded
+    bufferingPolicy: AsyncStream<Model?>.Continuation.BufferingPolicy = .bufferingNewest(16)
   ) -> AsyncStream<Model?> where Model.ID: Sendable {
     stream(bufferingPolicy) { send in observe(type, id: id, send) }
   }
@@ -79,12 +79,13 @@ extension ModelCache {
     }
   }
 
-  /// Everything that changes from now on, commit by commit.
+  /// What changes from now on, commit by commit.
   ///
-  /// - Parameter bufferingPolicy: What is kept for a slow consumer. By default everything.
+  /// - Parameter bufferingPolicy: What is kept for a slow consumer. By default the newest 256 commits; with `.unbounded`
+  ///   all of them, for as long as the consumer does not come.
   /// - Returns: The changes of each commit, in order.
   public func changes(
-    bufferingPolicy: AsyncStream<ModelChanges>.Continuation.BufferingPolicy = .unbounded
+    bufferingPolicy: AsyncStream<ModelChanges>.Continuation.BufferingPolicy = .bufferingNewest(256)
   ) -> AsyncStream<ModelChanges> {
     stream(bufferingPolicy) { send in observeChanges(send) }
   }

@@ -197,7 +197,7 @@ public final class ModelCache: Sendable {
 
   /// The model that an edit may be computed from, `nil` if it has expired, and its version.
   func current(_ key: ModelKey, now: CacheInstant) -> (value: (any Sendable)?, version: UInt64) {
-    guard let stored = state.withLock({ $0.graph.stored(key) }) else { return (nil, 0) }
+    guard let stored = state.withLock({ $0.graph.mergeBase(key) }) else { return (nil, 0) }
     return (stored.isExpired(at: now) ? nil : stored.value, stored.version)
   }
 
@@ -212,13 +212,21 @@ public final class ModelCache: Sendable {
 
   /// Drops what was found expired, unless it has been replaced since.
   private func drop(_ key: ModelKey, version: UInt64) {
+    let edit = ModelEdit(key: key, outcome: .remove(.expired), basis: version)
+    attempt { graph, now in graph.commit([edit], now: now) }
+  }
+
+  /// Carries out a change that holds only as long as nothing came between, and tells; whether it did.
+  @discardableResult
+  func attempt(_ change: @Sendable (inout ModelGraph, _ now: CacheInstant) -> ModelGraph.Commit?) -> Bool {
     let now = clock.now
     let made = state.withLock { state -> (commit: ModelGraph.Commit, writer: ModelDeliveries.Line.Writer)? in
-      let edit = ModelEdit(key: key, outcome: .remove(.expired), basis: version)
-      guard let commit = state.graph.commit([edit], now: now) else { return nil }
+      guard let commit = change(&state.graph, now) else { return nil }
       return (commit, state.deliver(commit))
     }
-    if let made { deliver(made.writer) }
+    guard let made else { return false }
+    deliver(made.writer)
+    return true
   }
 
   private func deliver(_ writer: ModelDeliveries.Line.Writer) {

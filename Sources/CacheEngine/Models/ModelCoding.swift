@@ -23,13 +23,17 @@ public struct ModelCoding: Sendable {
   ///   - type: The type of the model.
   ///   - name: The name of the type in the archive; no other type of it may have the same.
   ///   - coding: Turns models into bytes and back.
-  ///   - id: Turns an identifier into text; different identifiers need different texts.
+  ///   - id: Turns an identifier into text; different identifiers need different texts, of which those count
+  ///     as the same that are equal as `String`.
   public init<Model: Identifiable & Sendable>(
     _ type: Model.Type, as name: String, coding: ByteCoding<Model>, id: @escaping @Sendable (Model.ID) throws -> String
   ) where Model.ID: Sendable {
     self.name = name
     self.type = ObjectIdentifier(type)
-    encodeID = { key in try (key.id as? Model.ID).map(id) }
+    // Identifiers that are equal as text are one, so they have one name.
+    encodeID = { key in
+      try (key.id as? Model.ID).map { String(decoding: CanonicalText.bytes(of: try id($0)), as: UTF8.self) }
+    }
     encode = { model in
       guard let model = model as? Model else {
         throw CacheError(.encodingFailed, "\(model) is not a \(Model.self)")
@@ -50,7 +54,7 @@ public struct ModelCoding: Sendable {
   /// - Returns: The coding.
   public static func json<Model: Identifiable & Codable & Sendable>(_ type: Model.Type, as name: String) -> ModelCoding
   where Model.ID: Codable & Sendable {
-    let ids = ByteCoding<Model.ID>.json
+    let ids = ByteCoding<Model.ID>.canonicalJSON
     return ModelCoding(type, as: name, coding: .json) { String(decoding: try ids.encode($0), as: UTF8.self) }
   }
 }

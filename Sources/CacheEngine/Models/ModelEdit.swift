@@ -9,6 +9,8 @@ struct ModelEdit: Sendable {
   let outcome: Outcome
   /// The version that the outcome was computed from, 0 for an absent model; `nil` if it holds whatever is there.
   var basis: UInt64?
+  /// It was merged with what the archive has, and not only with what the cache has.
+  var isWhole = false
 }
 
 struct StoredModel: Sendable {

@@ -6,13 +6,14 @@ extension ModelGraph {
     guard archive == nil else { return false }
     archive = ArchiveLedger(types: types)
     for (slot, node) in zip(table.slots, nodes) {
-      if let key = slot?.key, let stored = node.stored { archive?.note(key, stored, number: commitCount) }
+      guard let key = slot?.key, let stored = node.stored else { continue }
+      archive?.note(key, stored, number: commitCount, isMerged: key.type is any Mergeable.Type, isKnown: false)
     }
     return true
   }
 
-  mutating func beginRead(_ key: ModelKey) -> ArchiveLedger.Begun {
-    archive?.beginRead(key, now: commitCount) ?? .known(nil)
+  mutating func beginRead(_ key: ModelKey, at now: CacheInstant) -> ArchiveLedger.Begun {
+    archive?.beginRead(key, at: now, number: commitCount) ?? .known(nil)
   }
 
   mutating func beginReads() -> UInt64 { archive?.beginReads(now: commitCount) ?? commitCount }
@@ -30,5 +31,17 @@ extension ModelGraph {
       for edit in current { graph.carryOut(edit, &commit) }
     }
     return (commit, current.count == edits.count)
+  }
+
+  /// What the next model of a key is merged with: the one stored, or one that was evicted before it was written.
+  func mergeBase(_ key: ModelKey) -> StoredModel? { stored(key) ?? archive?.waiting(key) }
+
+  /// Puts what was written into the place of the partial model that it was made of, if that is still the one stored.
+  mutating func commitWritten(_ edit: ModelEdit, now: CacheInstant) -> Commit? {
+    guard let version = stored(edit.key)?.version, version == edit.basis else { return nil }
+    return commit(now: now) { graph, commit in
+      commit.isSaved = true
+      graph.carryOut(edit, &commit)
+    }
   }
 }

@@ -24,7 +24,7 @@ struct EvictionOrder: Sendable {
 
 extension ModelGraph {
   var usage: LevelUsage {
-    LevelUsage(count: storedCount, cost: cost, capacity: order.capacity, countLimit: order.countLimit)
+    LevelUsage(count: storedCount, cost: Int(clamping: cost), capacity: order.capacity, countLimit: order.countLimit)
   }
 
   private var isOverLimits: Bool {

@@ -46,7 +46,8 @@ struct ModelGraph: Sendable {
   var nodes: ContiguousArray<Node> = []
   private(set) var table = Table()
   private(set) var storedCount = 0
-  private(set) var cost = 0
+  /// Wider than what it is the sum of, which may be anything that models say.
+  private(set) var cost: Int128 = 0
   private(set) var observerCount = 0
   private(set) var commitCount: UInt64 = 0
   private var walkCount: UInt64 = 0
@@ -75,7 +76,7 @@ struct ModelGraph: Sendable {
   /// `nil` if an edit was computed from a model that is no longer the one stored.
   mutating func commit(_ edits: [ModelEdit], clearing isClearing: Bool = false, now: CacheInstant) -> Commit? {
     for edit in edits {
-      if let basis = edit.basis, basis != stored(edit.key)?.version ?? 0 { return nil }
+      if let basis = edit.basis, basis != mergeBase(edit.key)?.version ?? 0 { return nil }
     }
     return self.commit(now: now) { graph, commit in
       if isClearing { graph.clear(besides: Set(edits.map(\.key)), &commit) }
@@ -151,7 +152,8 @@ struct ModelGraph: Sendable {
 
   mutating func carryOut(_ edit: ModelEdit, _ commit: inout Commit) {
     switch edit.outcome {
-    case .store(let model, let relations): store(model, relations: relations, under: edit.key, &commit)
+    case .store(let model, let relations):
+      store(model, relations: relations, under: edit.key, isMerged: edit.basis != nil && !edit.isWhole, &commit)
     case .remove(let cause):
       if let slot = find(edit.key) { withdraw(slot, cause, &commit) }
       // A model that is not here may still be in the archive.
@@ -160,16 +162,16 @@ struct ModelGraph: Sendable {
   }
 
   private mutating func store(
-    _ model: StoredModel, relations: [ModelKey], under key: ModelKey, _ commit: inout Commit
+    _ model: StoredModel, relations: [ModelKey], under key: ModelKey, isMerged: Bool, _ commit: inout Commit
   ) {
     let slot = slot(of: key)
     let old = nodes[Int(slot)].stored
     var model = model
     model.version = commitCount
     nodes[Int(slot)].stored = model
-    if !commit.isSaved { archive?.note(key, model, number: commitCount) }
+    if !commit.isSaved { archive?.note(key, model, number: commitCount, isMerged: isMerged, isKnown: old != nil) }
     if old == nil { storedCount += 1 }
-    cost += model.cost - (old?.cost ?? 0)
+    cost += Int128(model.cost) - Int128(old?.cost ?? 0)
     if relate(slot, to: relations, &commit) { unshield() }
     enqueue(slot)
     commit.changed.append(slot)
@@ -183,7 +185,7 @@ struct ModelGraph: Sendable {
     nodes[Int(slot)].stored = nil
     if cause != .evicted, cause != .pruned { archive?.note(key, nil, number: commitCount) }
     storedCount -= 1
-    cost -= old.cost
+    cost -= Int128(old.cost)
     dequeue(slot)
     // What is evicted or pruned was not reached from anything observed, so nothing loses its protection with it.
     if relate(slot, to: [], &commit), cause != .evicted, cause != .pruned { unshield() }

@@ -13,16 +13,18 @@ import CStore
 /// |---|---|
 /// | 8 | XXH3 of everything behind it |
 /// | 4 | format |
+/// | 8 | the era of the archive that it was written in; not in the first format, whose records are of era 0 |
 /// | 8 | the boot that the steady deadline belongs to |
 /// | 8, 8 | the deadline by the steady clock, and by the wall clock; both `Int64.max` for never |
 /// | 8 | when it was written, by the wall clock |
 /// | 4, n | the name |
 /// | rest | the body |
 struct ModelRecord: Sendable {
-  private static let format: UInt32 = 0x3131_4D43  // "CM11"
-  private static let headSize = 48
+  static let firstFormat: UInt32 = 0x3131_4D43  // "CM11"
+  private static let format: UInt32 = 0x3231_4D43  // "CM12"
 
   let name: String
+  let era: UInt64
   let deadline: CacheInstant?
   let body: Data
 
@@ -30,6 +32,7 @@ struct ModelRecord: Sendable {
     let (now, wallTime) = (clock.now, clock.timeSinceEpoch)
     var writer = ByteWriter()
     writer.put(Self.format)
+    writer.put(era)
     writer.put(clock.bootIdentifier)
     writer.put(deadline?.nanoseconds ?? .max)
     writer.put(deadline.map { (wallTime + now.duration(to: $0)).clampedNanoseconds } ?? .max)
@@ -45,19 +48,23 @@ struct ModelRecord: Sendable {
   /// Reads what ``encoded(by:)`` wrote under the same name; anything else is damage.
   init(_ data: Data, name: String, clock: any CacheClock) throws {
     let bytes = [UInt8](data)
-    guard bytes.count >= Self.headSize else { throw Self.damage }
+    guard bytes.count >= 8 else { throw Self.damage }
     let fields = unsafe bytes.withUnsafeBytes { buffer in
       var reader = unsafe ByteReader(buffer)
+      let (checksum, format) = (reader.take(UInt64.self), reader.take(UInt32.self))
       return (
-        checksum: reader.take(UInt64.self), format: reader.take(UInt32.self), boot: reader.take(UInt64.self),
-        steady: reader.take(Int64.self), wall: reader.take(Int64.self), written: reader.take(Int64.self),
+        checksum: checksum, format: format, era: format == Self.firstFormat ? 0 : reader.take(UInt64.self),
+        boot: reader.take(UInt64.self), steady: reader.take(Int64.self), wall: reader.take(Int64.self),
+        written: reader.take(Int64.self),
         name: reader.take(count: Int(clamping: reader.take(UInt32.self))), body: reader.offset, isCut: reader.isPastEnd
       )
     }
-    guard !fields.isCut, fields.format == Self.format, fields.checksum == Self.checksum(bytes[8...]),
+    guard !fields.isCut, [Self.firstFormat, Self.format].contains(fields.format),
+      fields.checksum == Self.checksum(bytes[8...]),
       fields.name == Array(name.utf8)
     else { throw Self.damage }
     self.name = name
+    era = fields.era
     body = Data(bytes[fields.body...])
     let wallTime = clock.timeSinceEpoch.clampedNanoseconds
     if fields.steady == .max {
@@ -72,8 +79,9 @@ struct ModelRecord: Sendable {
     }
   }
 
-  init(name: String, deadline: CacheInstant?, body: Data) {
+  init(name: String, era: UInt64, deadline: CacheInstant?, body: Data) {
     self.name = name
+    self.era = era
     self.deadline = deadline
     self.body = body
   }
@@ -82,7 +90,7 @@ struct ModelRecord: Sendable {
     CacheError(.invalidCachedData, "the stored bytes are not what was written under this name")
   }
 
-  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     unsafe bytes.withUnsafeBytes { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) }
   }
 }

@@ -40,8 +40,7 @@ package final class InspectorClient: Sendable {
     to path: String, as client: String, versions: ProtocolVersions = .current,
     tell: @escaping @Sendable (News) -> Void
   ) throws -> InspectorClient {
-    let descriptor = try UnixSocket.connect(to: path)
-    descriptor.setTimeouts(seconds: 5)
+    let descriptor = try UnixSocket.connect(to: path, waiting: .seconds(5))
     return try greet(over: descriptor, path: path, as: client, versions: versions, tell: tell)
   }
 
@@ -50,14 +49,14 @@ package final class InspectorClient: Sendable {
   /// An app that refuses may have hung up before the hello is written; what it said is read all the same.
   static func greet(
     over descriptor: Descriptor, path: String, as client: String, versions: ProtocolVersions,
-    tell: @escaping @Sendable (News) -> Void
+    patience: Duration = .seconds(5), tell: @escaping @Sendable (News) -> Void
   ) throws -> InspectorClient {
     let hello = ClientLine(hello: ClientLine.Hello(versions: versions, client: client))
     let isGreeted = descriptor.writeAll(Wire.bytes(hello))
     var incoming = Incoming(descriptor: descriptor)
     let line: ServerLine
     do {
-      line = try incoming.next()
+      line = try incoming.next(before: ContinuousClock.now + patience)
     } catch .timedOut {
       throw CacheError(.timedOut, "the app at \(path) does not answer; it may be stopped, or busy for long")
     } catch {
@@ -192,12 +191,16 @@ package final class InspectorClient: Sendable {
   private func take(_ line: ServerLine) {
     if let usage = line.usage {
       let usage = usage.mapValues {
-        LevelUsage(count: $0.count, cost: $0.cost, capacity: $0.capacity, countLimit: $0.countLimit)
+        LevelUsage(
+          count: WireLimits.counted($0.count), cost: WireLimits.counted($0.cost),
+          capacity: $0.capacity.map { max(0, $0) }, countLimit: $0.countLimit.map { max(0, $0) })
       }
       state.withLock { $0.usage = usage }
       tell(.usage(usage))
     }
-    if let events = line.events { tell(.events(events.list.compactMap(\.event), lost: events.lost)) }
+    if let events = line.events {
+      tell(.events(events.list.compactMap(\.event), lost: WireLimits.counted(events.lost)))
+    }
     if let answer = line.answer { take(answer.id)?.resume(returning: answer) }
   }
 
@@ -224,8 +227,10 @@ private struct Incoming: Sendable {
 
   init(descriptor: Descriptor) { self.descriptor = descriptor }
 
-  mutating func next() throws(Failure) -> ServerLine {
+  /// `end`: When no more is waited for; each piece that comes may be waited for in full.
+  mutating func next(before end: ContinuousClock.Instant? = nil) throws(Failure) -> ServerLine {
     while lines.isEmpty {
+      if let end, end <= ContinuousClock.now { throw .timedOut }
       switch descriptor.read(into: &buffer) {
       case .later: throw .timedOut
       case .ended: throw .ended

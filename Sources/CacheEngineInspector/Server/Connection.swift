@@ -41,6 +41,8 @@ struct Connection {
   var waiting: [[UInt8]] = []
   private(set) var outgoing: [UInt8] = []
   private var sent = 0
+  /// What is still to be taken of what there was at a moment; `nil` if nothing is.
+  private var overdue: (count: Int, since: ContinuousClock.Instant)?
   /// Where it stands in the ring.
   var place: UInt64 = 0
   /// Dropped, and not told of yet.
@@ -108,15 +110,23 @@ struct Connection {
   mutating func flush() -> Bool {
     while outgoingCount > 0 {
       switch descriptor.write(outgoing[sent..<min(outgoing.count, sent + 65_536)]) {
-      case .moved(let count): sent += count
+      case .moved(let count):
+        sent += count
+        if let (rest, since) = overdue { overdue = rest > count ? (rest - count, since) : nil }
       case .later:
         compact()
+        if overdue == nil { overdue = (outgoingCount, ContinuousClock.now) }
         return true
       case .ended: return false
       }
     }
-    (outgoing, sent) = ([], 0)
+    (outgoing, sent, overdue) = ([], 0, nil)
     return phase != .closing
+  }
+
+  /// Whether the other side has left something lying for so long, however little it takes meanwhile.
+  func isStuck(for patience: Duration, at now: ContinuousClock.Instant) -> Bool {
+    overdue.map { $0.since.duration(to: now) > patience } ?? false
   }
 
   private mutating func compact() {

@@ -24,7 +24,8 @@ final class InspectorLoop: Sendable {
     var name: String
     var allowsWrites: Bool
     var versions: ProtocolVersions
-    /// For so long somebody may be silent before the greeting, and for twice as long between two pieces of a value.
+    /// For so long somebody may be silent before the greeting, for twice as long between two pieces of a value, and for six
+    /// times as long leave lying what was sent.
     var patience: Duration
   }
 
@@ -58,6 +59,8 @@ final class InspectorLoop: Sendable {
   /// Between two batches of events, and between two looks at how full the levels are.
   static let pace = Duration.milliseconds(50)
   static let survey = Duration.seconds(1)
+  /// Before somebody is let in again after there was no room for them.
+  static let pause = Duration.seconds(1)
 
   let cache: InspectedCache
   let terms: Terms
@@ -128,7 +131,8 @@ final class InspectorLoop: Sendable {
     let ids = room.connections.keys.sorted()
     var polled = [
       pollfd(fd: woken.number, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: listener.descriptor.number, events: Int16(POLLIN), revents: 0),
+      // A number below 0 is passed over.
+      pollfd(fd: room.isClosed ? -1 : listener.descriptor.number, events: Int16(POLLIN), revents: 0),
     ]
     for id in ids {
       guard let connection = room.connections[id] else { continue }
@@ -136,12 +140,18 @@ final class InspectorLoop: Sendable {
       polled.append(pollfd(fd: connection.descriptor.number, events: Int16(events), revents: 0))
     }
     let timeout = room.timeout
-    _ = unsafe poll(&polled, nfds_t(polled.count), timeout)
+    if unsafe poll(&polled, nfds_t(polled.count), timeout) < 0 {
+      // Interrupted, or no memory is left; either way nothing is known of anybody.
+      if errno != EINTR { usleep(100_000) }
+      return
+    }
     if polled[0].revents != 0 {
       var drain = [UInt8](repeating: 0, count: 256)
       while case .moved = woken.read(into: &drain) {}
     }
-    for (id, entry) in zip(ids, polled.dropFirst(2)) where entry.revents != 0 { room.serve(id) }
-    if polled[1].revents != 0 { room.welcomeAll(from: listener) }
+    for (id, entry) in zip(ids, polled.dropFirst(2)) where entry.revents != 0 {
+      room.serve(id, isGone: entry.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0)
+    }
+    if polled[1].revents != 0 { room.welcomeAll { UnixSocket.accept(from: listener) } }
   }
 }

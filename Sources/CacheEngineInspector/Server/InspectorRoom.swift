@@ -20,6 +20,8 @@ extension InspectorLoop {
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     /// There are events that were not handed over yet.
     private var hasEvents = false
+    /// Nobody is let in before, since there was no descriptor left for them.
+    private var opens: ContinuousClock.Instant?
 
     init(loop: InspectorLoop) { self.loop = loop }
 
@@ -31,13 +33,25 @@ extension InspectorLoop {
       let isGreeting = connections.values.contains { if case .greeting = $0.phase { true } else { false } }
       let hasOpen = connections.values.contains { if case .open = $0.phase { true } else { false } }
       if hasOpen, hasEvents { return 50 }
-      return hasOpen || isGreeting ? 1_000 : -1
+      return hasOpen || isGreeting || isClosed || connections.values.contains(where: \.wantsToWrite) ? 1_000 : -1
     }
+
+    /// Whether those who come have to wait outside.
+    var isClosed: Bool { opens != nil }
 
     // MARK: Who comes and goes
 
-    mutating func welcomeAll(from listener: UnixSocket.Listener) {
-      while let descriptor = UnixSocket.accept(from: listener) {
+    mutating func welcomeAll(_ accept: () -> UnixSocket.Arrival) {
+      while true {
+        let descriptor: Descriptor
+        switch accept() {
+        case .somebody(let somebody): descriptor = somebody
+        case .nobody: return
+        case .noRoom:
+          // They stay where they are, and the system would say so again at once.
+          opens = ContinuousClock.now + InspectorLoop.pause
+          return
+        }
         lastID += 1
         var connection = Connection(id: lastID, descriptor: descriptor)
         let user = UnixSocket.peerUser(of: descriptor)
@@ -83,9 +97,10 @@ extension InspectorLoop {
 
     // MARK: What comes
 
-    mutating func serve(_ id: UInt64) {
+    /// `isGone`: The other side has hung up, and takes nothing any more.
+    mutating func serve(_ id: UInt64, isGone: Bool) {
       guard var connection = connections.removeValue(forKey: id) else { return }
-      var isThere = true
+      var isThere = !isGone || connection.wantsToRead
       if connection.wantsToRead { isThere = read(&connection) }
       if isThere { isThere = connection.flush() }
       connections[id] = connection
@@ -180,19 +195,26 @@ extension InspectorLoop {
       let work = AskWork(cache: cache, allowsWrites: loop.terms.allowsWrites, app: loop.terms.name)
       connection.asks[ask.id] = Task {
         let (answer, rest) = await work.answer(ask)
-        loop.finish(Finished(connection: id, ask: ask.id, line: Wire.bytes(ServerLine(answer: answer)), rest: rest))
+        let line = Wire.bytes((answer.events ?? [])[...]) { events in
+          var answer = answer
+          answer.events = answer.events.map { _ in Array(events) }
+          return ServerLine(answer: answer)
+        }
+        loop.finish(Finished(connection: id, ask: ask.id, line: line, rest: rest))
       }
     }
 
     private func page(
       _ listing: Listing, from: Int, _ ask: Int, _ connection: inout Connection
     ) {
-      let end = min(from + WireLimits.page, listing.entries.count)
       var answer = ServerLine.Answer(id: ask, outcome: "done")
-      answer.entries = Array(listing.entries[from..<end])
-      answer.next = end < listing.entries.count ? end : nil
+      let bytes = Wire.bytes(listing.entries[from...].prefix(WireLimits.page)) { entries in
+        answer.entries = Array(entries)
+        answer.next = entries.endIndex < listing.entries.count ? entries.endIndex : nil
+        return ServerLine(answer: answer)
+      }
       connection.listing = answer.next == nil ? nil : (listing.level, listing.entries)
-      connection.send(ServerLine(answer: answer))
+      connection.send(bytes)
     }
 
     mutating func takeFinished(_ all: [Finished]) {
@@ -218,13 +240,14 @@ extension InspectorLoop {
     // MARK: What is told
 
     /// Hands over events and how full the levels are, each in its pace.
-    mutating func tell() {
-      let now = ContinuousClock.now
+    mutating func tell(at now: ContinuousClock.Instant = .now) {
       let patience = loop.terms.patience
       for (id, connection) in connections where connection.since.duration(to: now) > patience {
         if case .greeting = connection.phase { end(id) }
       }
       for id in connections.keys { connections[id]?.forget(after: patience * 2, at: now) }
+      for (id, connection) in connections where connection.isStuck(for: patience * 6, at: now) { end(id) }
+      if let opens, opens <= now { self.opens = nil }
       guard connections.values.contains(where: { if case .open = $0.phase { true } else { false } }) else {
         hasEvents = false
         return
@@ -256,11 +279,17 @@ extension InspectorLoop {
         hasMore = batch.hasMore
         connection.lost += batch.lost
         guard !batch.events.isEmpty || connection.lost > 0 else { break }
-        connection.send(
-          ServerLine(
-            events: ServerLine.Events(
-              lost: Int(clamping: connection.lost), list: batch.events.map { WireEvent($0) })))
-        connection.lost = 0
+        var events = batch.events.map { WireEvent($0) }[...]
+        repeat {
+          var told = 0
+          let bytes = Wire.bytes(events) { part in
+            told = part.count
+            return ServerLine(events: ServerLine.Events(lost: Int(clamping: connection.lost), list: Array(part)))
+          }
+          connection.send(bytes)
+          connection.lost = 0
+          events = events.dropFirst(max(1, told))
+        } while !events.isEmpty
         isNews = true
         guard connection.flush() else { return false }
       }

@@ -97,7 +97,7 @@ func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
 }
 
 extension Descriptor {
-  /// How long reading and writing wait on a socket that blocks; 0 for as long as it takes.
+  /// How long reading, and writing and connecting, wait on a socket that blocks; 0 for as long as it takes.
   func setTimeouts(seconds: Int) {
     var time = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)

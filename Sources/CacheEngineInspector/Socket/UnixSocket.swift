@@ -38,8 +38,10 @@ enum UnixSocket {
 
   /// Listens at a path, where a socket that nobody listens on any more may be in the way.
   ///
+  /// `attempts`: How often the lock of the directory is asked for, at intervals of 10 ms.
+  ///
   /// - Throws: ``CacheError`` with code `unusableSocket` or ``CacheError/Code/inUse``.
-  static func listen(at path: String) throws -> Listener {
+  static func listen(at path: String, attempts: Int = 500) throws -> Listener {
     var address = try address(path)
     let directory = parent(of: path)
     try checkDirectory(directory)
@@ -47,7 +49,11 @@ enum UnixSocket {
     let held = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard held >= 0 else { throw unusable(path, "its directory cannot be opened (\(reason(errno)))") }
     let turn = Descriptor(held)
-    flock(turn.number, LOCK_EX)
+    guard takeTurn(turn, attempts: attempts) else {
+      throw CacheError(
+        .inUse,
+        "another process has been making a socket beside \(path) for long; is it stopped? end it or go on with it")
+    }
     try removeStale(path)
     let descriptor = try make()
     let isBound = unsafe withUnsafePointer(to: &address) { pointer in
@@ -71,17 +77,33 @@ enum UnixSocket {
     if identity(listener.path) == listener.file { unsafe unlink(listener.path) }
   }
 
+  /// How somebody who connects waits where others are still to be let in.
+  enum Waiting {
+    /// For so long, and as long for each piece that is read.
+    case seconds(Int)
+    /// Not at all.
+    case never
+  }
+
   /// Connects to whoever listens at a path.
   ///
-  /// - Throws: ``CacheError`` with code `unusableSocket`, `foreignPeer` or ``CacheError/Code/unreachable``.
-  static func connect(to path: String) throws -> Descriptor {
+  /// - Throws: ``CacheError`` with code `unusableSocket`, `foreignPeer`, ``CacheError/Code/unreachable``, or
+  ///   ``CacheError/Code/timedOut`` if somebody listens and lets nobody in.
+  static func connect(to path: String, waiting: Waiting) throws -> Descriptor {
     var address = try address(path)
     let descriptor = try make()
-    let code = unsafe withUnsafePointer(to: &address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe systemConnect(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+    switch waiting {
+    case .seconds(let seconds): descriptor.setTimeouts(seconds: seconds)
+    case .never: descriptor.setNonblocking()
     }
+    var code: Int32
+    repeat {
+      code = unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe systemConnect(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+    } while code != 0 && errno == EINTR
     guard code == 0 else {
       let number = errno
       switch number {
@@ -92,6 +114,8 @@ enum UnixSocket {
       case ECONNREFUSED:
         throw CacheError(
           .unreachable, "nobody listens at \(path) any more: the app has ended; start it again")
+      case EAGAIN, EWOULDBLOCK, EINPROGRESS:
+        throw CacheError(.timedOut, "the app at \(path) lets nobody in; it may be stopped, or busy for long")
       case EACCES, EPERM:
         throw CacheError(.foreignPeer, "\(path) belongs to another user; attach as the user who runs the app")
       default: throw unusable(path, "it cannot be connected to (\(reason(number)))")
@@ -107,14 +131,30 @@ enum UnixSocket {
     return descriptor
   }
 
-  static func accept(from listener: Listener) -> Descriptor? {
+  /// Who came to a listener.
+  enum Arrival {
+    case somebody(Descriptor)
+    case nobody
+    /// Somebody is there, and there is no descriptor or no memory left to let them in.
+    case noRoom
+  }
+
+  static func accept(from listener: Listener) -> Arrival {
     let number = systemAccept(listener.descriptor.number)
-    guard number >= 0 else { return nil }
+    guard number >= 0 else { return arrival(errno) }
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     let descriptor = Descriptor(number)
     descriptor.setNonblocking()
     quiet(descriptor)
-    return descriptor
+    return .somebody(descriptor)
+  }
+
+  /// What it means that nobody could be let in.
+  static func arrival(_ code: Int32) -> Arrival {
+    switch code {
+    case EMFILE, ENFILE, ENOBUFS, ENOMEM: .noRoom
+    default: .nobody
+    }
   }
 
   /// The user at the other end; `nil` if the system does not say.
@@ -218,11 +258,25 @@ enum UnixSocket {
       throw unusable(path, "something else is there, which is left alone", "choose another path")
     }
     do {
-      _ = try connect(to: path)
-      throw CacheError(.inUse, "a process serves its cache at \(path) already; end it or choose another path")
+      _ = try connect(to: path, waiting: .never)
     } catch let error as CacheError where error.code == .unreachable {
       unsafe unlink(path)
+      return
+    } catch let error as CacheError where error.code == .timedOut {
+      // It listens, though it has no turn to let anybody in.
     }
+    throw CacheError(.inUse, "a process serves its cache at \(path) already; end it or choose another path")
+  }
+
+  /// Waits for the lock of a directory, which others hold for an instant; whoever is stopped there is not waited for.
+  private static func takeTurn(_ directory: Descriptor, attempts: Int) -> Bool {
+    for _ in 0..<attempts {
+      if flock(directory.number, LOCK_EX | LOCK_NB) == 0 { return true }
+      // A file system without locks has none to wait for.
+      guard errno == EWOULDBLOCK || errno == EINTR else { return true }
+      usleep(10_000)
+    }
+    return false
   }
 
   private static func identity(_ path: String) -> FileIdentity? {

@@ -151,22 +151,24 @@ extension WireEvent {
       madeRoomFor: madeRoomFor)
   }
 
-  private var duration: Duration { .nanoseconds(took ?? 0) }
+  private var duration: Duration { .nanoseconds(min(max(0, took ?? 0), Int64(WireLimits.count))) }
   private var end: CacheInstant? { deadline.map { CacheInstant(nanoseconds: $0) } }
+
+  private func counted(_ number: Int?) -> Int? { number.map(WireLimits.counted) }
 
   private var kind: CacheEvent.Kind? {
     switch what {
     case "asked": .lookupBegan
-    case "hit": .hit(cost: cost, deadline: end, duration)
+    case "hit": .hit(cost: counted(cost), deadline: end, duration)
     case "miss": reason.map { .miss(MissReason(rawValue: $0), duration) }
-    case "stored": .stored(.set, cost: cost, deadline: end, duration)
-    case "filled": .stored(.backFill, cost: cost, deadline: end, duration)
-    case "removed": cause.flatMap(RemovalCause.init(rawValue:)).map { .removed($0, cost: cost ?? 0) }
-    case "warning": .memoryWarning(dropped: dropped ?? 0, cost: cost ?? 0, duration)
+    case "stored": .stored(.set, cost: counted(cost), deadline: end, duration)
+    case "filled": .stored(.backFill, cost: counted(cost), deadline: end, duration)
+    case "removed": cause.flatMap(RemovalCause.init(rawValue:)).map { .removed($0, cost: counted(cost) ?? 0) }
+    case "warning": .memoryWarning(dropped: counted(dropped) ?? 0, cost: counted(cost) ?? 0, duration)
     case "flightBegan": .flightBegan
-    case "flightJoined": .flightJoined(callers: callers ?? 1)
-    case "flightLeft": .flightLeft(callers: callers ?? 1)
-    case "flightEnded": .flightEnded(callers: callers ?? 0, duration)
+    case "flightJoined": .flightJoined(callers: counted(callers) ?? 1)
+    case "flightLeft": .flightLeft(callers: counted(callers) ?? 1)
+    case "flightEnded": .flightEnded(callers: counted(callers) ?? 0, duration)
     case "began", "ended", "done", "failed", "cancelled": callKind
     default: operatorEvent.map { .operated($0) }
     }
@@ -195,7 +197,7 @@ extension WireEvent {
   }
 
   private var operatorEvent: OperatorEvent? {
-    let (running, waiting) = (running ?? 0, waiting ?? 0)
+    let (running, waiting) = (counted(running) ?? 0, counted(waiting) ?? 0)
     return switch what {
     case "refused": .refused
     case "servedStale": .servedStale(deadline: end)
@@ -204,7 +206,7 @@ extension WireEvent {
     case "queued": .queued(running: running, waiting: waiting)
     case "admitted": .admitted(running: running, waiting: waiting)
     case "released": .released(running: running, waiting: waiting)
-    case "retried": .retried(attempt: attempt ?? 0, after: duration, error: error ?? "")
+    case "retried": .retried(attempt: counted(attempt) ?? 0, after: duration, error: error ?? "")
     case "circuit": phase.flatMap(CircuitPhase.init(rawValue:)).map { .circuit($0) }
     case "timedOut": .timedOut(duration)
     case "fellBack": .fellBack(error: error)

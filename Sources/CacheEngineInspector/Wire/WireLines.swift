@@ -222,7 +222,8 @@ package enum WireLimits {
   package static let kept = 16 << 20
   /// So many values are kept for one who looks; the oldest goes.
   package static let mostKept = 2
-  /// For so long somebody may be silent before the greeting, and for twice as long between two pieces of a value.
+  /// For so long somebody may be silent before the greeting, for twice as long between two pieces of a value, and for six
+  /// times as long leave lying what was sent.
   package static let patience = Duration.seconds(5)
   /// Entries in a page.
   package static let page = 1_000
@@ -234,6 +235,11 @@ package enum WireLimits {
   package static let transcript = 200
   /// A key that is longer travels cut.
   package static let key = 16 << 10
+  /// The most of anything that is counted and told, so that sums of it do not overflow.
+  package static let count = 1 << 48
+
+  /// What somebody says that they counted.
+  package static func counted(_ number: Int) -> Int { min(max(0, number), count) }
 
   /// How many bytes of a value go into an answer to one who wants so many.
   package static func piece(_ limit: Int?) -> Int { min(max(1, limit ?? value), value) }
@@ -247,6 +253,18 @@ package enum Wire {
     // Nothing in a line can fail to be encoded: no floating point, no foreign type.
     guard let data = try? encoder.encode(line) else { return [] }
     return Array(data) + [0x0a]
+  }
+
+  /// A line of as much of a list as fits into it, which is its half where the whole is too long, and so on.
+  static func bytes<Element>(
+    _ list: ArraySlice<Element>, _ line: (ArraySlice<Element>) -> some Encodable
+  ) -> [UInt8] {
+    var part = list
+    while true {
+      let bytes = bytes(line(part))
+      if bytes.count <= WireLimits.line || part.isEmpty { return bytes }
+      part = part.prefix(part.count / 2)
+    }
   }
 
   package static func read<Line: Decodable>(_ type: Line.Type, from bytes: some Collection<UInt8>) throws -> Line {

@@ -110,7 +110,7 @@ struct RemoteStorage: StorageLevel, PagedStorage {
           deadline: entry.deadline.map { CacheInstant(nanoseconds: $0) })
         guard body(summary) else { return }
       }
-      guard let next = answer.next, next > ask.from ?? 0 else { return }
+      guard let next = answer.next, next > ask.from ?? 0, next <= WireLimits.listed else { return }
       ask.from = next
     }
   }

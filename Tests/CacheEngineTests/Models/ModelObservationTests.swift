@@ -274,6 +274,20 @@ import Testing
     }
   }
 
+  @Test("P15 a sequence that nobody reads keeps the newest 16 states, or 256 commits")
+  func boundedSequences() async {
+    var shortLived: ModelCache? = ModelCache()
+    let updates = shortLived?.updates(of: Book.self, id: "dune")
+    let changes = shortLived?.changes()
+    for number in 0..<300 { shortLived?.insert(Book(id: "dune", title: "\(number)")) }
+    shortLived = nil
+    var (states, commits): ([String?], [String?]) = ([], [])
+    if let updates { for await state in updates { states.append(state?.title) } }
+    if let changes { for await commit in changes { commits += commit.map { $0.new(Book.self)?.title } } }
+    #expect(states == (284..<300).map { "\($0)" })
+    #expect(commits == (44..<300).map { "\($0)" })
+  }
+
   @Test("P20 a sequence ends with its cache, and a sequence let go ends its observation")
   func sequenceEnds() async {
     var shortLived: ModelCache? = ModelCache()

@@ -143,6 +143,23 @@ import Testing
     #expect(cache.count == 2 && has("e", in: cache))
   }
 
+  @Test("costs whose sum is beyond every whole number are added up, and what leaves takes its own away")
+  func hugeCosts() {
+    struct Photo: Identifiable, CostRepresentable {
+      let id: Int
+      let cost: Int
+    }
+    let cache = ModelCache()
+    for id in 0..<3 { cache.insert(Photo(id: id, cost: .max)) }
+    cache.insert(Photo(id: 3, cost: 5))
+    #expect(cache.usage.cost == .max)
+    for id in 0..<3 { cache.remove(Photo.self, id: id) }
+    #expect(cache.usage.cost == 5)
+    let bounded = ModelCache(capacity: .max)
+    for id in 0..<3 { bounded.insert(Photo(id: id, cost: .max)) }
+    #expect(bounded.count == 1)
+  }
+
   @Test("the capacity counts what models say they cost; one that is too heavy does not stay")
   func costs() {
     struct Photo: Identifiable, CostRepresentable {

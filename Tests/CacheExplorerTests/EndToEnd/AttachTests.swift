@@ -222,7 +222,9 @@ import Testing
     let listener = try UnixSocket.listen(at: socket)
     let stranger = DispatchSource.makeReadSource(fileDescriptor: listener.descriptor.number, queue: .global())
     stranger.setEventHandler {
-      if let peer = UnixSocket.accept(from: listener) { _ = peer.writeAll(Array("220 mail ready\n".utf8)) }
+      if case .somebody(let peer) = UnixSocket.accept(from: listener) {
+        _ = peer.writeAll(Array("220 mail ready\n".utf8))
+      }
     }
     stranger.activate()
     try await terminal.wait(forText: "does not speak this protocol; is it another")

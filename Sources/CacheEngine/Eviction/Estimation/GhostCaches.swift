@@ -10,11 +10,12 @@ struct GhostCaches: Sendable {
     let fullCapacity: Int
     /// How large it is itself.
     var capacity: Double
-    var cost = 0
+    /// No whole number, for it is the sum of what may be anything.
+    var cost = 0.0
     var count = 0
     var policy: ChosenPolicy
 
-    func hasRoom(for newCost: Int) -> Bool { Double(cost + newCost) <= capacity }
+    func hasRoom(for newCost: Int) -> Bool { cost + Double(newCost) <= capacity }
   }
 
   struct Key: Sendable {
@@ -163,7 +164,7 @@ struct GhostCaches: Sendable {
     guard cost <= questions[index].fullCapacity else { return }
     questions[index].policy.arriving(hash)
     makeRoom(for: cost, in: index)
-    questions[index].cost += cost
+    questions[index].cost += Double(cost)
     questions[index].count += 1
     self[id].holders |= 1 << UInt32(index)
     questions[index].policy.inserted(id, hash: hash)
@@ -197,14 +198,14 @@ struct GhostCaches: Sendable {
     guard change != 0 else { return }
     self[id].cost = cost
     for index in questions.indices where self[id].holders & 1 << UInt32(index) != 0 {
-      questions[index].cost += change
+      questions[index].cost += Double(change)
       guard cost > questions[index].fullCapacity else { continue }
       questions[index].policy.removed(id)
       release(id, index)
     }
     guard change > 0 else { return }
     for index in questions.indices {
-      while Double(questions[index].cost) > questions[index].capacity, questions[index].count > 1,
+      while questions[index].cost > questions[index].capacity, questions[index].count > 1,
         let victim = questions[index].policy.evict()
       {
         release(victim, index)
@@ -223,7 +224,7 @@ struct GhostCaches: Sendable {
 
   /// A policy has let go of a key.
   private mutating func release(_ id: Int32, _ index: Int) {
-    questions[index].cost -= self[id].cost
+    questions[index].cost -= Double(self[id].cost)
     questions[index].count -= 1
     self[id].holders &= ~(1 << UInt32(index))
     if self[id].holders == 0, id != pinned { forget(id) }

@@ -79,6 +79,16 @@ import Testing
     #expect(abs((twice?.value ?? 0) - Double(1_485) / 3_000) < 1e-9)
   }
 
+  @Test("costs whose sum is beyond every whole number are weighed all the same")
+  func weighsAnything() {
+    var estimator = HitRatioEstimator(capacity: .max, eviction: .lru, evictions: [.sieve], rate: 1)
+    for request in 0..<400 {
+      estimator.record("\(request % 5)", isHit: false, cost: request % 3 == 0 ? .max : .max / 2 + 1)
+    }
+    #expect(estimator.estimates.count == 6)
+    #expect(estimator.estimates.allSatisfy { (0...1).contains($0.value) })
+  }
+
   @Test("what was removed, or cleared, is a miss in every small cache")
   func forgets() {
     var estimator = HitRatioEstimator(capacity: 1_000, eviction: .lru, factors: [2], evictions: [.fifo], rate: 1)
