@@ -23,7 +23,11 @@ extension ByteCoding where Value: Codable {
         encoder.outputFormatting = [.sortedKeys]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
           positiveInfinity: infinity, negativeInfinity: minusInfinity, nan: nan)
-        do { return try encoder.encode(value) } catch {
+        do {
+          let bytes = try encoder.encode(value)
+          try JSONNesting.check(bytes)
+          return bytes
+        } catch {
           throw CacheError(.encodingFailed, "\(Value.self) cannot be written as JSON", underlying: error)
         }
       },
@@ -31,7 +35,10 @@ extension ByteCoding where Value: Codable {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
           positiveInfinity: infinity, negativeInfinity: minusInfinity, nan: nan)
-        do { return try decoder.decode(Value.self, from: bytes) } catch {
+        do {
+          try JSONNesting.check(bytes)
+          return try decoder.decode(Value.self, from: bytes)
+        } catch {
           throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self) in JSON", underlying: error)
         }
       })

@@ -88,18 +88,27 @@ extension ByteCoding where Value == String {
 
 extension ByteCoding where Value: Codable {
   /// JSON with sorted keys, so that equal values make equal bytes.
+  ///
+  /// What is nested more than 128 deep fails.
   public static var json: ByteCoding {
     ByteCoding(
       name: "json/\(StableName.of(Value.self))",
       encode: { value in
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        do { return try encoder.encode(value) } catch {
+        do {
+          let bytes = try encoder.encode(value)
+          try JSONNesting.check(bytes)
+          return bytes
+        } catch {
           throw CacheError(.encodingFailed, "\(Value.self) cannot be written as JSON", underlying: error)
         }
       },
       decode: { bytes in
-        do { return try JSONDecoder().decode(Value.self, from: bytes) } catch {
+        do {
+          try JSONNesting.check(bytes)
+          return try JSONDecoder().decode(Value.self, from: bytes)
+        } catch {
           throw CacheError(.invalidCachedData, "the stored bytes are not a \(Value.self) in JSON", underlying: error)
         }
       })

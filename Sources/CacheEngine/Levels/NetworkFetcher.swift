@@ -54,7 +54,7 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
     self.connectTimeout = connectTimeout
     self.limits = limits
     self.headers = headers
-    self.transport = transport ?? StandardTransport.shared
+    self.transport = transport ?? StandardTransport()
     self.url = url
   }
 
@@ -76,6 +76,20 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
   /// - Returns: The entry; never a miss, since an answer without a value is an error.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ key: Key) async throws -> Lookup<Data> {
+    let body = try await response(for: key).body
+    return .hit(Entry(body, cost: body.count, level: name))
+  }
+
+  /// Fetches the value of a key with the header fields that came with it.
+  ///
+  /// ```swift
+  /// let types = BasicFetcher { try await network.response(for: $0).values(of: "Content-Type").first }
+  /// ```
+  ///
+  /// - Parameter key: The key whose address is asked.
+  /// - Returns: The whole answer, with a status of 200–299.
+  /// - Throws: As ``get(_:)``.
+  public func response(for key: Key) async throws -> HTTPResponse {
     try Task.checkCancellation()
     do {
       let url = try url(key)
@@ -84,7 +98,7 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
         url: url, headers: headers, timeout: timeout, connectTimeout: connectTimeout, limits: limits)
       let response = try await transport.send(request)
       if let failure = NetworkStatus.failure(response.status, at: address) { throw failure }
-      return .hit(Entry(response.body, cost: response.body.count, level: name))
+      return response
     } catch var error as CacheError {
       if error.level == nil { error.level = name }
       throw error

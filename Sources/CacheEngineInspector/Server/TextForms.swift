@@ -40,6 +40,7 @@ enum TextForms {
       throw CacheError(.typeMismatch, "values of this cache, \(type), cannot be made from text; set them in the app")
     }
     do {
+      try JSONNesting.check(data)
       if let value = try JSONDecoder().decode(decodable, from: data) as? Value { return value }
     } catch {
       throw CacheError(.typeMismatch, "this is not the JSON of a \(type); write one as “get” shows it")

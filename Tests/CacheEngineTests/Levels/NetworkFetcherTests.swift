@@ -29,6 +29,20 @@ struct NetworkFetcherTests {
     #expect(entry.deadline == nil)
   }
 
+  @Test("C4 A fetcher gives header fields to who asks, and fetchers of one's own can ask by the shared transport")
+  func fields() async throws {
+    defer { server.stop() }
+    server.setValue(Data("hello".utf8), forPath: "/greeting")
+    let (network, url) = (fetcher(), server.url("/greeting"))
+    let lengths = BasicFetcher { try await network.response(for: $0).values(of: "content-length").first }
+    #expect(try await lengths.get(url) == "5")
+    let missing = try await StandardTransport().send(
+      HTTPRequest(url: server.url("/-/status/404"), timeout: .patience, connectTimeout: .patience))
+    #expect(missing.status == 404 && !missing.headers.isEmpty)
+    let error = await #expect(throws: CacheError.self) { try await network.response(for: server.url("/-/status/404")) }
+    #expect(error?.status == 404 && error?.level == "network")
+  }
+
   @Test("Real files below a directory arrive byte for byte, and nothing outside of it")
   func files() async throws {
     let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

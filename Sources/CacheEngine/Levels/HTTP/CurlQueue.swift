@@ -2,17 +2,20 @@
   /// The transfers that wait for their turn, a line for each origin.
   ///
   /// At most so many run at a time to one origin, so that a server that stalls holds up those who ask it and not those
-  /// who ask another.
+  /// who ask another. Origins take turns: one that has been served is behind all others that wait.
   struct CurlQueue {
     private struct Line {
       var waiting: ArraySlice<CurlTransfer> = []
       var running = 0
+      /// The smallest number is next.
+      var turn: Int
     }
 
     private let transfers: Int
     private let transfersPerOrigin: Int
     private var lines: [String: Line] = [:]
     private var running = 0
+    private var turns = 0
     /// The first moment at which a transfer may have waited too long.
     private(set) var nextDeadline: ContinuousClock.Instant?
 
@@ -25,7 +28,8 @@
     var isEmpty: Bool { lines.isEmpty }
 
     mutating func append(_ transfer: CurlTransfer) {
-      lines[transfer.address.origin, default: Line()].waiting.append(transfer)
+      turns += 1
+      lines[transfer.address.origin, default: Line(turn: turns)].waiting.append(transfer)
       nextDeadline = min(nextDeadline ?? transfer.deadline, transfer.deadline)
     }
 
@@ -33,10 +37,14 @@
     ///
     /// - Complexity: O(origins).
     mutating func next() -> CurlTransfer? {
-      guard running < transfers,
-        let origin = lines.first(where: { !$0.value.waiting.isEmpty && $0.value.running < transfersPerOrigin })?.key,
+      let ready = lines.lazy.filter { [transfersPerOrigin] in
+        !$0.value.waiting.isEmpty && $0.value.running < transfersPerOrigin
+      }
+      guard running < transfers, let origin = ready.min(by: { $0.value.turn < $1.value.turn })?.key,
         let transfer = lines[origin]?.waiting.popFirst()
       else { return nil }
+      turns += 1
+      lines[origin]?.turn = turns
       lines[origin]?.running += 1
       running += 1
       return transfer

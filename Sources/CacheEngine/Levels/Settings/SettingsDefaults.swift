@@ -12,6 +12,7 @@
       for (key, value) in UserDefaults.standard.persistentDomain(forName: domain) ?? [:] {
         guard let bytes = value as? Data else { throw damaged(key, nil) }
         do {
+          try PropertyListNesting.check(bytes, limit: .max)
           let entry = try PropertyListDecoder().decode(SettingsEntry.self, from: bytes)
           guard entry.isWhole(key: key) else { throw damaged(key, nil) }
           entries[key] = entry

@@ -81,6 +81,8 @@ struct SettingsFile: SettingsStorage {
     }
     let bytes = Data(try file.read(file.size, at: 0))
     do {
+      // Equal values are written once, and all of them have been in memory before.
+      try PropertyListNesting.check(bytes, limit: .max)
       let list = try PropertyListDecoder().decode(List.self, from: bytes)
       guard list.version == 1 else { throw unusable("was written by a newer version; update this program") }
       guard list.entries.allSatisfy({ $1.isWhole(key: $0) }) else { throw damaged(nil) }

@@ -12,8 +12,8 @@
 /// let pages = disk.transformValues(CompressionTransformer(.gzip).compose(StringTransformer()))
 /// ```
 ///
-/// Checksums are verified. Bytes that end too early fail, and so do bytes after the end, another compressed piece among
-/// them.
+/// Checksums are verified. Bytes that end too early fail, and so do bytes after the end. Several gzip members in a row are
+/// one value, as RFC 1952 has it; several zlib streams are not.
 public struct CompressionTransformer: TwoWayTransformer {
   /// How compressed bytes are wrapped.
   public enum Format: Hashable, Sendable, CustomStringConvertible {
@@ -58,8 +58,8 @@ public struct CompressionTransformer: TwoWayTransformer {
   ///
   /// - Parameter input: The compressed bytes.
   /// - Returns: The plain bytes.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the bytes are not one whole compressed
-  ///   piece or if they become larger than ``maximumSize``; `CancellationError` if the task is cancelled on the way.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the bytes are not whole in this format
+  ///   or if they become larger than ``maximumSize``; `CancellationError` if the task is cancelled on the way.
   @concurrent
   public func transform(_ input: Data) async throws -> Data {
     do { return try ZlibStream.inflate(input, format: format, limit: maximumSize) } catch ZlibFailure.tooLarge {

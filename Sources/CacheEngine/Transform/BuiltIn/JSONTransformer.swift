@@ -10,8 +10,8 @@
 /// let users = disk.transformValues(JSONTransformer<User>())
 /// ```
 ///
-/// Fragments (a lone number, text, `true` or `null`) are taken. Bytes nested too deep to be parsed safely fail. The parser
-/// is Foundation's, which lets pass a comma after the last element. Names are written in order, so equal values make equal
+/// Fragments (a lone number, text, `true` or `null`) are taken. What is nested more than 128 deep fails, read or written: it
+/// could overflow the stack. The parser is Foundation's, which lets pass a comma after the last element. Names are written in order, so equal values make equal
 /// bytes.
 public struct JSONTransformer<Value: Codable & Sendable>: TwoWayTransformer {
   /// How values are written.
@@ -30,7 +30,10 @@ public struct JSONTransformer<Value: Codable & Sendable>: TwoWayTransformer {
   ///   this type.
   @concurrent
   public func transform(_ input: Data) async throws -> Value {
-    do { return try options.decoder().decode(Value.self, from: input) } catch {
+    do {
+      try JSONNesting.check(input)
+      return try options.decoder().decode(Value.self, from: input)
+    } catch {
       throw CacheError(
         .invalidCachedData, "the JSON is not a \(Value.self): \(Excerpt.of(input))", underlying: error)
     }
@@ -44,7 +47,11 @@ public struct JSONTransformer<Value: Codable & Sendable>: TwoWayTransformer {
   ///   because it holds a number that is not finite.
   @concurrent
   public func inverseTransform(_ output: Value) async throws -> Data {
-    do { return try options.encoder().encode(output) } catch {
+    do {
+      let data = try options.encoder().encode(output)
+      try JSONNesting.check(data)
+      return data
+    } catch {
       throw CacheError(.encodingFailed, "a \(Value.self) cannot be written as JSON", underlying: error)
     }
   }

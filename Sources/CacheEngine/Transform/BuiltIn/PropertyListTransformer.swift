@@ -7,7 +7,8 @@
 /// Turns property lists into values, and values into property lists.
 ///
 /// Both formats are read, whichever is written; XML in UTF-8 only. A property list holds an array or a dictionary: lone
-/// numbers and texts fail. So does one that is nested more than 64 deep, read or written.
+/// numbers and texts fail. So does one that is nested more than 64 deep, or that would unfold to more than 64 MiB and to more
+/// than 16 times its size because texts in it lie in many places, read or written. XML with declarations of its own fails.
 public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransformer {
   /// How values are written.
   public enum Format: Hashable, Sendable {

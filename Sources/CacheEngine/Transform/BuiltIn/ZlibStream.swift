@@ -26,8 +26,11 @@ enum ZlibStream {
         throw ZlibFailure.failed("there is no memory")
       }
       defer { unsafe inflateEnd(stream) }
-      let (output, left) = try unsafe run(stream, input, limit: limit) { stream, _ in
-        unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+      let (output, left) = try unsafe run(stream, input, limit: limit) { stream, isLast in
+        let code = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+        // RFC 1952, section 2.2: a gzip file is a row of members, which become one value.
+        guard code == Z_STREAM_END, format == .gzip, unsafe stream.pointee.avail_in > 0 || !isLast else { return code }
+        return unsafe inflateReset(stream)
       }
       guard left == 0 else { throw ZlibFailure.failed("there are \(left) bytes after the end") }
       return output

@@ -46,6 +46,15 @@ import Testing
     #expect(entries.values.first?["value"] as? Data == value("1"))
   }
 
+  @Test("B6 a file that is nested so deep that it would overflow the stack is a damaged one")
+  func isShallow() async throws {
+    try await open().set(value("1"), forKey: "a")
+    let deep = "<plist>" + String(repeating: "<array>", count: 100_000)
+    try Data(deep.utf8).write(to: URL(fileURLWithPath: folder.path + "/d.plist"))
+    let error = await #expect(throws: CacheError.self) { try await open().get("a") }
+    #expect(error?.code == .unusableStore)
+  }
+
   @Test(
     "S44 a change that fails at any step leaves what was there, and nothing beside it",
     arguments: ["open", "write", "sync", "rename"])

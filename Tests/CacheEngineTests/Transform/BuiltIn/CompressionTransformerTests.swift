@@ -55,9 +55,34 @@ import Testing
     for count in 0..<compressed.count {
       #expect(await code { try await transformer.transform(compressed.prefix(count)) } == .invalidCachedData)
     }
-    for trailing in [Data([0]), compressed] {
+    // Another gzip member belongs to the value; see below.
+    for trailing in [Data([0]), Data([0x1f]), compressed.prefix(20)] + (format == .zlib ? [compressed] : []) {
       #expect(await code { try await transformer.transform(compressed + trailing) } == .invalidCachedData)
     }
+  }
+
+  @Test("B12 gzip members in a row are one value, wherever pieces are cut, and the maximum holds for all together")
+  func members() async throws {
+    let plain = bytes(300, seed: 7)
+    let one = try await CompressionTransformer(.gzip).inverseTransform(plain)
+    let empty = try await CompressionTransformer(.gzip).inverseTransform(Data())
+    #expect(try await CompressionTransformer(.gzip).transform(one + empty + one + empty) == plain + plain)
+    // zlib is fed a MiB at a time: members that end before, on and after that border.
+    let stored = CompressionTransformer(.gzip, level: 0)
+    let middle = bytes((1 << 20) - 200, seed: 8)
+    let second = try await stored.inverseTransform(middle)
+    var ends: Set<Int> = []
+    for count in 0..<100 {
+      let first = try await stored.inverseTransform(bytes(count, seed: 9))
+      ends.insert(first.count + second.count)
+      #expect(try await stored.transform(first + second + one) == bytes(count, seed: 9) + middle + plain)
+    }
+    #expect(ends.isSuperset(of: (1 << 20) - 1...(1 << 20) + 1))
+    let bounded = CompressionTransformer(.gzip, maximumSize: 599)
+    #expect(try await bounded.transform(one) == plain)
+    #expect(await code { try await bounded.transform(one + one) } == .invalidCachedData)
+    let many = (0..<10_000).reduce(into: Data()) { data, _ in data += empty }
+    #expect(try await CompressionTransformer(.gzip, maximumSize: 0).transform(many).isEmpty)
   }
 
   @Test("C106 a value over the maximum is neither decompressed nor compressed")

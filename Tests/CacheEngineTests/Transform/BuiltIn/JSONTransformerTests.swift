@@ -1,6 +1,7 @@
-import CacheEngine
 import Foundation
 import Testing
+
+@testable import CacheEngine
 
 @Suite struct JSONTransformerTests {
   struct User: Codable, Equatable {
@@ -60,5 +61,43 @@ import Testing
       try await JSONValueTransformer().inverseTransform(["a": .number(number)])
     }
     #expect(untyped?.code == .encodingFailed)
+  }
+
+  /// Objects in objects.
+  struct Nested: Codable {
+    var inner: [String: Nested]?
+
+    init(depth: Int) { inner = depth > 1 ? ["inner": Nested(depth: depth - 1)] : nil }
+    init(from decoder: any Decoder) throws { inner = try decoder.singleValueContainer().decode([String: Nested].self) }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(inner ?? [:])
+    }
+  }
+
+  @Test(
+    "B6 JSON is followed to its limit and fails beyond, read and written, in every encoding",
+    arguments: [
+      String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
+    ])
+  func depth(_ encoding: String.Encoding) async throws {
+    func data(_ depth: Int) throws -> Data {
+      // What closes in a text closes nothing, and a quoted quote ends none.
+      let opening = String(repeating: #"{"inner}\"}":"#, count: depth - 1)
+      return try #require((opening + "{}" + String(repeating: "}", count: depth - 1)).data(using: encoding))
+    }
+    let transformer = JSONTransformer<Nested>()
+    _ = try await transformer.transform(try data(128))
+    for depth in [129, 500, 5_000] {
+      let deep = try data(depth)
+      let error = await #expect(throws: CacheError.self) { try await transformer.transform(deep) }
+      #expect(error?.code == .invalidCachedData && error?.underlying is JSONNesting.Refused)
+      #expect(throws: CacheError.self) { try ByteCoding<Nested>.json.decode(deep) }
+    }
+    _ = try await transformer.inverseTransform(Nested(depth: 128))
+    let writing = await #expect(throws: CacheError.self) { try await transformer.inverseTransform(Nested(depth: 129)) }
+    #expect(writing?.code == .encodingFailed)
+    #expect(throws: CacheError.self) { try ByteCoding<Nested>.json.encode(Nested(depth: 129)) }
   }
 }

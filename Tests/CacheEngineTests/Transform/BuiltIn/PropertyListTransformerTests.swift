@@ -70,6 +70,8 @@ import Testing
       ("<array>", ""), ("<dict><key>a</key>", ""), ("<array><!-- </array> -->", ""),
       ("<array ><![CDATA[</array>]]>", ""),
       ("<array><?x </array>?>", ""), ("<array>", "encoding=\"UTF-16\""), ("<array>", "encoding=\"cp037\""),
+      ("<array><!--></array>-->", ""), ("<array><!---></array>-->", ""), ("<array><?></array>?>", ""),
+      ("<array>", "encoding=\"cp037\" note=\"utf-8\""), ("<array>", "><!DOCTYPE plist [ <!ENTITY a \">\" \"<!--\"> ]"),
     ])
   func deepXML(_ piece: String, _ encoding: String) async {
     let deep = "<?xml version=\"1.0\" \(encoding)?><plist>" + String(repeating: piece, count: 100_000)
@@ -102,6 +104,29 @@ import Testing
       #expect(error?.code == .invalidCachedData)
     }
     #expect((try? await PropertyListTransformer<Nested>().transform(list([[1, 2], [], []])))?.inner.count == 2)
+  }
+
+  @Test("B6 a list that unfolds to many times its size fails, and one that repeats itself is read")
+  func unfolding() async throws {
+    let transformer = PropertyListTransformer<[String]>()
+    let repeating = [String](repeating: String(repeating: "a", count: 1_000), count: 30_000)
+    let data = try await transformer.inverseTransform(repeating)
+    #expect(data.count < 100_000)
+    #expect(try await transformer.transform(data) == repeating)
+    let error = await #expect(throws: CacheError.self) {
+      try await transformer.inverseTransform([String](repeating: String(repeating: "a", count: 10_000), count: 10_000))
+    }
+    #expect(error?.code == .encodingFailed)
+  }
+
+  @Test("B6 comments, instructions, texts and a document type are read", arguments: ["utf-8", "UTF-8"])
+  func ordinaryXML(_ encoding: String) async throws {
+    let text = """
+      \u{feff}<?xml version="1.0" encoding="\(encoding)"?>
+      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+      <!-- a > b --><plist version="1.0"><array><!----><string><![CDATA[<array>]]>&lt;</string><?x y?></array></plist>
+      """
+    #expect(try await PropertyListTransformer<[String]>().transform(Data(text.utf8)) == ["<array><"])
   }
 
   @Test("C106 damaged property lists of either format give a value or an error")
