@@ -8,10 +8,35 @@ internal import CStore
   internal import Darwin
 #endif
 
+/// What a system says of a file.
+package struct FileStatus: Sendable {
+  package var device: UInt64
+  package var inode: UInt64
+  package var owner: UInt32
+  /// Kind and permissions.
+  package var mode: UInt32
+  /// How many names it has; 0 after it was removed.
+  package var links: Int
+  package var size: Int
+  /// What it takes on the disk, in bytes.
+  package var allocatedBytes: Int
+
+  fileprivate init(_ status: stat) {
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    inode = UInt64(status.st_ino)
+    owner = status.st_uid
+    mode = UInt32(status.st_mode)
+    links = Int(status.st_nlink)
+    size = Int(status.st_size)
+    allocatedBytes = Int(status.st_blocks) * 512
+  }
+
+  var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+}
+
 /// The system calls that a store depends on, each of which a test can let fail.
 ///
-/// The one that asks the page cache is not in here: it is on the path of every get, and what it cannot answer is asked
-/// again with ``read``.
+/// What fails says why in `errno`.
 @safe  // the pointers live for one call
 package struct FileCalls: Sendable {
   package init() {}
@@ -41,7 +66,66 @@ package struct FileCalls: Sendable {
       fdatasync(descriptor)
     #endif
   }
+  /// Of an open file or directory.
+  package var status: @Sendable (Int32) -> FileStatus? = { descriptor in
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? FileStatus(status) : nil
+  }
+  /// Of what has a name: descriptor of the directory, name, flags.
+  package var statusOf: @Sendable (Int32, String, Int32) -> FileStatus? = { directory, name, flags in
+    var status = stat()
+    return unsafe fstatat(directory, name, &status, flags) == 0 ? FileStatus(status) : nil
+  }
+  /// The names in an open directory but for `.` and `..`; all of them or none.
+  package var names: @Sendable (Int32) -> [String]? = { Self.list($0) }
+  /// Takes or gives back the advisory lock of an open file: descriptor, operation.
+  package var lock: @Sendable (Int32, Int32) -> Int32 = { flock($0, $1) }
+  package var close: @Sendable (Int32) -> Int32 = { closeDescriptor($0) }
+  /// In a test: what reads two neighbouring stretches of a file if no disk has to be asked for them, as ``readNow(_:_:_:at:)``
+  /// does.
+  ///
+  /// `nil` costs every get that the page cache can answer no more than a look.
+  package var readNowInstead:
+    (@Sendable (Int32, UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer, Int) -> Int)?
+
+  /// Reads two neighbouring stretches of a file into two places, but less, or nothing, instead of waiting for the disk.
+  @inline(__always)
+  func readNow(
+    _ descriptor: Int32, _ head: UnsafeMutableRawBufferPointer, _ rest: UnsafeMutableRawBufferPointer, at offset: Int
+  ) -> Int {
+    if let readNowInstead = unsafe readNowInstead { return unsafe readNowInstead(descriptor, head, rest, offset) }
+    return unsafe cstore_pread_nowait(
+      descriptor, head.baseAddress, head.count, rest.baseAddress, rest.count, off_t(offset))
+  }
+
+  private static func list(_ directory: Int32) -> [String]? {
+    let copy = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0 else { return nil }
+    guard let stream = unsafe fdopendir(copy) else {
+      let number = errno
+      _ = closeDescriptor(copy)
+      errno = number
+      return nil
+    }
+    var names: [String] = []
+    while true {
+      // The end and a failure look alike but for this. Half a list would bring old values back.
+      errno = 0
+      guard let entry = unsafe readdir(stream) else { break }
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    let number = errno
+    unsafe closedir(stream)
+    errno = number
+    return number == 0 ? names : nil
+  }
 }
+
+/// `close`, where a property of that name hides it.
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 /// A system call that failed.
 struct SystemFailure: Error {

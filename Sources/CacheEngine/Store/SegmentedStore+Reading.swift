@@ -1,4 +1,3 @@
-internal import CStore
 import Dispatch
 import Synchronization
 
@@ -9,6 +8,8 @@ import Synchronization
 #endif
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #elseif canImport(Darwin)
   internal import Darwin
 #endif
@@ -168,8 +169,7 @@ extension SegmentedStore {
     else { return nil }
     let value = unsafe memory.bytes
     let known = unsafe withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 8) { head in
-      let got = unsafe cstore_pread_nowait(
-        segment.file.descriptor, head.baseAddress, headLength, value.baseAddress, value.count, off_t(entry.offset))
+      let got = unsafe segment.file.calls.readNow(segment.file.descriptor, head, value, at: entry.offset)
       return unsafe got == headLength + value.count ? check(.init(head), .init(value), entry, key) : nil
     }
     guard let (type, tags) = known else { return nil }
@@ -187,7 +187,7 @@ extension SegmentedStore {
       let memory = ValueMemory(count: length)
     else { return nil }
     let value = unsafe memory.bytes
-    guard unsafe cstore_pread_nowait(file.descriptor, value.baseAddress, length, nil, 0, 0) == length,
+    guard unsafe file.calls.readNow(file.descriptor, value, .init(start: nil, count: 0), at: 0) == length,
       unsafe Checksum.of(UnsafeRawBufferPointer(value), seed: salt) == checksum
     else { return nil }
     return memory.data()
@@ -196,7 +196,8 @@ extension SegmentedStore {
   private func readNow(_ file: StoreFile, _ count: Int, at offset: Int) -> [UInt8]? {
     var isWhole = false
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      let got = unsafe cstore_pread_nowait(file.descriptor, buffer.baseAddress, count, nil, 0, off_t(offset))
+      let got = unsafe file.calls.readNow(
+        file.descriptor, UnsafeMutableRawBufferPointer(buffer), .init(start: nil, count: 0), at: offset)
       isWhole = got == count
       filled = isWhole ? count : 0
     }

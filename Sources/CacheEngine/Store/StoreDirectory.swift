@@ -20,15 +20,11 @@ final class StoreDirectory: Sendable {
     let device: UInt64
     let inode: UInt64
 
-    init(_ status: stat) {
-      device = UInt64(status.st_dev)
-      inode = UInt64(status.st_ino)
-    }
+    init(_ status: FileStatus) { (device, inode) = (status.device, status.inode) }
 
     /// That of whatever stands at a path now; `nil` if nothing does.
-    init?(of path: String) {
-      var status = stat()
-      guard unsafe stat(path, &status) == 0 else { return nil }
+    init?(of path: String, calls: FileCalls = FileCalls()) {
+      guard let status = calls.statusOf(AT_FDCWD, path, 0) else { return nil }
       self.init(status)
     }
   }
@@ -46,16 +42,15 @@ final class StoreDirectory: Sendable {
     self.path = path
     self.calls = calls
     if access == .readWrite { try Self.make(path, calls) }
-    descriptor = unsafe openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    descriptor = calls.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemFailure("open") }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else {
+    guard let status = calls.status(descriptor) else {
       let failure = SystemFailure("fstat")
-      close(descriptor)
+      _ = calls.close(descriptor)
       throw failure
     }
-    guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-      close(descriptor)
+    guard status.owner == geteuid(), status.mode & 0o022 == 0 else {
+      _ = calls.close(descriptor)
       throw CacheError(
         .unusableStore,
         "the directory \(path) belongs to somebody else or can be written by others; give the cache one of its own")
@@ -63,7 +58,7 @@ final class StoreDirectory: Sendable {
     identity = Identity(status)
   }
 
-  deinit { close(descriptor) }
+  deinit { _ = calls.close(descriptor) }
 
   /// Makes a directory and those above it; who finds it after a power cut finds its parents too.
   private static func make(_ path: String, _ calls: FileCalls) throws {
@@ -73,9 +68,9 @@ final class StoreDirectory: Sendable {
       try make(parent, calls)
       guard calls.makeDirectory(path) == 0 || errno == EEXIST else { throw SystemFailure("mkdir") }
     }
-    let above = unsafe openat(AT_FDCWD, parent(of: path) ?? (path.hasPrefix("/") ? "/" : "."), O_RDONLY | O_CLOEXEC)
+    let above = calls.open(AT_FDCWD, parent(of: path) ?? (path.hasPrefix("/") ? "/" : "."), O_RDONLY | O_CLOEXEC)
     guard above >= 0 else { return }  // one may be allowed to make something where one may not look
-    defer { close(above) }
+    defer { _ = calls.close(above) }
     guard calls.sync(above) == 0 else { throw SystemFailure("fsync") }
   }
 
@@ -90,49 +85,32 @@ final class StoreDirectory: Sendable {
     var opened: Int32
     repeat { opened = calls.open(descriptor, name, flags) } while opened < 0 && errno == EINTR
     guard opened >= 0 else { throw SystemFailure("open") }
-    var status = stat()
-    guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      close(opened)
+    guard let status = calls.status(opened) else {
+      let failure = SystemFailure("fstat")
+      _ = calls.close(opened)
+      throw failure
+    }
+    guard status.isRegular else {
+      _ = calls.close(opened)
       throw SystemFailure("open", EINVAL)
     }
-    return StoreFile(descriptor: opened, size: Int(status.st_size), calls: calls)
+    return StoreFile(descriptor: opened, size: status.size, calls: calls)
   }
 
   /// Opens a regular file for reading if no disk has to be asked for it; `nil` for whatever else.
   func openNow(_ name: String) -> StoreFile? {
     let opened = calls.openNow(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard opened >= 0 else { return nil }
-    var status = stat()
-    guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      close(opened)
+    guard let status = calls.status(opened), status.isRegular else {
+      _ = calls.close(opened)
       return nil
     }
-    return StoreFile(descriptor: opened, size: Int(status.st_size), calls: calls)
+    return StoreFile(descriptor: opened, size: status.size, calls: calls)
   }
 
   /// Names in the directory.
   func names() throws -> [String] {
-    let copy = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard copy >= 0 else { throw SystemFailure("opendir") }
-    guard let stream = unsafe fdopendir(copy) else {
-      let failure = SystemFailure("opendir")
-      close(copy)
-      throw failure
-    }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while true {
-      // The end and a failure look alike but for this. Half a list would bring old values back.
-      errno = 0
-      guard let entry = unsafe readdir(stream) else {
-        guard errno == 0 else { throw SystemFailure("readdir") }
-        break
-      }
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
+    guard let names = calls.names(descriptor) else { throw SystemFailure("readdir") }
     return names
   }
 
@@ -151,12 +129,11 @@ final class StoreDirectory: Sendable {
 
   /// What a file takes on the disk.
   func allocatedBytes(of name: String) -> Int {
-    var status = stat()
-    return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? Int(status.st_blocks) * 512 : 0
+    calls.statusOf(descriptor, name, AT_SYMLINK_NOFOLLOW)?.allocatedBytes ?? 0
   }
 
   /// Whether the directory still stands where it was opened.
-  var isInPlace: Bool { Identity(of: path) == identity }
+  var isInPlace: Bool { Identity(of: path, calls: calls) == identity }
 }
 
 /// An open file of a store.
@@ -164,7 +141,7 @@ final class StoreFile: Sendable {
   let descriptor: Int32
   /// How long the file was when it was opened.
   let size: Int
-  private let calls: FileCalls
+  let calls: FileCalls
 
   init(descriptor: Int32, size: Int, calls: FileCalls) {
     self.descriptor = descriptor
@@ -172,17 +149,14 @@ final class StoreFile: Sendable {
     self.calls = calls
   }
 
-  deinit { close(descriptor) }
+  deinit { _ = calls.close(descriptor) }
 
   /// Whether the file still has a name, and has not been removed under us.
-  var isLinked: Bool {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 && status.st_nlink > 0
-  }
+  var isLinked: Bool { (calls.status(descriptor)?.links ?? 0) > 0 }
 
   /// Takes the advisory lock of the file; `false` if somebody holds it.
   func lock() throws -> Bool {
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    while calls.lock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EINTR { continue }
       if errno == EWOULDBLOCK { return false }
       throw SystemFailure("flock")
@@ -191,7 +165,7 @@ final class StoreFile: Sendable {
   }
 
   /// Gives the lock back, also to this process itself.
-  func unlock() { flock(descriptor, LOCK_UN) }
+  func unlock() { _ = calls.lock(descriptor, LOCK_UN) }
 
   func write(_ bytes: [UInt8], at offset: Int) throws {
     try unsafe bytes.withUnsafeBytes { try unsafe write($0, at: offset) }
@@ -212,16 +186,12 @@ final class StoreFile: Sendable {
   }
 
   /// What the file takes on the disk; 0 if that cannot be told.
-  var allocatedBytes: Int {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 ? Int(status.st_blocks) * 512 : 0
-  }
+  var allocatedBytes: Int { calls.status(descriptor)?.allocatedBytes ?? 0 }
 
   /// How long the file is now.
   func currentSize() throws -> Int {
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemFailure("fstat") }
-    return Int(status.st_size)
+    guard let status = calls.status(descriptor) else { throw SystemFailure("fstat") }
+    return status.size
   }
 
   func truncate(to length: Int) throws {
