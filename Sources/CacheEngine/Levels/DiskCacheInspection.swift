@@ -41,7 +41,7 @@ public final class DiskCacheInspection: Sendable {
     var asOf: CacheInstant
   }
 
-  /// The path of the directory.
+  /// The absolute path of the directory.
   public let directory: String
   private let clock: any CacheClock
   private let calls: FileCalls
@@ -55,12 +55,13 @@ public final class DiskCacheInspection: Sendable {
   private init(
     directory: String, cipher: (any StoreCipher)?, isSealed: Bool, clock: any CacheClock, calls: FileCalls
   ) throws {
-    self.directory = directory
+    let first = try Self.look(directory, cipher, isSealed, clock, calls)
+    self.directory = first.store.directory.path
     self.clock = clock
     self.calls = calls
     self.cipher = cipher
     self.isSealed = isSealed
-    view = Mutex(try Self.look(directory, cipher, isSealed, clock, calls))
+    view = Mutex(first)
   }
 
   /// Opens a directory that may be written by another program, by this one, or by nobody.

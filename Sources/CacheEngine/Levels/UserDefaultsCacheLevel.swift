@@ -115,9 +115,10 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
       let path = directory ?? standardDirectory
     #endif
     do {
-      let identity = try StoreDirectory(path, access: .readWrite, calls: calls).identity
-      return SettingsRegistry.domain(at: .init(directory: identity, domain: domain), path: path) {
-        SettingsFile(directory: path, domain: domain, calls: calls)
+      // Its path is absolute: a program may change its working directory.
+      let folder = try StoreDirectory(path, access: .readWrite, calls: calls)
+      return SettingsRegistry.domain(at: .init(directory: folder.identity, domain: domain), path: folder.path) {
+        SettingsFile(directory: folder.path, domain: domain, calls: calls)
       }
     } catch let failure as SystemFailure {
       throw CacheError(

@@ -32,6 +32,7 @@ package struct FileStatus: Sendable {
   }
 
   var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+  var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
 }
 
 /// The system calls that a store depends on, each of which a test can let fail.
@@ -78,6 +79,12 @@ package struct FileCalls: Sendable {
   }
   /// The names in an open directory but for `.` and `..`; all of them or none.
   package var names: @Sendable (Int32) -> [String]? = { Self.list($0) }
+  /// The path of something without `.`, `..` and symbolic links.
+  package var realPath: @Sendable (String) -> String? = { path in
+    guard let found = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
+  }
   /// Takes or gives back the advisory lock of an open file: descriptor, operation.
   package var lock: @Sendable (Int32, Int32) -> Int32 = { flock($0, $1) }
   package var close: @Sendable (Int32) -> Int32 = { closeDescriptor($0) }
@@ -126,6 +133,25 @@ package struct FileCalls: Sendable {
 
 /// `close`, where a property of that name hides it.
 private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
+
+/// Makes a system call, again for as long as a signal cuts it short.
+///
+/// - Throws: ``SystemFailure`` with the call's name.
+func system(_ name: String, _ call: () -> Int32) throws -> Int32 {
+  while true {
+    let answer = call()
+    if answer >= 0 { return answer }
+    if errno != EINTR { throw SystemFailure(name) }
+  }
+}
+
+/// The same for a call that answers `nil` if it fails.
+func system<Answer>(_ name: String, _ call: () -> Answer?) throws -> Answer {
+  while true {
+    if let answer = call() { return answer }
+    if errno != EINTR { throw SystemFailure(name) }
+  }
+}
 
 /// A system call that failed.
 struct SystemFailure: Error {

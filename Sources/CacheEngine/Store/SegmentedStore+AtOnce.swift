@@ -28,7 +28,7 @@ extension SegmentedStore {
 
   /// Carries out a small write on the thread of the caller; `nil` if it has to go to the store's.
   func writeAtOnce(_ work: WriteJob.Work, _ durability: Durability) throws -> Int? {
-    guard durability == .buffered, Self.isSmall(work), !MainQueue.isCurrent, isInPlace else { return nil }
+    guard durability == .buffered, Self.isSmall(work), !MainQueue.isCurrent, try isInPlace() else { return nil }
     for _ in 0..<Self.looks {
       // Who waits already comes first.
       guard !isAnyPending else { return nil }

@@ -18,7 +18,7 @@ extension SegmentedStore {
   /// - Returns: `false` if this is no continuation of what is known: then the directory has to be opened anew.
   func follow() throws -> Bool {
     let directory = directory
-    guard directory.isInPlace else { return false }
+    guard try directory.isInPlace() else { return false }
     let (known, lengths) = state.withLock { ($0.segments, $0.lengths) }
     for _ in 0..<16 {
       let numbers = try directory.names().compactMap { FileName.segment.number(in: $0) }.sorted()
@@ -96,7 +96,7 @@ extension SegmentedStore {
   /// Whether nothing was appended, and no segment came or went, since this was last read.
   func isCurrent() throws -> Bool {
     let directory = directory
-    guard directory.isInPlace else { return false }
+    guard try directory.isInPlace() else { return false }
     let (segments, seenLength) = state.withLock { ($0.segments, $0.seenLength) }
     let numbers = Set(try directory.names().compactMap { FileName.segment.number(in: $0) })
     guard let last = segments.last else { return numbers.isEmpty }

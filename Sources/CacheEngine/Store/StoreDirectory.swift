@@ -22,14 +22,17 @@ final class StoreDirectory: Sendable {
 
     init(_ status: FileStatus) { (device, inode) = (status.device, status.inode) }
 
-    /// That of whatever stands at a path now; `nil` if nothing does.
-    init?(of path: String, calls: FileCalls = FileCalls()) {
-      guard let status = calls.statusOf(AT_FDCWD, path, 0) else { return nil }
+    /// That of whatever stands at a path now; `nil` if that cannot be told.
+    init?(of path: String) {
+      guard let status = try? system("stat", { FileCalls().statusOf(AT_FDCWD, path, 0) }) else { return nil }
       self.init(status)
     }
   }
 
+  /// Absolute, as it was when the directory was opened: a program may change its working directory.
   let path: String
+  /// Where that led then.
+  let realPath: String
   let identity: Identity
   let calls: FileCalls
   let descriptor: Int32
@@ -39,39 +42,47 @@ final class StoreDirectory: Sendable {
   /// - Throws: ``SystemFailure``; ``CacheError`` with code ``CacheError/Code/unusableStore`` for a directory that
   ///   others can write to.
   init(_ path: String, access: StoreAccess, calls: FileCalls) throws {
-    self.path = path
-    self.calls = calls
+    let path = try Self.absolute(path, calls)
     if access == .readWrite { try Self.make(path, calls) }
-    descriptor = calls.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SystemFailure("open") }
-    guard let status = calls.status(descriptor) else {
-      let failure = SystemFailure("fstat")
+    let descriptor = try system("open") { calls.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    do {
+      let status = try system("fstat") { calls.status(descriptor) }
+      guard status.owner == geteuid(), status.mode & 0o022 == 0 else {
+        throw CacheError(
+          .unusableStore,
+          "the directory \(path) belongs to somebody else or can be written by others; give the cache one of its own")
+      }
+      identity = Identity(status)
+      realPath = try system("realpath") { calls.realPath(path) }
+    } catch {
       _ = calls.close(descriptor)
-      throw failure
+      throw error
     }
-    guard status.owner == geteuid(), status.mode & 0o022 == 0 else {
-      _ = calls.close(descriptor)
-      throw CacheError(
-        .unusableStore,
-        "the directory \(path) belongs to somebody else or can be written by others; give the cache one of its own")
-    }
-    identity = Identity(status)
+    (self.path, self.calls, self.descriptor) = (path, calls, descriptor)
   }
 
   deinit { _ = calls.close(descriptor) }
 
+  /// A path that means the same wherever the program goes.
+  static func absolute(_ path: String, _ calls: FileCalls) throws -> String {
+    path.hasPrefix("/") ? path : try system("realpath") { calls.realPath(".") } + "/" + path
+  }
+
   /// Makes a directory and those above it; who finds it after a power cut finds its parents too.
   private static func make(_ path: String, _ calls: FileCalls) throws {
-    if calls.makeDirectory(path) != 0 {
-      if errno == EEXIST { return }
-      guard errno == ENOENT, let parent = parent(of: path) else { throw SystemFailure("mkdir") }
+    do { _ = try system("mkdir") { calls.makeDirectory(path) } } catch let failure as SystemFailure {
+      if failure.number == EEXIST { return }
+      guard failure.number == ENOENT, let parent = parent(of: path) else { throw failure }
       try make(parent, calls)
-      guard calls.makeDirectory(path) == 0 || errno == EEXIST else { throw SystemFailure("mkdir") }
+      do { _ = try system("mkdir") { calls.makeDirectory(path) } } catch let failure as SystemFailure
+        where failure.number == EEXIST
+      {}
     }
-    let above = calls.open(AT_FDCWD, parent(of: path) ?? (path.hasPrefix("/") ? "/" : "."), O_RDONLY | O_CLOEXEC)
-    guard above >= 0 else { return }  // one may be allowed to make something where one may not look
+    // One may be allowed to make something where one may not look.
+    guard let above = try? system("open", { calls.open(AT_FDCWD, parent(of: path) ?? "/", O_RDONLY | O_CLOEXEC) })
+    else { return }
     defer { _ = calls.close(above) }
-    guard calls.sync(above) == 0 else { throw SystemFailure("fsync") }
+    _ = try system("fsync") { calls.sync(above) }
   }
 
   private static func parent(of path: String) -> String? {
@@ -79,22 +90,18 @@ final class StoreDirectory: Sendable {
     return String(path[..<slash])
   }
 
-  /// Opens a regular file; a link, a pipe or a directory in its place is an error.
-  func open(_ name: String, forWriting: Bool, create: Bool = false) throws -> StoreFile {
+  /// Opens a regular file; a link, a pipe or a directory in its place is an error, and where it is to be new anything is.
+  func open(_ name: String, forWriting: Bool, create: Bool = false, isNew: Bool = false) throws -> StoreFile {
     let flags = (forWriting ? O_RDWR : O_RDONLY) | (create ? O_CREAT : 0) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    var opened: Int32
-    repeat { opened = calls.open(descriptor, name, flags) } while opened < 0 && errno == EINTR
-    guard opened >= 0 else { throw SystemFailure("open") }
-    guard let status = calls.status(opened) else {
-      let failure = SystemFailure("fstat")
+    let opened = try system("open") { calls.open(descriptor, name, flags | (isNew ? O_EXCL : 0)) }
+    do {
+      let status = try system("fstat") { calls.status(opened) }
+      guard status.isRegular else { throw SystemFailure("open", EINVAL) }
+      return StoreFile(descriptor: opened, size: status.size, calls: calls)
+    } catch {
       _ = calls.close(opened)
-      throw failure
+      throw error
     }
-    guard status.isRegular else {
-      _ = calls.close(opened)
-      throw SystemFailure("open", EINVAL)
-    }
-    return StoreFile(descriptor: opened, size: status.size, calls: calls)
   }
 
   /// Opens a regular file for reading if no disk has to be asked for it; `nil` for whatever else.
@@ -109,31 +116,44 @@ final class StoreDirectory: Sendable {
   }
 
   /// Names in the directory.
-  func names() throws -> [String] {
-    guard let names = calls.names(descriptor) else { throw SystemFailure("readdir") }
-    return names
+  func names() throws -> [String] { try system("readdir") { calls.names(descriptor) } }
+
+  /// Removes a file, if there is one.
+  ///
+  /// A directory of its name is none of ours, and stays.
+  func remove(_ name: String) throws {
+    do { _ = try system("unlink") { calls.unlink(descriptor, name) } } catch let failure as SystemFailure {
+      if failure.number == ENOENT || isDirectory(name) { return }
+      throw failure
+    }
   }
 
-  func remove(_ name: String) throws {
-    guard calls.unlink(descriptor, name) != 0, errno != ENOENT else { return }
-    throw SystemFailure("unlink")
+  /// Whether a directory stands under a name, as far as that can be told.
+  func isDirectory(_ name: String) -> Bool {
+    (try? system("fstatat") { calls.statusOf(descriptor, name, AT_SYMLINK_NOFOLLOW) })?.isDirectory ?? false
   }
 
   func rename(_ old: String, to new: String) throws {
-    guard calls.rename(descriptor, old, new) == 0 else { throw SystemFailure("rename") }
+    _ = try system("rename") { calls.rename(descriptor, old, new) }
   }
 
-  func sync() throws {
-    guard calls.sync(descriptor) == 0 else { throw SystemFailure("fsync") }
-  }
+  func sync() throws { _ = try system("fsync") { calls.sync(descriptor) } }
 
-  /// What a file takes on the disk.
+  /// What a file takes on the disk; 0 if that cannot be told.
   func allocatedBytes(of name: String) -> Int {
-    calls.statusOf(descriptor, name, AT_SYMLINK_NOFOLLOW)?.allocatedBytes ?? 0
+    (try? system("fstatat") { calls.statusOf(descriptor, name, AT_SYMLINK_NOFOLLOW) })?.allocatedBytes ?? 0
   }
 
   /// Whether the directory still stands where it was opened.
-  var isInPlace: Bool { Identity(of: path, calls: calls) == identity }
+  ///
+  /// - Throws: ``SystemFailure`` if that cannot be told: nothing may be concluded from that.
+  func isInPlace() throws -> Bool {
+    do { return Identity(try system("stat") { calls.statusOf(AT_FDCWD, path, 0) }) == identity } catch let failure
+      as SystemFailure where failure.number == ENOENT || failure.number == ENOTDIR
+    {
+      return false
+    }
+  }
 }
 
 /// An open file of a store.
@@ -152,14 +172,14 @@ final class StoreFile: Sendable {
   deinit { _ = calls.close(descriptor) }
 
   /// Whether the file still has a name, and has not been removed under us.
-  var isLinked: Bool { (calls.status(descriptor)?.links ?? 0) > 0 }
+  func isLinked() throws -> Bool { try system("fstat") { calls.status(descriptor) }.links > 0 }
 
   /// Takes the advisory lock of the file; `false` if somebody holds it.
   func lock() throws -> Bool {
-    while calls.lock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      if errno == EINTR { continue }
-      if errno == EWOULDBLOCK { return false }
-      throw SystemFailure("flock")
+    do { _ = try system("flock") { calls.lock(descriptor, LOCK_EX | LOCK_NB) } } catch let failure as SystemFailure
+      where failure.number == EWOULDBLOCK
+    {
+      return false
     }
     return true
   }
@@ -186,21 +206,14 @@ final class StoreFile: Sendable {
   }
 
   /// What the file takes on the disk; 0 if that cannot be told.
-  var allocatedBytes: Int { calls.status(descriptor)?.allocatedBytes ?? 0 }
+  var allocatedBytes: Int { (try? system("fstat") { calls.status(descriptor) })?.allocatedBytes ?? 0 }
 
   /// How long the file is now.
-  func currentSize() throws -> Int {
-    guard let status = calls.status(descriptor) else { throw SystemFailure("fstat") }
-    return status.size
-  }
+  func currentSize() throws -> Int { try system("fstat") { calls.status(descriptor) }.size }
 
-  func truncate(to length: Int) throws {
-    guard calls.truncate(descriptor, length) == 0 else { throw SystemFailure("truncate") }
-  }
+  func truncate(to length: Int) throws { _ = try system("truncate") { calls.truncate(descriptor, length) } }
 
-  func sync() throws {
-    guard calls.sync(descriptor) == 0 else { throw SystemFailure("fsync") }
-  }
+  func sync() throws { _ = try system("fsync") { calls.sync(descriptor) } }
 
   /// Reads so many bytes; fewer at the end of the file.
   func read(_ count: Int, at offset: Int) throws -> [UInt8] {

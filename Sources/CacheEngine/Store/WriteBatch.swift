@@ -254,7 +254,7 @@ struct WriteBatch {
       }
     }
     // Without a checkpoint the log is read the next time.
-    if store.isInPlace, store.state.withLock({ $0.uncut.isEmpty }) { try? store.writeCheckpoint() }
+    if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty }) { try? store.writeCheckpoint() }
     try last?.file.sync()
   }
 
@@ -357,8 +357,9 @@ struct WriteBatch {
   /// Whoever removed or emptied the directory has cleared the cache: the store begins anew in the same place.
   mutating func standAgain() -> (any Error)? {
     if store.state.withLock({ !$0.uncut.isEmpty }) { cutBack() }
-    guard !store.state.withLock({ $0.isClosed }), !store.isInPlace else { return nil }
+    guard !store.state.withLock({ $0.isClosed }) else { return nil }
     do {
+      guard try !store.isInPlace() else { return nil }
       store.awaitRemoval()
       for (key, entry) in try store.standAgain() {
         losses.append(store.loss(of: key, entry, .cleared))

@@ -84,7 +84,7 @@ import Testing
     try await again.close()
   }
 
-  @Test("a directory that was emptied is filled again by the next write", arguments: ["all", "log", "lock"])
+  @Test("a directory that was emptied is filled again by the next write", arguments: ["all", "log"])
   func emptied(what: String) async throws {
     let level = try open()
     try await level.set(value(1), forKey: "a")
@@ -97,6 +97,162 @@ import Testing
     #expect(try await other.contents().map(\.key) == ["b"])
     try await other.close()
     try await level.close()
+  }
+
+  @Test(
+    "P4 P6 a look at the directory that fails deletes nothing: the write is an error, or is done when a signal was all",
+    arguments: [EIO, ESTALE, ENOMEM, EINTR], Durability.allCases)
+  func doubtfulLook(code: Int32, durability: Durability) async throws {
+    for failing in 0..<8 {
+      let left = Mutex<Int?>(nil)
+      let fails: @Sendable () -> Bool = {
+        let isNow = left.withLock { left in
+          defer { left = left.map { $0 - 1 } }
+          return left == 0
+        }
+        if isNow { errno = code }
+        return isNow
+      }
+      var calls = FileCalls()
+      let real = FileCalls()
+      calls.status = { fails() ? nil : real.status($0) }
+      calls.statusOf = { fails() ? nil : real.statusOf($0, $1, $2) }
+      let level = try open(durability, calls: calls)
+      try await level.set(value(1), forKey: "short")
+      try await level.set(value(2, 500_000), forKey: "long")
+      left.withLock { $0 = failing }
+      let isSet = (try? await level.set(value(3, 400_000), forKey: "new")) != nil
+      left.withLock { $0 = nil }
+      #expect(isSet || code != EINTR)
+      for folder in [folder, try folder.copy()] {
+        let other = folder === self.folder ? level : try Level(directory: folder.path, capacity: 8 << 20)
+        #expect(try await other.get("short") == value(1))
+        #expect(try await other.get("long") == value(2, 500_000))
+        #expect(try await other.get("new") == (isSet ? value(3, 400_000) : nil))
+        if other !== level { try await other.close() }
+      }
+      try await level.set(value(4), forKey: "new")
+      #expect(try await level.get("new") == value(4))
+      try await level.clear()
+      try await level.close()
+    }
+  }
+
+  @Test("C26 a signal that comes in the midst of any system call is not noticed")
+  func signals() async throws {
+    let turn = Mutex(0)
+    let isInterrupted: @Sendable () -> Bool = {
+      let isNow = turn.withLock { turn in
+        turn += 1
+        return turn % 2 == 1
+      }
+      if isNow { errno = EINTR }
+      return isNow
+    }
+    var calls = FileCalls()
+    let real = FileCalls()
+    calls.makeDirectory = { isInterrupted() ? -1 : real.makeDirectory($0) }
+    calls.open = { isInterrupted() ? -1 : real.open($0, $1, $2) }
+    unsafe calls.read = { isInterrupted() ? -1 : unsafe real.read($0, $1, $2) }
+    unsafe calls.write = { isInterrupted() ? -1 : unsafe real.write($0, $1, $2) }
+    calls.truncate = { isInterrupted() ? -1 : real.truncate($0, $1) }
+    calls.rename = { isInterrupted() ? -1 : real.rename($0, $1, $2) }
+    calls.unlink = { isInterrupted() ? -1 : real.unlink($0, $1) }
+    calls.sync = { isInterrupted() ? -1 : real.sync($0) }
+    calls.status = { isInterrupted() ? nil : real.status($0) }
+    calls.statusOf = { isInterrupted() ? nil : real.statusOf($0, $1, $2) }
+    calls.names = { isInterrupted() ? nil : real.names($0) }
+    calls.realPath = { isInterrupted() ? nil : real.realPath($0) }
+    calls.lock = { isInterrupted() ? -1 : real.lock($0, $1) }
+    for round in 0..<2 {
+      let level = try open(.synced, calls: calls)
+      if round == 1 { #expect(try await level.get("long") == value(0, 500_000)) }
+      try await level.set(value(round), forKey: "short")
+      try await level.set(value(round, 500_000), forKey: "long")
+      try await level.remove("short")
+      #expect(try await level.verify(repairing: true).isSound)
+      try await level.close()
+    }
+    #expect(turn.withLock { $0 } > 100)
+  }
+
+  @Test("a lock that was removed is taken anew, and nothing is lost")
+  func unlocked() async throws {
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    try folder.remove("lock")
+    try await level.set(value(2), forKey: "b")
+    #expect(try await level.get("a") == value(1))
+    let stranger = try StoreDirectory(folder.path, access: .readWrite, calls: FileCalls())
+    #expect(try stranger.open(FileName.lock, forWriting: true).lock() == false)
+    try await level.close()
+  }
+
+  @Test("P6 where somebody removed a part of the log, or wrote to it, writes are refused and the rest stays")
+  func partlyRemoved() async throws {
+    for what in ["removed", "written"] {
+      let level = try open()
+      for number in 0..<200 { try await level.set(value(number, 5_000), forKey: "\(number)") }
+      try #require(folder.segments.count > 2)
+      let last = try #require(folder.segments.last)
+      if what == "removed" {
+        try folder.remove(last)
+      } else {
+        try folder.write(try folder.bytes(of: last) + Data(count: 8), to: last)
+        try folder.remove("lock")
+      }
+      let before = folder.names.filter { $0 != "lock" }.sorted()
+      let error = await #expect(throws: CacheError.self) { try await level.set(value(1), forKey: "new") }
+      #expect(error?.code == .unusableStore)
+      #expect(folder.names.filter { $0 != "lock" }.sorted() == before)
+      #expect(try await level.get("0") == value(0, 5_000))
+      try await level.close()
+      let again = try open()
+      #expect(try await again.get("0") == value(0, 5_000))
+      try await again.clear()
+      try await again.close()
+    }
+  }
+
+  @Test("P14 a symbolic link in the place of a removed directory is not followed")
+  func linked() async throws {
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    let victim = DiskFolder()
+    try FileManager.default.createDirectory(
+      atPath: victim.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try FileManager.default.removeItem(atPath: folder.path)
+    try FileManager.default.createSymbolicLink(atPath: folder.path, withDestinationPath: victim.path)
+    let error = await #expect(throws: CacheError.self) { try await level.set(value(2), forKey: "b") }
+    #expect(error?.code == .unusableStore)
+    #expect(victim.names == [])
+    try FileManager.default.removeItem(atPath: folder.path)
+    try await level.set(value(2), forKey: "b")
+    #expect(try await level.get("b") == value(2))
+    try await level.close()
+  }
+
+  @Test("a relative path means what it meant when the directory was opened, wherever the program goes")
+  func relativePath() async throws {
+    let here = Mutex(folder.path)
+    let real = FileCalls()
+    var calls = real
+    calls.realPath = { path in path == "." ? here.withLock { $0 } : real.realPath(path) }
+    let level = try Level(
+      directory: "disk", capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero, durability: .buffered,
+      access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock(), removalListener: nil,
+      calls: calls)
+    try await level.set(value(1), forKey: "a")
+    let look = try await DiskCacheInspection.open("disk", clock: ManualClock(), calls: calls)
+    #expect(look.directory == folder.path + "/disk")
+    here.withLock { $0 = "/" }
+    try await level.set(value(2, 500_000), forKey: "b")
+    #expect(try await level.get("a") == value(1))
+    try await look.refresh()
+    #expect(try await look.value(forKey: "b") == value(2, 500_000))
+    try await level.close()
+    try await look.refresh()
+    #expect(try await look.value(forKey: "a") == value(1))
   }
 
   @Test("a file in the place of the directory is an error that names it, until it is gone")
