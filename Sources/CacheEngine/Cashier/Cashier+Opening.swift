@@ -51,11 +51,16 @@ extension Cashier {
   }
 
   static func open(_ opening: CashierOpening) async throws -> Cashier {
-    let cashier = try await CashierRegistry.cashier(at: opening.folder) { try await opening.open() }
-    if let policy = opening.persistsCacheAcrossVersions {
-      try await cashier.changeSettings { $0.persistsCacheAcrossVersions = policy }
+    while true {
+      let cashier = try await CashierRegistry.cashier(at: opening.folder) { try await opening.open() }
+      guard let policy = opening.persistsCacheAcrossVersions else { return cashier }
+      do {
+        try await cashier.changeSettings { $0.persistsCacheAcrossVersions = policy }
+        return cashier
+      } catch let error as CacheError where error.code == .closed {
+        // Somebody has closed it since; there will be another one.
+      }
     }
-    return cashier
   }
 
   /// Runs what may wait for the disk where nobody else has to wait for it.

@@ -30,6 +30,8 @@ public final class Cashier: Sendable {
   private struct State: Sendable {
     var record: CashierRecord
     var isClosed = false
+    /// How letting go of the files ended.
+    var shutDown: Result<Void, any Error>?
   }
 
   typealias Levels = ComposedLevel<MemoryCacheLevel<String, CashierItem>, CashierFiles>
@@ -39,7 +41,9 @@ public final class Cashier: Sendable {
   /// Where the cache keeps its files.
   public let location: CashierLocation
 
+  let folder: String
   private let levels: Levels
+  private let memoryCapacity: Int
   private let record: UserDefaultsCacheLevel<String, CashierRecord>
   private let clock: any CacheClock
   private let state: Mutex<State>
@@ -48,18 +52,20 @@ public final class Cashier: Sendable {
   private let settingsWrites = WriteGate<String>()
 
   init(
-    id: String, location: CashierLocation, levels: Levels, state: CashierRecord,
-    record: UserDefaultsCacheLevel<String, CashierRecord>, clock: any CacheClock
+    id: String, location: CashierLocation, folder: String, levels: Levels, state: CashierRecord,
+    record: UserDefaultsCacheLevel<String, CashierRecord>, memoryCapacity: Int, clock: any CacheClock
   ) {
     self.id = id
     self.location = location
+    self.folder = folder
+    self.memoryCapacity = memoryCapacity
     self.levels = levels
     self.record = record
     self.clock = clock
     self.state = Mutex(State(record: state))
   }
 
-  deinit { CashierRegistry.forget(location.folder(of: id)) }
+  deinit { CashierRegistry.forget(folder) }
 
   // MARK: Settings
 
@@ -91,14 +97,18 @@ public final class Cashier: Sendable {
   /// - Parameter key: The key of the entry.
   /// - Returns: Whether it is there and valid.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/closed``.
-  public func isValid(forKey key: String) async throws -> Bool { try await find(key)?.isValid ?? false }
+  /// - Complexity: O(1) on average. No value is read; whether the bytes in the file are intact is not known before they are.
+  public func isValid(forKey key: String) async throws -> Bool {
+    guard let created = try await created(key) else { return false }
+    return settings.isValid(age: created.duration(to: clock.now))
+  }
 
   /// When an entry was stored or refreshed last.
   ///
   /// - Parameter key: The key of the entry.
   /// - Returns: The moment, by the time of day now; `nil` if there is no entry.
   /// - Throws: As ``isValid(forKey:)``.
-  public func lastUpdate(forKey key: String) async throws -> Date? { try await find(key)?.lastUpdate }
+  public func lastUpdate(forKey key: String) async throws -> Date? { try await created(key).map(date) }
 
   /// Begins the lifespan of an entry anew.
   ///
@@ -170,10 +180,19 @@ public final class Cashier: Sendable {
       return !state.isClosed
     }
     guard isFirst else { return }
-    try await CashierRegistry.close(folder) { [levels] in
-      await levels.onMemoryWarning()
-      try await levels.lower.disk.close()
-    }
+    try await CashierRegistry.close(self)
+    try state.withLock { $0.shutDown }?.get()
+  }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Lets go of the files, once; one at a time calls this.
+  func shutDown() async {
+    guard state.withLock({ $0.shutDown == nil }) else { return }
+    await levels.onMemoryWarning()
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await levels.lower.disk.close()) } catch { outcome = .failure(error) }
+    state.withLock { $0.shutDown = outcome }
   }
 
   // MARK: For values of every type
@@ -187,6 +206,17 @@ public final class Cashier: Sendable {
     var lastUpdate: Date
   }
 
+  private func created(_ key: String) async throws -> CacheInstant? {
+    try checkOpen()
+    if let entry = try await levels.upper.lookup(key).entry { return entry.created ?? clock.now }
+    return try levels.lower.disk.created(key)
+  }
+
+  /// A moment by the time of day now.
+  private func date(_ moment: CacheInstant) -> Date {
+    Date(timeIntervalSince1970: (clock.timeSinceEpoch + clock.now.duration(to: moment)) / .seconds(1))
+  }
+
   func find(_ key: String) async throws -> Found? {
     try checkOpen()
     guard let entry = try await levels.lookup(key).entry else { return nil }
@@ -196,7 +226,7 @@ public final class Cashier: Sendable {
     let isValid = settings.isValid(age: created.duration(to: now))
     return Found(
       entry: entry, isValid: isValid, isReturned: isValid || settings.returnsExpiredData,
-      lastUpdate: Date(timeIntervalSince1970: (clock.timeSinceEpoch + now.duration(to: created)) / .seconds(1)))
+      lastUpdate: date(created))
   }
 
   /// Stores what is made of the settings at the moment of the write.
@@ -206,13 +236,16 @@ public final class Cashier: Sendable {
     try checkOpen()
     try await writes.write(key) {
       let item = try item(settings.isPersistent)
+      guard item.isPersistent || item.cost <= memoryCapacity else {
+        throw CacheError(
+          .tooLarge, "the value takes \(item.cost) bytes, and memory, where alone it would be, holds \(memoryCapacity)",
+          level: id)
+      }
       var terms = terms
       terms.cost = item.cost
       try await levels.store(item, forKey: key, terms: terms)
     }
   }
-
-  private var folder: String { location.folder(of: id) }
 
   private func checkOpen() throws {
     if state.withLock({ $0.isClosed }) {

@@ -26,8 +26,7 @@ final class CashierItem: Sendable {
   ///
   /// It is encoded now, so that whoever stores it hears of what is wrong with it.
   init<Value: Sendable>(_ value: Value, _ coding: ByteCoding<Value>, isPersistent: Bool) throws {
-    precondition(coding.name.utf8.count <= 255, "a coding's name has at most 255 bytes")
-    self.coding = coding.name
+    self.coding = Self.short(coding.name)
     self.isPersistent = isPersistent
     let bytes = try coding.encode(value)
     cost = bytes.count
@@ -55,9 +54,9 @@ final class CashierItem: Sendable {
   func value<Value: Sendable>(as wanted: ByteCoding<Value>) throws -> Value? {
     let content = content.withLock { $0 }
     switch content {
-    case .value(let value, _, _): return coding == nil || coding == wanted.name ? value as? Value : nil
+    case .value(let value, _, _): return coding == nil || coding == Self.short(wanted.name) ? value as? Value : nil
     case .bytes(let bytes):
-      guard coding == wanted.name else { return nil }
+      guard coding == Self.short(wanted.name) else { return nil }
       let value = try wanted.decode(bytes)
       self.content.withLock { $0 = .value(value, encode: { try wanted.encode(value) }) }
       return value
@@ -88,6 +87,14 @@ extension CashierItem {
       }
       return CashierItem(coding: coding, bytes: Data(data[name.endIndex...]))
     })
+
+  /// A name of at most 255 bytes: of a longer one, such as a type nested in many others has, the beginning and two checksums.
+  private static func short(_ name: String) -> String {
+    guard name.utf8.count > 255 else { return name }
+    let bytes = Array(name.utf8)
+    let checks = [0, 1].map { String(Checksum.of(bytes, seed: $0), radix: 36) }
+    return "\(String(decoding: bytes.prefix(200), as: UTF8.self)) \(checks.joined(separator: " "))"
+  }
 
   private var bytes: Data {
     get throws {

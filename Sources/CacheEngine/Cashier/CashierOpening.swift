@@ -4,14 +4,32 @@ struct CashierOpening: Sendable {
   var location: CashierLocation
   var persistsCacheAcrossVersions: Bool?
   var appVersion: AppVersion?
-  var capacity = 256 << 20
-  var memoryCapacity = 50 << 20
+  var capacity: Int
+  var memoryCapacity: Int
   var cipher: (any StoreCipher)?
   var clock: any CacheClock
   var observer: any CacheObserver
   var calls = FileCalls()
 
-  var folder: String { location.folder(of: id) }
+  /// Where the cache stands, however its location was written: without links, from the root.
+  let folder: String
+
+  init(
+    id: String, location: CashierLocation, persistsCacheAcrossVersions: Bool? = nil, appVersion: AppVersion? = nil,
+    capacity: Int = 256 << 20, memoryCapacity: Int = 50 << 20, cipher: (any StoreCipher)? = nil,
+    clock: any CacheClock, observer: any CacheObserver
+  ) {
+    self.id = id
+    self.location = location
+    self.persistsCacheAcrossVersions = persistsCacheAcrossVersions
+    self.appVersion = appVersion
+    self.capacity = capacity
+    self.memoryCapacity = memoryCapacity
+    self.cipher = cipher
+    self.clock = clock
+    self.observer = observer
+    folder = ResolvedPath.of(location.folder(of: id))
+  }
 
   func open() async throws -> Cashier {
     // First of all, so that no other process has the cache while we look at what it is.
@@ -38,7 +56,8 @@ struct CashierOpening: Sendable {
       if record != saved { try await settings.set(record, forKey: CashierRecord.key) }
       try CashierFolder.prepare(folder, isDurable: location.isDurable, isProtected: record.settings.isProtected)
       return Cashier(
-        id: id, location: location, levels: levels(over: disk), state: record, record: settings, clock: clock)
+        id: id, location: location, folder: folder, levels: levels(over: disk), state: record, record: settings,
+        memoryCapacity: memoryCapacity, clock: clock)
     } catch {
       do { try await disk.close() } catch { /* the first failure is the one to tell */  }
       throw error
@@ -47,7 +66,7 @@ struct CashierOpening: Sendable {
 
   private func levels(over disk: DiskCacheLevel<String, CashierItem>) -> Cashier.Levels {
     MemoryCacheLevel(name: "\(id): memory", capacity: memoryCapacity, clock: clock, cost: { $1.cost })
-      .compose(CashierFiles(disk: disk), observer: observer)
+      .compose(CashierFiles(disk: disk), partialStores: .refused, observer: observer)
   }
 
   private func openDisk(_ durability: Durability) async throws -> DiskCacheLevel<String, CashierItem> {

@@ -12,22 +12,32 @@ enum CashierRegistry {
   private static let gate = WriteGate<String>()
 
   /// Gives the cache of a folder, or makes it.
+  ///
+  /// One that somebody is closing is closed first, whoever's turn it is.
   static func cashier(at folder: String, make: () async throws -> Cashier) async throws -> Cashier {
-    if let cashier = known(folder) { return cashier }
+    if let cashier = known(folder), !cashier.isClosed { return cashier }
     return try await gate.write(folder) {
-      if let cashier = known(folder) { return cashier }
+      if let cashier = known(folder) {
+        guard cashier.isClosed else { return cashier }
+        await cashier.shutDown()
+      }
       let made = try await make()
       open.withLock { $0[folder] = Slot(cashier: made) }
       return made
     }
   }
 
-  /// Closes the cache of a folder; whoever asks for it meanwhile waits, and gets a new one.
-  static func close(_ folder: String, _ close: () async throws -> Void) async throws {
-    try await gate.write(folder) {
-      open.withLock { $0[folder] = nil }
-      try await close()
+  /// Closes a cache that is to be given to nobody any more.
+  static func close(_ cashier: Cashier) async throws {
+    try await gate.write(cashier.folder) {
+      await cashier.shutDown()
+      open.withLock { if $0[cashier.folder]?.cashier === cashier { $0[cashier.folder] = nil } }
     }
+  }
+
+  /// Holds up all openings and closings of a folder.
+  static func hold(_ folder: String, _ body: () async throws -> Void) async throws {
+    try await gate.write(folder, body)
   }
 
   /// A cache has gone.

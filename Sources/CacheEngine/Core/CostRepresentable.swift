@@ -4,7 +4,9 @@
   public import Foundation
 #endif
 
-/// A value that knows what it weighs in a memory level.
+/// A value that knows what it weighs in a memory level: data, bytes, text and addresses weigh their bytes.
+///
+/// Numbers are not among them: they count as entries, as all values without a cost do.
 public protocol CostRepresentable {
   /// What the value weighs; not negative.
   var cost: Int { get }
@@ -21,26 +23,11 @@ extension Array: CostRepresentable where Element == UInt8 {
 }
 
 extension String: CostRepresentable {
-  /// The number of characters.
-  public var cost: Int { count }
+  /// The number of bytes of UTF-8.
+  public var cost: Int { utf8.count }
 }
 
 extension URL: CostRepresentable {
-  /// The number of characters.
-  public var cost: Int { absoluteString.count }
-}
-
-extension Int: CostRepresentable {
-  /// Always 1.
-  public var cost: Int { 1 }
-}
-
-extension Double: CostRepresentable {
-  /// Always 1.
-  public var cost: Int { 1 }
-}
-
-extension Float: CostRepresentable {
-  /// Always 1.
-  public var cost: Int { 1 }
+  /// The number of bytes of UTF-8.
+  public var cost: Int { absoluteString.utf8.count }
 }

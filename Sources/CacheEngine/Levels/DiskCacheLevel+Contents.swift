@@ -55,6 +55,12 @@ extension DiskCacheLevel {
     store.holds(try storeKey(key))
   }
 
+  /// When the entry of a key was stored, if there is one that has not expired, at once and without reading it.
+  func created(_ key: Key) throws -> CacheInstant? {
+    try checkOpen()
+    return store.created(try storeKey(key)).map(CacheInstant.init(nanoseconds:))
+  }
+
   /// Every entry with what is known of it, page by page.
   ///
   /// Unlike ``contents()`` this holds a page at a time, however many entries there are. Values are not read.

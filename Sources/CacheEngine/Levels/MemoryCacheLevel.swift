@@ -3,8 +3,9 @@
 /// By default that is what was not used for the longest time, until one of a few other ways would have had more hits:
 /// ``Eviction/adaptive``. Where the order of use is what matters, ask for ``Eviction/lru``.
 ///
-/// The cost of an entry is what the cost function says, by default 1, or for values that are ``CostRepresentable``
-/// (data, text, numbers) their own. Both limits hold at every moment: an insertion makes room before it is visible.
+/// The cost of an entry is what the cost function says, or for values that are ``CostRepresentable`` (data, text) their own:
+/// bytes, and the capacity is 50 MiB unless told otherwise. Other values cost 1 each, and the capacity is a number of entries,
+/// 100,000 unless told otherwise. Both limits hold at every moment: an insertion makes room before it is visible.
 /// A value heavier than the whole capacity is not kept, nothing else leaves for it, and the value stored before
 /// under that key is gone, since it is no longer true. A memory warning empties the level.
 ///
@@ -76,15 +77,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///
   /// - Parameters:
   ///   - name: What the level is called in errors, events and logs.
-  ///   - capacity: The most that the entries may cost together. At least 0.
-  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - capacity: The most entries that there may be. At least 0.
+  ///   - countLimit: Another limit of the same kind; `nil` for none. At least 0.
   ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
-    name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
+    name: String = "memory", capacity: Int = 100_000, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
@@ -289,7 +290,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 }
 
 extension MemoryCacheLevel where Value: CostRepresentable {
-  /// Creates a memory level in which every entry costs what its value says: bytes of data, characters of text.
+  /// Creates a memory level in which every entry costs what its value says: the bytes of data and of text.
   ///
   /// - Parameters:
   ///   - name: What the level is called in errors, events and logs.

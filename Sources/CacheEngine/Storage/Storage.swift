@@ -37,7 +37,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Parameters:
   ///   - diskConfig: Where the disk tier stands, what it may take, and for how long it keeps what.
-  ///   - memoryConfig: What the memory tier may hold; `nil` for none.
+  ///   - memoryConfig: What the memory tier may hold, by default ``MemoryConfig/standard``; `nil` for none.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes, in every run of the program.
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out, so that they are told of and take no room; `nil` for
@@ -47,7 +47,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
   ///   ``CacheError/Code/diskWriteFailed``.
   public convenience init(
-    diskConfig: DiskConfig, memoryConfig: MemoryConfig? = MemoryConfig(), keyCoding: ByteCoding<Key>,
+    diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, keyCoding: ByteCoding<Key>,
     transformer: Transformer<Value>, sweepInterval: Duration? = .seconds(300), clock: any CacheClock = SystemClock()
   ) throws {
     self.init(
@@ -237,14 +237,14 @@ extension Storage where Key == String {
   ///
   /// - Parameters:
   ///   - diskConfig: Where the disk tier stands, what it may take, and for how long it keeps what.
-  ///   - memoryConfig: What the memory tier may hold; `nil` for none.
+  ///   - memoryConfig: What the memory tier may hold, by default ``MemoryConfig/standard``; `nil` for none.
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
   ///   - clock: The clock that lifetimes are measured by.
   /// - Throws: As the initialiser with a key coding.
   public convenience init(
-    diskConfig: DiskConfig, memoryConfig: MemoryConfig? = MemoryConfig(), transformer: Transformer<Value>,
+    diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, transformer: Transformer<Value>,
     sweepInterval: Duration? = .seconds(300), clock: any CacheClock = SystemClock()
   ) throws {
     try self.init(
@@ -256,19 +256,20 @@ extension Storage where Key == String {
 extension Storage where Key: Codable {
   /// Opens a storage on a disk, by default with memory above it, under keys that are written as JSON.
   ///
-  /// A key that holds a set or a dictionary with keys that are no text has no fixed order: give it a coding of its own.
+  /// Keys that are equal are one key: sets and dictionaries in them are written in an order of their own, texts in canonical form,
+  /// and `-0.0` as `0.0`. A type that says itself what is equal, and writes equal values in different ways, needs a key coding.
   /// Opening blocks while the folder's index is read.
   ///
   /// - Parameters:
   ///   - diskConfig: Where the disk tier stands, what it may take, and for how long it keeps what.
-  ///   - memoryConfig: What the memory tier may hold; `nil` for none.
+  ///   - memoryConfig: What the memory tier may hold, by default ``MemoryConfig/standard``; `nil` for none.
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
   ///   - clock: The clock that lifetimes are measured by.
   /// - Throws: As the initialiser with a key coding.
   public convenience init(
-    diskConfig: DiskConfig, memoryConfig: MemoryConfig? = MemoryConfig(), transformer: Transformer<Value>,
+    diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, transformer: Transformer<Value>,
     sweepInterval: Duration? = .seconds(300), clock: any CacheClock = SystemClock()
   ) throws {
     try self.init(

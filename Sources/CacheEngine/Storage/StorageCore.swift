@@ -15,11 +15,12 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   let callbacks = DispatchQueue(label: "CacheEngine.storage.callbacks")
 
   private let levels: BasicCache<Key, StoredObject>
-  private let isCostLimited: Bool
+  private let costLimit: Int
   /// A key's changes are told in the order in which they were made.
   private let gate = WriteGate<Key>()
   private let executor = StorageExecutor()
   private let sweeping = Mutex<Task<Void, Never>?>(nil)
+  private let listening = Mutex<MemoryWarningSubscription?>(nil)
 
   /// Puts memory above a disk that is open, if there is to be one.
   init(
@@ -31,11 +32,12 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     self.diskConfig = diskConfig
     self.changes = changes
     self.clock = clock
-    isCostLimited = config.map { $0.totalCostLimit > 0 } ?? false
+    let costLimit = config.map(\.totalCostLimit).flatMap { $0 > 0 ? $0 : nil } ?? .max
+    self.costLimit = costLimit
     memory = config.map { config in
       Memory(
-        capacity: config.totalCostLimit == 0 ? .max : config.totalCostLimit,
-        countLimit: config.countLimit == 0 ? nil : config.countLimit, eviction: config.eviction, expiry: config.expiry,
+        capacity: costLimit, countLimit: config.countLimit == 0 ? nil : config.countLimit, eviction: config.eviction,
+        expiry: config.expiry,
         keepsExpired: config.keepsExpired, clock: clock, removalListener: { changes.lose($0, from: .memory) },
         cost: { $1.cost })
     }
@@ -52,6 +54,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
       (memory?.contains(key) ?? false) || ((try? disk?.contains(key)) ?? false)
     }
     if let sweepInterval { sweep(every: sweepInterval) }
+    if let pressure = config?.pressure { listen(to: pressure) }
   }
 
   /// Opens the disk, and puts memory above it.
@@ -96,12 +99,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   @concurrent
   func read<Answer: Sendable>(_ read: @escaping @Sendable () async throws -> Answer) async throws -> Answer {
     try Task.checkCancellation()
-    let task = executor.start(read)
-    return try await withTaskCancellationHandler {
-      try await task.value
-    } onCancel: {
-      task.cancel()
-    }
+    return try await executor.run(read)
   }
 
   /// Carries out a write while the caller's task waits, which may be cancelled.
@@ -116,21 +114,39 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   // MARK: Operations
 
   /// Whether values have to be encoded before they are stored.
-  var needsBytes: Bool { disk != nil || isCostLimited }
+  var needsBytes: Bool { disk != nil || costLimit < .max }
 
   func lookup(_ key: Key) async throws -> Lookup<StoredObject> { try await levels.lookup(key) }
 
+  /// An entry that lives in any tier comes before one that has expired in another.
   func lookupIncludingExpired(_ key: Key) async throws -> Lookup<StoredObject> {
-    try await levels.lookupIncludingExpired(key)
+    do {
+      let fresh = try await levels.lookup(key)
+      if fresh.entry != nil { return fresh }
+    } catch is CacheError {
+      // The tier above may keep what the one below cannot give; if not, this is asked below once more.
+    }
+    return try await levels.lookupIncludingExpired(key)
   }
 
   func store(_ object: StoredObject, forKey key: Key, terms: StoreTerms) async throws {
+    if disk == nil, object.cost > costLimit {
+      throw CacheError(
+        .tooLarge, "the value costs \(object.cost), more than the totalCostLimit of \(costLimit), which counts bytes",
+        level: memory?.name)
+    }
     try await gate.write(key) {
       let before = changes.isObserved(key) ? await held(key) : nil
-      try await levels.store(object, forKey: key, terms: terms.withoutCost)
+      try await levels.store(object, forKey: key, terms: bounded(terms).withoutCost)
       changes.note(.stored(key, before: before, after: object))
     }
     object.dropBytes()
+  }
+
+  /// What is stored without an expiry is kept nowhere for longer than the disk keeps it.
+  private func bounded(_ terms: StoreTerms) -> StoreTerms {
+    guard terms.expiry == nil, let disk, disk.expiry != .never else { return terms }
+    return .backFill(deadline: disk.expiry.deadline(by: clock), tags: terms.tags, created: terms.created)
   }
 
   /// What a key has now, for its observers; that it cannot be read fails no store.
@@ -200,6 +216,11 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     return keys
   }
 
+  private func listen(to source: some MemoryPressureSource) {
+    let listener = WarningListener(interval: .seconds(5), clock: clock) { [weak self] in await self?.warn() }
+    listening.withLock { $0 = MemoryWarningSubscription(to: source, listener: listener) }
+  }
+
   /// Empties memory.
   func warn() async {
     let writer = changes.beginWrite()
@@ -210,6 +231,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   /// Lets go of the disk, and empties memory, so that nothing is given any more.
   func close() async throws {
     sweeping.withLock { $0 }?.cancel()
+    listening.withLock { $0 }?.cancel()
     try await gate.writeAll {
       try await disk?.close()
       try await memory?.clear()

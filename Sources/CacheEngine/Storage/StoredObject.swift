@@ -42,6 +42,11 @@ final class StoredObject: Sendable {
     state = Mutex(initial)
   }
 
+  deinit {
+    let remains = state.withLock { $0 }
+    if remains.value != nil { Afterlife.receive(remains) }
+  }
+
   /// Lets go of the bytes when they are where they should be: they can be made again.
   func dropBytes() {
     state.withLock { state in

@@ -31,14 +31,3 @@ extension ByteCoding where Value == String {
     return coding
   }
 }
-
-extension ByteCoding where Value: Codable {
-  /// JSON whose text is canonical, so that keys that hold equal strings make equal bytes.
-  static var canonicalJSON: ByteCoding {
-    let json = ByteCoding.json
-    return ByteCoding(
-      name: json.name,
-      encode: { Data(CanonicalText.bytes(of: String(decoding: try json.encode($0), as: UTF8.self))) },
-      decode: json.decode)
-  }
-}

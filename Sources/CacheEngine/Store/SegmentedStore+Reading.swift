@@ -49,10 +49,13 @@ extension SegmentedStore {
   }
 
   /// Whether there is an entry whose lifetime has not ended, as the index knows it.
-  func holds(_ plainKey: StoreKey) -> Bool {
+  func holds(_ plainKey: StoreKey) -> Bool { created(plainKey) != nil }
+
+  /// When an entry was stored whose lifetime has not ended, as the index knows it.
+  func created(_ plainKey: StoreKey) -> Int64? {
     let key = storedKey(plainKey)
-    guard let entry = state.withLock({ $0.index.find(key) }) else { return false }
-    return entry.deadline == .max || entry.deadline > clock.now.nanoseconds
+    guard let entry = state.withLock({ $0.index.find(key) }) else { return nil }
+    return entry.deadline == .max || entry.deadline > clock.now.nanoseconds ? entry.created : nil
   }
 
   /// Finds the newest value of a key.

@@ -199,4 +199,67 @@ import Testing
     }
     #expect(try await bench.openAfterKill().value(Int.self, forKey: "key") == 300)
   }
+
+  @Test("a set that throws leaves the old value, in memory and in the file")
+  func failedSet() async throws {
+    let faults = FaultSwitch()
+    var opening = CashierOpening(
+      id: "news", location: .purgeable(in: bench.folder.path), clock: bench.clock, observer: bench.observer)
+    opening.calls = faults.calls
+    let cashier = try await Cashier.open(opening)
+    try await cashier.set("old", forKey: "key")
+    faults.failFrom(0)
+    await #expect(throws: CacheError.self) { try await cashier.set("new", forKey: "key") }
+    #expect(try await cashier.string(forKey: "key") == "old")
+    await #expect(throws: CacheError.self) { try await cashier.setInMemory("new", forKey: "key") }
+    #expect(try await cashier.string(forKey: "key") == "old")
+    await cashier.onMemoryWarning()
+    #expect(try await cashier.string(forKey: "key") == "old")
+    faults.failFrom(nil)
+    try await cashier.set("new", forKey: "key")
+    #expect(try await cashier.string(forKey: "key") == "new")
+    try await cashier.close()
+  }
+
+  @Test("what memory alone would hold and cannot is refused, and the old value stays")
+  func tooLargeForMemory() async throws {
+    let cashier = try await bench.open(memoryCapacity: 1_000)
+    try await cashier.set("old", forKey: "key")
+    let error = await #expect(throws: CacheError.self) {
+      try await cashier.setInMemory("new", forKey: "key", cost: 1_001)
+    }
+    #expect(error?.code == .tooLarge)
+    try await cashier.changeSettings { $0.isPersistent = false }
+    await #expect(throws: CacheError.self) { try await cashier.set(Data(count: 1_001), forKey: "key") }
+    #expect(try await cashier.string(forKey: "key") == "old")
+    try await cashier.set(Data(count: 1_000), forKey: "key")
+    #expect(try await cashier.data(forKey: "key")?.count == 1_000)
+    try await cashier.close()
+  }
+
+  @Test("whether an entry is valid, and since when, is known without reading its value")
+  func validWithoutReading() async throws {
+    let reads = Calls<Int>()
+    var opening = CashierOpening(
+      id: "news", location: .purgeable(in: bench.folder.path), clock: bench.clock, observer: bench.observer)
+    let real = FileCalls()
+    unsafe opening.calls.read = { file, memory, offset in
+      reads.append(memory.count)
+      return unsafe real.read(file, memory, offset)
+    }
+    let cashier = try await Cashier.open(opening)
+    try await cashier.changeSettings { $0.lifespan = .seconds(60) }
+    try await cashier.set(Data(count: 1 << 20), forKey: "key")
+    let stored = try await cashier.lastUpdate(forKey: "key")
+    await cashier.onMemoryWarning()
+    _ = reads.take()
+    #expect(try await cashier.isValid(forKey: "key"))
+    #expect(try await cashier.lastUpdate(forKey: "key") == stored)
+    bench.clock.advance(by: .seconds(60))
+    #expect(try await !cashier.isValid(forKey: "key"))
+    #expect(try await !cashier.isValid(forKey: "absent"))
+    #expect(reads.all == [])
+    try await cashier.close()
+    await #expect(throws: CacheError.self) { try await cashier.isValid(forKey: "key") }
+  }
 }

@@ -38,10 +38,83 @@ import Testing
     do {
       let cashier = try await bench.open()
       gone = cashier
-      #expect(CashierRegistry.knows(location.folder(of: "news")))
+      #expect(CashierRegistry.knows(ResolvedPath.of(location.folder(of: "news"))))
     }
     #expect(gone == nil)
-    #expect(!CashierRegistry.knows(location.folder(of: "news")))
+    #expect(!CashierRegistry.knows(ResolvedPath.of(location.folder(of: "news"))))
+  }
+
+  @Test("a folder is one cache, however its path is written: with slashes, dots, from here, or through a link")
+  func oneFolder() async throws {
+    let path = bench.folder.path
+    let link = "\(path)/link"
+    try FileManager.default.createDirectory(atPath: "\(path)/real", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(path)/real")
+    let here = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+    let spellings = ["real", "real/", "real/.", "./real//", "link", "link/../link", "real/new/.."]
+    var first: Cashier?
+    for directory in spellings.map({ "\(path)/\($0)" }) + [here + path + "/real"] {
+      let cashier = try await Cashier.open(in: .purgeable(in: directory), clock: bench.clock)
+      #expect(first == nil || cashier === first, "\(directory)")
+      first = cashier
+    }
+    try await first?.set("a", forKey: "key")
+    try await first?.close()
+    let again = try await Cashier.open(in: .purgeable(in: link), clock: bench.clock)
+    #expect(try await again.string(forKey: "key") == "a")
+    try await again.close()
+  }
+
+  @Test("a cache that is being closed is handed out to nobody, though its turn to be closed has not come")
+  func closingAndOpening() async throws {
+    let first = try await bench.open()
+    try await first.set("a", forKey: "key")
+    let gate = Gate()
+    let holder = Task { try await CashierRegistry.hold(first.folder) { try await gate.pass() } }
+    await gate.arrivals(1)
+    // It runs here until it has to wait for its turn.
+    let closing = Task.immediate { try await first.close() }
+    #expect(first.isClosed)
+    let opening = Task.immediate { try await bench.open() }
+    gate.open()
+    let second = try await opening.value
+    #expect(second !== first)
+    #expect(try await second.string(forKey: "key") == "a")
+    try await second.set("b", forKey: "key")
+    try await closing.value
+    try await holder.value
+    #expect(try await bench.open() === second)
+    #expect(try await second.string(forKey: "key") == "b")
+  }
+
+  @Test("of caches that many open, use and close at once, none is handed out whose close was asked for before")
+  func manyOpenAndClose() async throws {
+    let closed = Calls<ObjectIdentifier>()
+    let kept = Calls<Cashier>()
+    try await withThrowingTaskGroup { group in
+      for number in 0..<64 {
+        group.addTask {
+          for round in 0..<5 {
+            let before = Set(closed.all)
+            let cashier = try await bench.open()
+            // Kept, so that no other is found at its address.
+            kept.append(cashier)
+            #expect(!before.contains(ObjectIdentifier(cashier)))
+            do { try await cashier.set(round, forKey: "\(number)") } catch let error as CacheError {
+              #expect(error.code == .closed && Set(closed.all).contains(ObjectIdentifier(cashier)))
+            }
+            if number % 4 == 0 {
+              closed.append(ObjectIdentifier(cashier))
+              try await cashier.close()
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let last = try await bench.open()
+    try await last.set(-1, forKey: "0")
+    #expect(try await last.value(Int.self, forKey: "0") == -1)
   }
 
   @Test("a closed cache says so, and the name opens a new one")

@@ -219,4 +219,32 @@ import Testing
     #expect(try await level.lookupIncludingExpired("four").missReason == .expired)
     #expect(try await cashier.level(of: String.self).lookup("absent").missReason == .absent)
   }
+
+  private struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
+    struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
+      struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
+        struct ANameThatIsEvenMuchLongerThanThoseOfAllTheOtherTypesAroundItNoneOfWhichIsShort: Codable, Equatable,
+          Sendable
+        {
+          struct First: Codable, Equatable, Sendable { var number = 1 }
+          struct Other: Codable, Equatable, Sendable { var number = 1 }
+        }
+      }
+    }
+  }
+
+  @Test("a type with a name of any length is stored, read after a restart, and taken for no other")
+  func longNames() async throws {
+    typealias Long = AVeryLongNameOfATypeThatStandsInAnotherOne.AVeryLongNameOfATypeThatStandsInAnotherOne
+      .AVeryLongNameOfATypeThatStandsInAnotherOne
+      .ANameThatIsEvenMuchLongerThanThoseOfAllTheOtherTypesAroundItNoneOfWhichIsShort
+    #expect(ByteCoding<Long.First>.json.name.utf8.count > 255)
+    let cashier = try await bench.open()
+    try await cashier.set(Long.First(), forKey: "key")
+    for cashier in [cashier, try await bench.openAfterKill()] {
+      #expect(try await cashier.value(Long.Other.self, forKey: "key") == nil)
+      #expect(try await cashier.value(Long.First.self, forKey: "key") == Long.First())
+    }
+    try await cashier.close()
+  }
 }

@@ -1,4 +1,5 @@
 import CacheEngineTesting
+import Foundation
 import Synchronization
 import Testing
 
@@ -55,7 +56,7 @@ import Testing
     let level = MemoryCacheLevel<Int, Int>()
     try await level.set(1, forKey: 1)
     try await level.clear()
-    #expect(level.usage == LevelUsage(count: 0, cost: 0, capacity: 50 << 20))
+    #expect(level.usage == LevelUsage(count: 0, cost: 0, capacity: 100_000))
     try await level.set(1, forKey: 1)
     await level.onMemoryWarning()
     #expect(try await level.get(1) == nil)
@@ -70,15 +71,20 @@ import Testing
     #expect(try await level.get(1) == nil)
   }
 
-  @Test("C128 text costs its characters and numbers cost 1")
+  @Test("C128 text costs its bytes, numbers and values without a cost are counted, and the capacity has the same unit")
   func costs() async throws {
     let texts = MemoryCacheLevel<Int, String>()
     try await texts.set("äöü", forKey: 1)
-    #expect(texts.usage.cost == 3)
+    #expect(texts.usage.cost == 6)
+    #expect(texts.usage.capacity == 50 << 20)
+    // One character of many scalars, which a count of characters takes for next to nothing.
+    let accents = "e" + String(repeating: "\u{301}", count: 100_000)
+    #expect(accents.cost == 200_001)
+    #expect(URL(string: "https://example.org/ä")?.cost == 26)
     let numbers = MemoryCacheLevel<Int, Int>()
     try await numbers.set(1_000, forKey: 1)
     #expect(numbers.usage.cost == 1)
-    #expect(numbers.usage.capacity == 50 << 20)
+    #expect(numbers.usage.capacity == 100_000)
   }
 
   @Test("C129 an entry heavier than the capacity is not kept and nothing leaves for it but its own old value")

@@ -136,6 +136,22 @@ import Testing
     #expect(plain.memoryUsage?.cost == 76)
   }
 
+  @Test("a value above the limit of a storage without a disk is refused in words; the old one stays, nobody is told")
+  func tooLarge() throws {
+    let storage = try bench.inMemory(String.self, MemoryConfig(totalCostLimit: 10))
+    try storage.setObject("old", forKey: "a")
+    let (all, keys) = (Witness<StorageChange<String>>(), Witness<KeyChange<String>>())
+    storage.addStorageObserver(all) { $0.see($1) }
+    storage.addObserver(keys, forKey: "a") { $0.see($1) }
+    let error = #expect(throws: CacheError.self) { try storage.setObject("much too long", forKey: "a") }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message == "the value costs 15, more than the totalCostLimit of 10, which counts bytes")
+    #expect(try storage.object(forKey: "a") == "old")
+    #expect(all.seen == [] && keys.seen == [])
+    try storage.setObject("12345678", forKey: "a")
+    #expect(try storage.object(forKey: "a") == "12345678")
+  }
+
   @Test("H14 a value without bytes that is read as another type is a mismatch, and stays")
   func typeMismatch() throws {
     struct Plain: Sendable, Equatable { var number = 1 }

@@ -10,6 +10,9 @@ import Testing
   typealias Change = StorageChange<String>
   let bench = StorageBench()
 
+  /// What the thread is called that runs this now.
+  @TaskLocal private static var thread = ""
+
   /// An observer that stops at its first change until it is let go on.
   private final class SlowObserver: Sendable {
     let isStopped = DispatchSemaphore(value: 0)
@@ -26,10 +29,7 @@ import Testing
   /// Runs a body on a thread of its own, and returns when it has ended.
   private func onThread(_ name: String = "", _ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
-      Thread {
-        Thread.current.name = name
-        continuation.resume(with: Result { try body() })
-      }.start()
+      Thread { continuation.resume(with: Result { try Self.$thread.withValue(name, operation: body) }) }.start()
     }
   }
 
@@ -39,7 +39,7 @@ import Testing
     let (slow, witness) = (SlowObserver(), Witness<String>())
     let all = storage.changes()
     storage.addStorageObserver(slow) { slow, _ in slow.see() }
-    storage.addStorageObserver(witness) { witness, _ in witness.see(Thread.current.name ?? "") }
+    storage.addStorageObserver(witness) { witness, _ in witness.see(Self.thread) }
     async let first: Void = onThread("writer") { try storage.setObject(1, forKey: "a") }
     await withCheckedContinuation { continuation in
       Thread {
@@ -63,7 +63,7 @@ import Testing
     let (slow, threads) = (SlowObserver(), Witness<String>())
     for number in 0..<4 { try storage.setObject(number, forKey: "\(number)", expiry: .seconds(1)) }
     let all = storage.changes()
-    storage.addStorageObserver(threads) { threads, _ in threads.see(Thread.current.name ?? "") }
+    storage.addStorageObserver(threads) { threads, _ in threads.see(Self.thread) }
     storage.addStorageObserver(slow) { slow, _ in slow.see() }
     bench.clock.advance(by: .seconds(1))
     // Each finds expired what nobody has told of; none of them waits for the observer.

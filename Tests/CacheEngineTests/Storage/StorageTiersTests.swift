@@ -244,4 +244,135 @@ import Testing
     }
     #expect(await contract.violations() == [])
   }
+
+  @Test("what the disk keeps for a time, memory without a lifetime of its own keeps no longer")
+  func diskLifetime() throws {
+    var disk = bench.diskConfig
+    disk.expiry = .seconds(60)
+    let storage = try bench.open(Int.self, disk: disk, memory: MemoryConfig())
+    try storage.setObject(1, forKey: "a")
+    try storage.setObject(2, forKey: "long", expiry: .seconds(600))
+    #expect(try storage.entry(forKey: "a")?.level == "memory")
+    #expect(try storage.entry(forKey: "a")?.deadline == bench.clock.now.advanced(by: .seconds(60)))
+    bench.clock.advance(by: .seconds(60))
+    #expect(try storage.object(forKey: "a") == nil)
+    #expect(try storage.object(forKey: "long") == 2)
+    #expect(try storage.removeExpiredObjects() <= 2)
+    #expect(storage.memoryUsage?.count == 1)
+    try storage.close()
+  }
+
+  @Test("a live copy on the disk comes before one that has expired in memory, also when that is asked for")
+  func staleAndLive() throws {
+    let memory = MemoryConfig(expiry: .seconds(10), keepsExpired: .seconds(1_000))
+    let storage = try bench.open(User.self, memory: memory)
+    try storage.setObject(bench.ada, forKey: "a")
+    bench.clock.advance(by: .seconds(10))
+    let entry = try #require(try storage.staleEntry(forKey: "a"))
+    #expect(!entry.isStale)
+    #expect(entry.object == bench.ada)
+    try storage.removeAll()
+    try storage.setObject(bench.ada, forKey: "a", expiry: .seconds(10))
+    bench.clock.advance(by: .seconds(10))
+    #expect(try storage.staleEntry(forKey: "a")?.isStale == true)
+    try storage.close()
+  }
+
+  @Test("the memory that a storage on a disk has by itself is bounded, and a warning empties it")
+  func standardMemory() async throws {
+    #expect(MemoryConfig.standard.totalCostLimit == 50 << 20)
+    #expect(MemoryConfig.standard.pressure is KernelPressureSource)
+    let pressure = ManualPressureSource()
+    var memory = MemoryConfig.standard
+    memory.pressure = pressure
+    let storage = try bench.open(Int.self, memory: memory)
+    try storage.setObject(1, forKey: "a")
+    #expect(storage.memoryUsage?.count == 1)
+    let all = storage.changes()
+    pressure.send()
+    for await change in all where change == .lost("a", from: .memory, cause: .memoryWarning) { break }
+    #expect(storage.memoryUsage?.count == 0)
+    #expect(try storage.object(forKey: "a") == 1)
+    try storage.close()
+  }
+
+  private struct Place: Codable, Hashable, Sendable {
+    var number = 0.0
+    var short: Float = 0
+    var tags: Set<String> = []
+    var counts: [Int: Set<Double>] = [:]
+    var pairs: [Set<Int>: Double] = [:]
+    var bytes = Data()
+    var address = URL(string: "https://example.org")
+    var date: Date?
+    var next: [Place?] = []
+  }
+
+  @Test("keys that are equal are one key in both tiers: zeros of either sign, sets, dictionaries, forms of a text")
+  func equalKeys() throws {
+    let words = (0..<40).map { "word \($0)" } + ["caf\u{e9}"]
+    let others = words.dropLast().reversed() + ["cafe\u{301}"]
+    let numbers = (0..<40).map { $0 % 2 == 0 ? Set([$0]) : Set([$0, -$0, 7]) }
+    let first = Place(
+      number: 0, short: 0, tags: Set(words), counts: [1: [0.0, 2]],
+      pairs: Dictionary(numbers.map { ($0, 0.0) }) { $1 }, bytes: Data([1]), date: Date(timeIntervalSince1970: 1.5),
+      next: [nil, Place()])
+    var sameTags = Set<String>(minimumCapacity: 1_000)
+    for word in others { sameTags.insert(word) }
+    var samePairs = [Set<Int>: Double](minimumCapacity: 1_000)
+    for number in numbers.reversed() { samePairs[Set(Array(number).reversed())] = -0.0 }
+    var second = first
+    second.number = -0.0
+    second.short = -0.0
+    second.tags = sameTags
+    second.counts = [1: [2, -0.0]]
+    second.pairs = samePairs
+    second.next = [nil, Place(number: -0.0)]
+    #expect(first == second)
+    let storage = try Storage<Place, Int>(
+      diskConfig: bench.diskConfig, transformer: TransformerFactory.forCodable(), sweepInterval: nil, clock: bench.clock
+    )
+    try storage.setObject(1, forKey: first)
+    try storage.setObject(2, forKey: second)
+    #expect(storage.diskUsage?.count == 1)
+    try storage.removeInMemoryObject(forKey: first)
+    #expect(try storage.object(forKey: first) == 2)
+    #expect(try storage.allKeys == [first])
+    second.tags.remove("word 1")
+    #expect(try storage.object(forKey: second) == nil)
+    try storage.close()
+  }
+
+  @Test("keys are written as JSON writes them")
+  func keyBytes() throws {
+    struct Key: Codable, Hashable, Sendable {
+      var b = "text with a “quote” / and \"another\""
+      var a = [1.5, -2, 1e300]
+      var c: [String: Int?] = ["z": 1, "a": nil]
+      var d: UInt64 = .max
+      var e = Data([0, 255])
+      var f = URL(string: "https://example.org/a?b=c")
+      var g: Date? = Date(timeIntervalSince1970: 1_234.5)
+      var h: Float = 0.1
+      var i = [true, false]
+      var j = Decimal(string: "1.23456789012345678901")
+      var k = UUID()
+      var l: [Int] = []
+    }
+    let folder = bench.folder.path
+    var config = bench.diskConfig
+    config.name = "same"
+    let key = Key()
+    // Written under the coding that was the keys' before.
+    let before = try Storage<Key, Int>(
+      diskConfig: config, keyCoding: .json, transformer: TransformerFactory.forCodable(), sweepInterval: nil,
+      clock: bench.clock)
+    try before.setObject(1, forKey: key)
+    try before.close()
+    #expect(FileManager.default.fileExists(atPath: folder + "/same"))
+    let after = try Storage<Key, Int>(
+      diskConfig: config, transformer: TransformerFactory.forCodable(), sweepInterval: nil, clock: bench.clock)
+    #expect(try after.object(forKey: key) == 1)
+    try after.close()
+  }
 }

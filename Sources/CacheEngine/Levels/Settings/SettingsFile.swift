@@ -23,6 +23,9 @@ struct SettingsFile: SettingsStorage {
     var entries: [String: SettingsEntry]
   }
 
+  /// The most bytes that a list may have.
+  private static let most = 64 << 20
+
   let directory: String
   let name: String
   let calls: FileCalls
@@ -51,14 +54,15 @@ struct SettingsFile: SettingsStorage {
       var current: SettingsContents?
       let changed = try change {
         if let contents = current { return contents.entries }
-        let isCurrent = try known != nil && known?.stamp == stamp(in: folder)
-        let contents = try isCurrent ? known ?? read(in: folder) : read(in: folder)
+        let contents = try failing(with: .diskReadFailed) {
+          let isCurrent = try known != nil && known?.stamp == stamp(in: folder)
+          return try isCurrent ? known ?? read(in: folder) : read(in: folder)
+        }
         current = contents
         return contents.entries
       }
       guard let changed else { return current }
-      try write(changed, to: folder, durability)
-      return SettingsContents(entries: changed, stamp: try stamp(in: folder))
+      return SettingsContents(entries: changed, stamp: try write(changed, to: folder, durability))
     }
   }
 
@@ -79,6 +83,9 @@ struct SettingsFile: SettingsStorage {
       if failure.number == ENOENT { return SettingsContents(entries: [:], stamp: nil) }
       throw failure
     }
+    guard file.size <= Self.most else {
+      throw unusable("is larger than \(Self.most) bytes and was left as it is; clear the level")
+    }
     let bytes = Data(try file.read(file.size, at: 0))
     do {
       // Equal values are written once, and all of them have been in memory before.
@@ -94,27 +101,57 @@ struct SettingsFile: SettingsStorage {
     }
   }
 
-  private func write(_ entries: [String: SettingsEntry], to folder: StoreDirectory, _ durability: Durability) throws {
-    if entries.isEmpty {
-      try folder.remove(name)
-    } else {
-      let encoder = PropertyListEncoder()
-      encoder.outputFormat = .binary
-      let bytes = Array(try encoder.encode(List(entries: entries)))
-      let new = "\(name).new"
-      do {
-        // What a crash may have left; nobody else writes while we hold the lock.
-        try folder.remove(new)
+  /// Puts a new list in the old one's place; whatever fails leaves the old one there, or puts it back.
+  private func write(
+    _ entries: [String: SettingsEntry], to folder: StoreDirectory, _ durability: Durability
+  ) throws -> SettingsContents.Stamp? {
+    let (new, old) = ("\(name).new", "\(name).old")
+    // What a crash may have left; nobody else writes while we hold the lock.
+    for left in [new, old] { try folder.remove(left) }
+    var stamp: SettingsContents.Stamp?
+    do {
+      if !entries.isEmpty {
         let file = try folder.create(new)
-        try file.write(bytes, at: 0)
+        try file.write(try bytes(of: entries), at: 0)
         try file.sync()
-        try folder.rename(new, to: name)
-      } catch {
-        do { try folder.remove(new) } catch { /* the first failure is the one to tell */  }
-        throw error
+        stamp = try file.stamp
       }
+      // The old list keeps a name until the directory is known to be on the disk with the new one.
+      let isKept = durability == .synced ? try folder.link(name, old) : nil
+      if entries.isEmpty { try folder.remove(name) } else { try folder.rename(new, to: name) }
+      if durability == .synced {
+        do { try folder.sync() } catch {
+          switch isKept {
+          case true?: try folder.rename(old, to: name)
+          case false?: try folder.remove(name)
+          case nil: break
+          }
+          throw error
+        }
+      }
+      if isKept == true { discard(old, in: folder) }
+    } catch {
+      discard(new, in: folder)
+      throw error
     }
-    if durability == .synced { try folder.sync() }
+    return stamp
+  }
+
+  /// Removes what no list needs, now or with the next write.
+  private func discard(_ left: String, in folder: StoreDirectory) {
+    do { try folder.remove(left) } catch { /* the next write tries again, and says why it cannot */  }
+  }
+
+  private func bytes(of entries: [String: SettingsEntry]) throws -> [UInt8] {
+    let encoder = PropertyListEncoder()
+    encoder.outputFormat = .binary
+    let bytes = Array(try encoder.encode(List(entries: entries)))
+    guard bytes.count <= Self.most else {
+      throw CacheError(
+        .tooLarge,
+        "the settings in \(place) would take \(bytes.count) bytes of \(Self.most); use a disk level for large values")
+    }
+    return bytes
   }
 
   private func damaged(_ underlying: (any Error)?) -> CacheError {
@@ -140,6 +177,16 @@ extension StoreDirectory {
     let number = calls.open(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
     guard number >= 0 else { throw SystemFailure("open") }
     return StoreFile(descriptor: number, size: 0, calls: calls)
+  }
+
+  /// Gives a file a second name; `false` if there is no such file, `nil` if the file system has no second names.
+  fileprivate func link(_ name: String, _ other: String) throws -> Bool? {
+    if unsafe linkat(descriptor, name, descriptor, other, 0) == 0 { return true }
+    switch errno {
+    case ENOENT: return false
+    case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK: return nil
+    default: throw SystemFailure("link")
+    }
   }
 
   /// Waits until no other program holds the directory.

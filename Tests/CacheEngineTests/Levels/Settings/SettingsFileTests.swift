@@ -105,6 +105,70 @@ import Testing
     #expect(order.withLock { $0 } == ["sync", "sync", "rename", "sync", "rename", "sync"])
   }
 
+  @Test(
+    "A synced change whose folder could not be synced has not taken effect, in memory or in the file",
+    arguments: [0, 1])
+  func takenBack(count: Int) async throws {
+    let isRenamed = Mutex(false)
+    let fails = Mutex(false)
+    let real = FileCalls()
+    var calls = FileCalls()
+    calls.rename = { folder, old, new in
+      isRenamed.withLock { $0 = true }
+      return real.rename(folder, old, new)
+    }
+    calls.unlink = { folder, name in
+      if name == "d.plist" { isRenamed.withLock { $0 = true } }
+      return real.unlink(folder, name)
+    }
+    calls.sync = { file in
+      guard fails.withLock({ $0 }), isRenamed.withLock({ $0 }) else { return real.sync(file) }
+      errno = EIO
+      return -1
+    }
+    let level = try open(durability: .synced, calls: calls)
+    if count > 0 { try await level.set(Data("old".utf8), forKey: "a") }
+    let old = count > 0 ? Data("old".utf8) : nil
+    let changes: [() async throws -> Void] = [
+      { try await level.set(Data("new".utf8), forKey: "a") }, { try await level.clear() },
+    ]
+    for change in changes.prefix(count + 1) {
+      isRenamed.withLock { $0 = false }
+      fails.withLock { $0 = true }
+      await expectError(.diskWriteFailed) { try await change() }
+      fails.withLock { $0 = false }
+      #expect(try await level.get("a") == old)
+      await level.onMemoryWarning()
+      #expect(try await level.get("a") == old)
+    }
+    try await level.set(Data("newest".utf8), forKey: "a")
+    #expect(try await level.get("a") == Data("newest".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["d.plist"])
+  }
+
+  @Test("A file of impossible length is refused without being read, and is gone after a clear")
+  func sparse() async throws {
+    let level = try open()
+    try await level.set(Data("old".utf8), forKey: "a")
+    #expect(unsafe truncate(folder.path + "/d.plist", 1 << 40) == 0)
+    await level.onMemoryWarning()
+    await expectError(.unusableStore) { _ = try await level.get("a") }
+    await expectError(.unusableStore) { try await level.set(Data(), forKey: "a") }
+    try await level.clear()
+    #expect(try await level.get("a") == nil)
+  }
+
+  @Test("What is no file in the file's place fails every call with an error of the cache's own")
+  func noFile() async throws {
+    let level = try open()
+    try FileManager.default.createDirectory(atPath: folder.path + "/d.plist", withIntermediateDirectories: true)
+    await level.onMemoryWarning()
+    await expectError(.diskReadFailed) { _ = try await level.get("a") }
+    await expectError(.diskReadFailed) { try await level.set(Data(), forKey: "a") }
+    await expectError(.diskReadFailed) { try await level.remove("a") }
+    await expectError(.diskWriteFailed) { try await level.clear() }
+  }
+
   @Test("A damaged file is an error for every call, and stays as it is until the level is cleared")
   func damaged() async throws {
     let level = try open()
@@ -226,6 +290,13 @@ import Testing
     stores[0].dropCopy()
     #expect(try await stores[0].entries().count == 100)
     #expect(!stores[0].isUnread)
+  }
+
+  private func expectError(
+    _ code: CacheError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+  ) async {
+    let error = await #expect(throws: CacheError.self, sourceLocation: sourceLocation) { try await body() }
+    #expect(error?.code == code, sourceLocation: sourceLocation)
   }
 
   private static func calls(failing step: String, if isBroken: @escaping @Sendable () -> Bool) -> FileCalls {
