@@ -63,7 +63,7 @@ import Testing
   @Test("P13 a store whose file of secrets was removed opens neither with its key nor without one")
   func withoutSecrets() async throws {
     _ = try await filled()
-    try FileManager.default.removeItem(atPath: folder.path + "/keys")
+    for name in ["keys", "keys-copy"] { try FileManager.default.removeItem(atPath: folder.path + "/" + name) }
     try expect(.notEncrypted, "was removed", Keys.first)
     let records = try folder.files().filter { $0.key.hasPrefix("log-") }.mapValues { $0.count - 3 }
     let error = #expect(throws: CacheError.self) { try folder.open(nil) }
@@ -71,32 +71,107 @@ import Testing
     #expect(try folder.files().filter { $0.key.hasPrefix("log-") }.mapValues(\.count) == records)
   }
 
-  @Test("P13 a file of secrets that was changed at any byte, cut, or taken from another store opens nothing")
+  @Test(
+    "P13 where one of both files of secrets was changed, cut or removed, the other one opens the store and mends it")
   func changedSecrets() async throws {
     let intact = try await filled()
     let secrets = try #require(intact["keys"])
+    #expect(intact["keys-copy"] == secrets)
+    for name in ["keys", "keys-copy"] {
+      for place in stride(from: 0, to: secrets.count, by: 7) {
+        var changed = secrets
+        changed[place] ^= 0x10
+        try folder.write(changed, to: name)
+        // Who only looks mends nothing.
+        let look = try folder.open(access: .readOnly)
+        #expect(try await look.get("3") == marked("3"))
+        #expect(try folder.bytes(of: name) == changed)
+        let level = try folder.open()
+        #expect(try await level.get("3") == marked("3"))
+        try await level.close()
+        #expect(try folder.bytes(of: "keys") == folder.bytes(of: "keys-copy"))
+      }
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+      try await folder.open().close()
+      #expect(folder.names.contains(name))
+    }
+  }
+
+  @Test(
+    "P13 where both files of secrets are damaged that is told, and not that the key is wrong; and the other way round")
+  func damagedSecrets() async throws {
+    let intact = try await filled()
+    let secrets = try #require(intact["keys"])
+    func write(_ bytes: [UInt8]) throws { for name in ["keys", "keys-copy"] { try folder.write(bytes, to: name) } }
     for place in secrets.indices {
       var changed = secrets
       changed[place] ^= 0x10
-      try folder.write(changed, to: "keys")
-      let error = #expect(throws: CacheError.self) { try folder.open() }
-      #expect(error?.code == ((8..<16).contains(place) ? .unusableStore : .wrongKey))
+      try write(changed)
+      try expect(.unusableStore, "damaged, whatever the key is", Keys.first)
     }
     for count in [0, 7, 16, 60, secrets.count - 1] {
-      try folder.write(Array(secrets.prefix(count)), to: "keys")
-      let error = #expect(throws: CacheError.self) { try folder.open() }
-      #expect(error?.code == .wrongKey)
+      try write(Array(secrets.prefix(count)))
+      try expect(.unusableStore, "damaged, whatever the key is", Keys.first)
     }
-    try folder.write(secrets, to: "keys")
+    try write(secrets)
     #expect(try folder.files() == intact)
+    try expect(.wrongKey, "was not given", Keys.second)
     // Another store's secrets open, with the same key; not one record does.
     let other = EncryptedFolder()
     try await other.open().close()
-    try folder.write(try other.bytes(of: "keys"), to: "keys")
+    try write(try other.bytes(of: "keys"))
     let level = try folder.open()
     for number in 0..<5 { #expect(try await level.get("\(number)") == nil) }
     #expect(try await level.contents().isEmpty)
     try await level.close()
+  }
+
+  @Test("P2 a file of secrets of a terabyte ends no program, and its copy opens the store")
+  func hugeSecrets() async throws {
+    _ = try await filled()
+    let handle = try FileHandle(forUpdating: URL(filePath: folder.path + "/keys"))
+    try handle.truncate(atOffset: 1 << 40)
+    try handle.close()
+    let level = try folder.open()
+    #expect(try await level.get("3") == marked("3"))
+    try await level.close()
+  }
+
+  @Test("P4 P13 an encrypted store of the first format is opened, gets a copy of its secrets, and is written on")
+  func firstFormat() async throws {
+    let secrets = """
+      Q0FFX0tFWVMBAAAAAAAAAAE74wP8dvrtUvMeVM1mVVqfRp3V/OXx0E8SB/iDEBklLuYUN5OmEy77z4xP/DX7rxRbFJIJTZvveAv27V/lM9plKC
+      GwymrLawzp9/d0GOHiT40iMUkeqh4Nwe2+Sm3wDygsEnp9OZ3sm3ovnmU=
+      """
+    let log = """
+      Q0FDRV9MT0cBAAAAAAAAAE/icYrh8AeqAQAAAAAAAAAzZHhuJF7HgENFQzEBAQIAAQAAAAAAAAAgAAAAAAAAAEQAAAAAAAAAjwAAAAAAAADkvS
+      MG5WvqGCZyxwfDAgAABaxYJ8np3Iv/////////fwMAAAAAAAAATiss4lCBmi4RMpYZKjjHEa4B7oe4F1i30rqSjBVz8c/mjIsWUohu6TmHCULp
+      7ZQzxl+87TZQ9jVAAAAANmRlOTQ5YWVhNGQwMmZlZWRhOWY0MzU4NWI2YjNiOTNhZjQ2MTliMWRjZWQ2Yzg2YjllMGNmZmI2OWQzOTczNk8AAA
+      ABO+MD/Hb67VKZlBmfof3bkvvSk/TyjJARjicR6Jw7T1py/huIz2kU9iu7dkdjUINAGtauAhKW+DfzBGSwt7NjG3A3Az0cgb4vqu0bk7xoATvj
+      A/x2+u1SIQlccr944aDMBWV64mGXHHsSV5kVM2mZgpP6UGgP8ZMLzVBBYnVO/Q3r+2P4wuiyV4cxAAAAAABDRUMxAQECAAIAAAAAAAAAIAAAAA
+      AAAAAAAAAAAAAAAIkAAAAAAAAAesEzBuVr6hi8ddcHwwIAAAWsWCfJ6dyL/////////38FAAAAAAAAAAr7x8SX11N+k68M9IKfPyr6B+I/XIjY
+      JtgIGI1rqr39Rx/SPuscilMqZoy9YcexGSOrPmUgcpHhRwAAAAE74wP8dvrtUiyAfEByAAojEzf6McHf1u3s5lHcIeANDIRALADpSyeUHFeBVf
+      mwp8fcr2M9fTa0Qf/1g7KV+uAjL7eIo5wTATvjA/x2+u1SOGbus9j886MJH30xPp9URQopV2Y+HMylwlD/ij7ztxnp25HCzczYPd7/nX95snGw
+      HqbrFZMAAAAAAAAA
+      """
+    try FileManager.default.createDirectory(
+      atPath: folder.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for (name, text) in [("keys", secrets), ("log-0000000000000001", log)] {
+      let bytes = try #require(Data(base64Encoded: text, options: .ignoreUnknownCharacters))
+      try folder.write(Array(bytes), to: name)
+    }
+    try expect(.wrongKey, "was not given", Keys.second)
+    #expect(!folder.names.contains("keys-copy"))
+    for round in 0..<2 {
+      let level = try folder.open()
+      #expect(try await level.get("short") == Data("one".utf8))
+      #expect(try await level.get("over") == Data("three".utf8))
+      #expect(try await level.lookup("short").entry?.tags == ["red"])
+      #expect(try await level.get("new") == (round == 0 ? nil : marked("new")))
+      try await level.set(marked("new"), forKey: "new")
+      try await level.close()
+      #expect(try folder.bytes(of: "keys") == folder.bytes(of: "keys-copy"))
+    }
   }
 
   @Test("P6 P13 a cipher that cannot seal fails the write with a clear error, and the old value stays")

@@ -100,6 +100,10 @@ public struct SystemClock: CacheClock {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
+  private static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+
   // FNV-1a over the kernel's boot identifier. Where there is none, 0: then every start counts as a new boot.
   private static let boot: UInt64 = {
     #if os(Linux)
@@ -108,7 +112,15 @@ public struct SystemClock: CacheClock {
       defer { close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 36)
       guard unsafe pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return 0 }
-      return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+      return hash(bytes)
+    #elseif canImport(Darwin)
+      // The session's identifier, and where a sandbox keeps it the moment of the start.
+      for name in ["kern.bootsessionuuid", "kern.boottime"] {
+        var length = 64
+        var bytes = [UInt8](repeating: 0, count: length)
+        if unsafe sysctlbyname(name, &bytes, &length, nil, 0) == 0, length > 0 { return hash(bytes.prefix(length)) }
+      }
+      return 0
     #else
       return 0
     #endif

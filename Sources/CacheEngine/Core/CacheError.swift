@@ -45,6 +45,8 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let notEncrypted = Code(rawValue: "notEncrypted")
     /// A key cannot be used for encryption, or a cipher failed to seal; nothing was written.
     public static let encryptionFailed = Code(rawValue: "encryptionFailed")
+    /// A level cannot be made as it was asked for.
+    public static let invalidSetting = Code(rawValue: "invalidSetting")
     /// A settings domain has a name that cannot be that of a file.
     public static let invalidDomain = Code(rawValue: "invalidDomain")
     /// The shared caches were configured after one of them had been used.

@@ -127,7 +127,7 @@ public final class DiskCacheInspection: Sendable {
       let store = view.store
       do {
         var allocated = 0
-        for name in try store.directory.names() where FileName.isOurs(name) || name == StoreSealing.fileName {
+        for name in try store.directory.names() where FileName.isOurs(name) || StoreSealing.fileNames.contains(name) {
           allocated += store.directory.allocatedBytes(of: name)
         }
         let isCurrent = try store.isCurrent()

@@ -21,6 +21,10 @@ import Synchronization
 /// ``CacheError/Code/inUse``, and may open it for reading only. Reading what the page cache holds happens where the
 /// caller runs; everything that may wait for the disk runs on threads of the store.
 ///
+/// All levels that have a directory open in a process share its capacity and its clock; another capacity or clock is an error
+/// (``CacheError/Code/invalidSetting``). On iOS, close a level in an app group's container before the app is suspended.
+/// <doc:ThreatModel> says what is promised against whom, and what is ever deleted.
+///
 /// A level that is released without ``close()`` lets go of the directory a moment later, and writes its index then, so that
 /// the next opening is quick as well; only a process that ends meanwhile leaves an opening that reads the whole log.
 public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
@@ -61,7 +65,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
-  ///   ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
+  ///   ``CacheError/Code/invalidSetting``, ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
   ///   ``CacheError/Code/diskWriteFailed``.
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
@@ -84,8 +88,14 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     removalListener: (@Sendable (Removal<Key>) -> Void)?, calls: FileCalls,
     cipher: (any StoreCipher)? = nil
   ) throws {
-    precondition(capacity >= 1 << 20, "a disk level needs at least 1 MiB")
-    precondition(valueCoding.name.utf8.count <= 255, "a coding's name has at most 255 bytes")
+    guard capacity >= 1 << 20 else {
+      throw CacheError(
+        .invalidSetting, "a disk level needs a capacity of at least 1 MiB (1048576 bytes), and was given \(capacity)",
+        level: name)
+    }
+    guard valueCoding.name.utf8.count < 1 << 16 else {
+      throw CacheError(.invalidSetting, "the name of a coding has at most 65535 bytes", level: name)
+    }
     self.name = name
     self.expiry = expiry
     self.keepsExpired = keepsExpired

@@ -62,9 +62,16 @@ package struct FileCalls: Sendable {
   /// Waits until the bytes of a file, or the entries of a directory, are on the disk.
   package var sync: @Sendable (Int32) -> Int32 = { descriptor in
     #if canImport(Darwin)
-      fcntl(descriptor, F_FULLFSYNC)
+      var status = stat()
+      let isDirectory = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      if !isDirectory {
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+        // Directories, SMB and exFAT do not know it. What failed otherwise has failed.
+        guard [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL, ENOSYS].contains(errno) else { return -1 }
+      }
+      return fsync(descriptor)
     #else
-      fdatasync(descriptor)
+      return fdatasync(descriptor)
     #endif
   }
   /// Of an open file or directory.

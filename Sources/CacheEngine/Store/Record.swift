@@ -69,10 +69,14 @@ struct RecordHeader: Equatable, Sendable {
   enum Kind: UInt8 { case value = 1, tombstone, cleared, ended }
 
   static let size = 104
+  /// No record is longer: nobody has such keys.
+  static let longest = 1 << 30
   static let magic: UInt32 = 0x3143_4543  // "CEC1"
   static let version: UInt8 = 1
   /// The value stands in a file of its own, and the record holds that file's number and length.
   static let hasOwnFile: UInt16 = 1
+  /// Everything before the record in its segment was on the disk when the record was written.
+  static let followsSync: UInt16 = 4
   /// The record is that of an encrypted store.
   static let isSealed: UInt16 = 2
 

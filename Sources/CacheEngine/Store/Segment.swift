@@ -16,6 +16,36 @@ final class Segment: Sendable {
     self.file = file
   }
 
+  /// Nothing longer is written, but for a single record that does not fit.
+  static let longest = 8 << 20
+
+  /// How much of a file of this length can be records; the rest was not written by a store.
+  func extent(of size: Int, salt: UInt64) throws -> Int {
+    guard size > Self.longest else { return size }
+    let head = try file.read(RecordHeader.size, at: Self.headSize)
+    let first = unsafe head.withUnsafeBytes { unsafe RecordHeader($0, salt: salt)?.recordLength } ?? 0
+    return min(size, max(Self.longest, Self.headSize + (first <= RecordHeader.longest ? first : 0)))
+  }
+
+  // MARK: Which segment has records
+
+  static let begunSize = 16
+
+  /// What the lock says of the newest segment that got a record: that one cannot be empty, and not be missing.
+  static func begun(_ number: UInt64, salt: UInt64) -> [UInt8] {
+    var writer = ByteWriter()
+    writer.put(number)
+    writer.put(Checksum.of(writer.bytes, seed: salt))
+    return writer.bytes
+  }
+
+  /// The number; `nil` if none is there.
+  static func begun(in bytes: [UInt8], salt: UInt64) -> UInt64? {
+    guard bytes.count >= begunSize else { return nil }
+    let number = unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(as: UInt64.self).littleEndian }
+    return begun(number, salt: salt) == Array(bytes.prefix(begunSize)) ? number : nil
+  }
+
   var name: String { Self.name(number) }
 
   static func name(_ number: UInt64) -> String { FileName.segment.name(number) }
@@ -82,6 +112,6 @@ enum FileName: String, CaseIterable {
     let digits = name.dropFirst(4)
     guard digits.allSatisfy({ $0.isHexDigit && !$0.isUppercase }) else { return nil }
     // None of ours is so high, and the next number is this one and one more.
-    return UInt64(digits, radix: 16).flatMap { $0 < 1 << 62 ? $0 : nil }
+    return UInt64(digits, radix: 16).flatMap { $0 < 1 << 63 ? $0 : nil }
   }
 }

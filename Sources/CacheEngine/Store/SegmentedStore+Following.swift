@@ -70,8 +70,9 @@ extension SegmentedStore {
       }
       standing.append(segment)
       seenLength = size
-      guard size > start else { continue }
-      scans.append((segment, SegmentScan(try segment.file.read(size - start, at: start), from: start, salt: salt)))
+      let extent = try segment.extent(of: size, salt: salt)
+      guard extent > start else { continue }
+      scans.append((segment, SegmentScan(try segment.file.read(extent - start, at: start), from: start, salt: salt)))
     }
     state.withLock { state in
       let isOneGone = state.segments.contains { standing.segment($0.number) == nil }

@@ -115,7 +115,8 @@ extension SegmentedStore {
       let file = try directory.open(FileName.value.name(number), forWriting: false)
       guard file.size == length, let memory = ValueMemory(count: length) else { return nil }
       return try unsafe file.read(into: memory.bytes, at: 0) == length ? memory.data() : nil
-    } catch let failure as SystemFailure where failure.number == ENOENT || failure.number == ELOOP {
+    } catch let failure as SystemFailure where failure.number == ENOENT || OpenedStore.notOurs.contains(failure.number)
+    {
       return nil
     }
   }

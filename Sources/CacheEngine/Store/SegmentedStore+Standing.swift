@@ -27,12 +27,16 @@ extension SegmentedStore {
     let isSame = directory.identity == old.directory.identity
     let names = try directory.names()
     let numbers = Set(names.compactMap { FileName.segment.number(in: $0) })
-    if !isSame, names.contains(where: { $0 != FileName.lock && FileName.isOurs($0) }) {
+    if !isSame,
+      names.contains(where: {
+        $0 != FileName.lock && FileName.isOurs($0) || StoreSealing.fileNames.contains($0)
+      })
+    {
       throw unusable("holds another store now")
     }
     var lock = old.lock
     if try !isSame || lock?.isLinked() != true {
-      let file = try directory.open(FileName.lock, forWriting: true, create: true)
+      let file = try directory.openLock()
       guard try file.lock() else {
         throw CacheError(.inUse, "another program writes to the store in \(directory.path) since it was removed")
       }

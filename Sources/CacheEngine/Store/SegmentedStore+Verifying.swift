@@ -69,7 +69,7 @@ extension SegmentedStore {
     let file: StoreFile
     do { file = try directory.open(own, forWriting: false) } catch let failure as SystemFailure {
       // Too many open files are not the entry's fault.
-      guard [ENOENT, ELOOP, EINVAL].contains(failure.number) else { throw failure }
+      guard failure.number == ENOENT || OpenedStore.notOurs.contains(failure.number) else { throw failure }
       return damage(own, "the file is not there")
     }
     guard file.size == entry.ownFileLength else { return damage(own, "the file has another length") }
@@ -85,14 +85,23 @@ extension SegmentedStore {
     let directory = directory
     let segments = Set(state.withLock { $0.segments.map(\.number) })
     let values = ownFiles()
+    for number in state.withLock({ $0.cutSegments }) {
+      report.note(
+        StoreReport.Damage(
+          key: "", file: Segment.name(number),
+          reason: "the end of the file is missing, and what it replaced or removed may be back"))
+      guard repairing else { continue }
+      _ = state.withLock { $0.cutSegments.remove(number) }
+      report.repaired += 1
+    }
     report.accountedBytes = state.withLock { $0.allocatedBytes }
     for name in try directory.names()
-    where name != FileName.lock && name != FileName.checkpoint && name != StoreSealing.fileName {
+    where name != FileName.lock && name != FileName.checkpoint && !StoreSealing.fileNames.contains(name) {
       let segment = FileName.segment.number(in: name).flatMap { segments.contains($0) ? $0 : nil }
       let value = FileName.value.number(in: name).flatMap { number in values[number].map { (number, $0) } }
       guard segment != nil || value != nil else {
         report.note(stray: name)
-        if repairing, FileName.isOurs(name) {
+        if repairing, FileName.isOurs(name), !directory.isDirectory(name) {
           try directory.remove(name)
           report.repaired += 1
         }
@@ -108,7 +117,10 @@ extension SegmentedStore {
       }
     }
     report.allocatedBytes += directory.allocatedBytes(of: FileName.checkpoint)
-    report.allocatedBytes += directory.allocatedBytes(of: StoreSealing.fileName)
+    // Who looks without the key does not count them.
+    for name in StoreSealing.fileNames where sealing != nil {
+      report.allocatedBytes += directory.allocatedBytes(of: name)
+    }
     return report
   }
 

@@ -6,6 +6,13 @@ import Synchronization
 #else
   internal import Foundation
 #endif
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
 
 /// A change that waits for its turn.
 struct WriteJob: Sendable {
@@ -57,6 +64,9 @@ extension SegmentedStore {
     guard value.count + key.bytes.count <= limits.longestValue, type.count < 1 << 16 else {
       throw CacheError(
         .tooLarge, "a value of \(value.count) bytes does not fit into a store of \(limits.capacity) bytes")
+    }
+    guard key.bytes.count <= RecordHeader.longest / 2 else {
+      throw CacheError(.tooLarge, "a key of \(key.bytes.count) bytes is longer than any that a store takes")
     }
     let content = try content(key, type: type, value: value, tags: tags, times: times, cost: cost)
     var (record, own) = content.prepared(limits, salt: salt)
@@ -199,15 +209,21 @@ extension SegmentedStore {
   /// Begins a new segment, which becomes the one that is appended to.
   func makeSegment() throws -> Segment {
     settleSegments()
-    let number = state.withLock { state in
-      state.lastSegmentNumber += 1
-      return state.lastSegmentNumber
+    // What somebody put there under the next number is left alone.
+    var new: (number: UInt64, file: StoreFile)?
+    while new == nil {
+      let number = state.withLock { state in
+        state.lastSegmentNumber += 1
+        return state.lastSegmentNumber
+      }
+      do {
+        new = (number, try directory.open(Segment.name(number), forWriting: true, create: true, isNew: true))
+      } catch let failure as SystemFailure where failure.number == EEXIST {}
     }
-    let file = try directory.open(Segment.name(number), forWriting: true, create: true)
+    guard let (number, file) = new else { throw SystemFailure("open", EEXIST) }
     do {
       // A new file is not truncated: ext4 takes a file that was for one whose contents are replaced, and writes all of it to
       // the disk when it is closed, which is when a segment goes and nobody needs it any more.
-      if file.size > 0 { try file.truncate(to: 0) }
       try file.write(Segment.head(number: number, salt: salt), at: 0)
     } catch {
       try? directory.remove(Segment.name(number))
@@ -222,6 +238,14 @@ extension SegmentedStore {
       state.isSealed = false
     }
     return segment
+  }
+
+  /// Notes in the lock that a segment has records, so that one that was emptied is not taken for a new one.
+  ///
+  /// What the lock does not say is only not known.
+  func noteBegun(_ number: UInt64) {
+    let lock = place.withLock { $0.lock }
+    try? lock?.write(Segment.begun(number, salt: salt), at: 0)
   }
 
   func removeCheckpoint() throws {
@@ -242,7 +266,10 @@ extension SegmentedStore {
     let lasting = entries.filter { _, entry, _ in
       entry.deadline > reading.now || entry.header.times.deadline(at: reading) <= reading.now
     }
-    let bytes = Checkpoint(segments: lengths, entries: lasting).bytes(salt: salt)
+    let counters = writer.withLock { $0 }
+    let bytes = Checkpoint(
+      segments: lengths, entries: lasting, sequence: counters.sequence, fileNumber: counters.fileNumber
+    ).bytes(salt: salt)
     let size = StoreIndex.blocks(bytes.count)
     guard allocated + size <= limits.capacity else {
       return try removeCheckpoint()

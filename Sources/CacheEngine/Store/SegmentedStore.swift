@@ -52,6 +52,12 @@ final class SegmentedStore: Sendable {
     var isDirectoryChanged = false
     /// The newest segment takes no more: a wait for the disk failed, and what the disk has of it is not known.
     var isSealed = false
+    /// Segments of which the end was missing when the store was opened: what it replaced or removed may be back.
+    var cutSegments: Set<UInt64> = []
+    /// The disk did not give all of the log when the store was opened: a checkpoint would say that there was no more.
+    var isLogUnread = false
+    /// What was written so far is on the disk, and the next record says so.
+    var isAllSynced = false
     /// Segments that end in what was taken back and could not be cut off yet, with the length they should have.
     var uncut: [UInt64: Int] = [:]
     /// Values in files of their own that nothing points to, and that could not be removed yet.
@@ -176,7 +182,7 @@ struct StoreLimits: Sendable, Equatable {
 
   init(capacity: Int) {
     self.capacity = capacity
-    segmentBytes = min(max(capacity / 32, 32 << 10), 8 << 20) & ~4_095
+    segmentBytes = min(max(capacity / 32, 32 << 10), Segment.longest) & ~4_095
     ownFileThreshold = min(segmentBytes / 4, 256 << 10)
   }
 

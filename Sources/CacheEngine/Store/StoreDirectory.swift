@@ -115,6 +115,17 @@ final class StoreDirectory: Sendable {
     return StoreFile(descriptor: opened, size: status.size, calls: calls)
   }
 
+  /// Opens the file that who writes holds the lock of.
+  func openLock() throws -> StoreFile {
+    do { return try open(FileName.lock, forWriting: true, create: true) } catch let failure as SystemFailure
+      where OpenedStore.notOurs.contains(failure.number)
+    {
+      throw CacheError(
+        .unusableStore, "\(path)/\(FileName.lock) is not the file that a store locks; move it away to use the directory"
+      )
+    }
+  }
+
   /// Names in the directory.
   func names() throws -> [String] { try system("readdir") { calls.names(descriptor) } }
 
@@ -138,6 +149,15 @@ final class StoreDirectory: Sendable {
   }
 
   func sync() throws { _ = try system("fsync") { calls.sync(descriptor) } }
+
+  /// How long a file is; `nil` if there is none.
+  func size(of name: String) throws -> Int? {
+    do { return try system("fstatat") { calls.statusOf(descriptor, name, AT_SYMLINK_NOFOLLOW) }.size } catch let failure
+      as SystemFailure where failure.number == ENOENT
+    {
+      return nil
+    }
+  }
 
   /// What a file takes on the disk; 0 if that cannot be told.
   func allocatedBytes(of name: String) -> Int {

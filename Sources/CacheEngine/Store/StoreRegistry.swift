@@ -46,12 +46,13 @@ enum StoreRegistry {
     try open.withLock { stores in
       if let shared = stores[directory.identity], let store = shared.store {
         guard shared.users > 0 else { return nil }
+        try store.expectSettings(capacity, clock)
         try store.expectCipher(cipher, directory)
         stores[directory.identity]?.users += 1
         if durability == .synced { store.expectSyncedWrites() }
         return store
       }
-      let lock = try directory.open(FileName.lock, forWriting: true, create: true)
+      let lock = try directory.openLock()
       guard try lock.lock() else {
         throw CacheError(.inUse, "another program writes to the store in \(directory.path)")
       }
@@ -110,7 +111,7 @@ enum StoreRegistry {
     // Before anything that a wrong key could harm.
     let sealing = isBlind ? nil : try StoreSealing.open(directory, cipher: cipher, access: access)
     let isEncrypted = isBlind || sealing != nil
-    let opened = try OpenedStore(directory, access: access, clock: clock, isEncrypted: isEncrypted)
+    let opened = try OpenedStore(directory, access: access, clock: clock, isEncrypted: isEncrypted, lock: lock)
     guard isEncrypted || !opened.state.index.isSealed else { throw StoreSealing.needsCipher(directory) }
     let store = SegmentedStore(
       directory: directory, access: access, limits: StoreLimits(capacity: capacity), clock: clock, lock: lock,
@@ -121,6 +122,20 @@ enum StoreRegistry {
 }
 
 extension SegmentedStore {
+  /// Checks that another level on this directory asks for what the store has: there is one capacity and one time.
+  fileprivate func expectSettings(_ capacity: Int, _ clock: any CacheClock) throws {
+    guard capacity == limits.capacity else {
+      throw CacheError(
+        .invalidSetting,
+        "the store in \(directory.path) is open with a capacity of \(limits.capacity) bytes, which all its levels share; another one was asked for: \(capacity)"
+      )
+    }
+    guard type(of: clock) == type(of: self.clock), clock.bootIdentifier == self.clock.bootIdentifier else {
+      throw CacheError(
+        .invalidSetting, "the store in \(directory.path) is open with another clock, which all its levels share")
+    }
+  }
+
   /// Makes everything fit before the store is used.
   fileprivate func trim() throws {
     var batch = WriteBatch(store: self, isSyncing: false)

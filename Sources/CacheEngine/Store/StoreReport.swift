@@ -3,6 +3,8 @@ public struct StoreReport: Sendable, Equatable {
   /// An entry that is not as it was written.
   public struct Damage: Sendable, Equatable {
     /// A short hash of the key; keys themselves do not belong into reports.
+    ///
+    /// Empty for damage of the log itself.
     public var key: String
     /// The file that holds the entry.
     public var file: String

@@ -1,16 +1,30 @@
 import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// The secrets of an encrypted store, and how a record is sealed with them.
 ///
-/// The file `keys` in the directory holds, sealed, a random secret and the identifiers of all keys that records may be
-/// sealed with. Whoever opens the file has a right key, and no other key touches anything. The secret names keys and tags,
+/// The file `keys` in the directory, and its copy `keys-copy`, hold, sealed, a random secret and the identifiers of all keys
+/// that records may be sealed with. Whoever opens the file has a right key, and no other key touches anything. A checksum
+/// tells a file that was changed from a key that is not the right one. The secret names keys and tags,
 /// so that names outlive a change of key and tell nothing about another directory; and it is part of every binding, so
 /// that no record of another directory is ever taken for one of this.
 final class StoreSealing: Sendable {
   static let fileName = "keys"
+  static let copyName = "keys-copy"
+  static let fileNames = [fileName, copyName]
+  /// No file of secrets is longer.
+  private static let longest = 1 << 20
   static let secretLength = 32
   private static let magic: UInt64 = 0x5359_454b_5f45_4143  // "CAE_KEYS"
-  private static let version: UInt64 = 1
+  /// Since 2 a checksum ends the file, and there is a copy of it; what writes makes that of 1.
+  private static let version: UInt64 = 2
   /// What is bound beside the secret changes with the format of records.
   private static let recordVersion: UInt8 = 1
 
@@ -25,8 +39,8 @@ final class StoreSealing: Sendable {
     self.keys = Mutex(keys)
   }
 
-  /// What the file of the secrets takes on the disk.
-  var allocatedBytes: Int { StoreIndex.blocks(1) }
+  /// What the file of the secrets and its copy take on the disk.
+  var allocatedBytes: Int { 2 * StoreIndex.blocks(1) }
 
   // MARK: The file
 
@@ -39,7 +53,7 @@ final class StoreSealing: Sendable {
     -> StoreSealing?
   {
     let names = try directory.names()
-    let isEncrypted = names.contains(fileName)
+    let isEncrypted = fileNames.contains { names.contains($0) }
     guard let cipher else {
       if isEncrypted { throw needsCipher(directory) }
       return nil
@@ -56,10 +70,41 @@ final class StoreSealing: Sendable {
       if access == .readWrite { try sealing.write(to: directory) }
       return sealing
     }
-    let file = try directory.open(fileName, forWriting: false)
-    let sealing = try StoreSealing(reading: try file.read(file.size, at: 0), cipher, directory)
-    try sealing.check(directory, access)
+    let files = try fileNames.map { try read($0, directory) }
+    guard let bytes = files.first(where: { $0.map(isWhole) ?? false }) ?? files[0] else {
+      throw isDamaged(directory)
+    }
+    let sealing = try StoreSealing(reading: bytes, cipher, directory)
+    try sealing.check(directory, access, isCurrent: isWhole(bytes) && files.allSatisfy { $0 == bytes })
     return sealing
+  }
+
+  /// The bytes of a file of secrets; `nil` if there is none that can be one.
+  private static func read(_ name: String, _ directory: StoreDirectory) throws -> [UInt8]? {
+    do {
+      let file = try directory.open(name, forWriting: false)
+      return file.size <= longest ? try file.read(file.size, at: 0) : nil
+    } catch let failure as SystemFailure
+      where [ENOENT, EIO].contains(failure.number) || OpenedStore.notOurs.contains(failure.number)
+    {
+      return nil
+    }
+  }
+
+  /// Whether a file is as it was written; one of version 1 cannot tell.
+  private static func isWhole(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count > 24 else { return false }
+    let sum = unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self).littleEndian
+    }
+    return Checksum.of(Array(bytes.dropLast(8)), seed: magic) == sum
+  }
+
+  private static func isDamaged(_ directory: StoreDirectory) -> CacheError {
+    CacheError(
+      .unusableStore,
+      "the files \"keys\" and \"keys-copy\" in \(directory.path) are damaged, whatever the key is; nothing was changed: restore one of them, or remove the directory to begin anew"
+    )
   }
 
   static func needsCipher(_ directory: StoreDirectory) -> CacheError {
@@ -68,28 +113,33 @@ final class StoreSealing: Sendable {
   }
 
   private convenience init(reading bytes: [UInt8], _ cipher: any StoreCipher, _ directory: StoreDirectory) throws {
-    let (magic, version, sealed) = unsafe bytes.withUnsafeBytes { raw -> (UInt64, UInt64, [UInt8]) in
+    let (magic, version, rest) = unsafe bytes.withUnsafeBytes { raw -> (UInt64, UInt64, [UInt8]) in
       var reader = unsafe ByteReader(raw)
       return (reader.take(), reader.take(), reader.take(count: reader.remaining))
     }
-    guard magic == Self.magic, let key = cipher.key(of: sealed) else {
-      throw CacheError(
-        .wrongKey,
-        "the file \"keys\" in \(directory.path) is damaged or of another cipher; nothing was changed: restore it, or remove the directory to begin anew"
-      )
-    }
-    guard version == Self.version else {
+    guard magic == Self.magic else { throw Self.isDamaged(directory) }
+    let isWhole = Self.isWhole(bytes)
+    guard version <= Self.version || !isWhole else {
       throw CacheError(
         .unusableStore,
         "the encryption in \(directory.path) has version \(version), which this program does not know; it was left untouched"
       )
     }
+    guard isWhole || version == 1 else { throw Self.isDamaged(directory) }
+    let sealed = isWhole ? Array(rest.dropLast(8)) : rest
+    guard let key = cipher.key(of: sealed) else {
+      throw CacheError(
+        .wrongKey,
+        "the file \"keys\" in \(directory.path) is \(isWhole ? "" : "damaged or ")of another cipher; nothing was changed"
+      )
+    }
     guard cipher.openingKeys.contains(key) else { throw Self.isMissing([key], directory) }
     let plain: [UInt8]
     do { plain = try cipher.open(sealed, binding: Array(bytes.prefix(16))) } catch {
+      let reason = isWhole ? "the key is not the right one" : "the key is not the right one, or the file was changed"
       throw CacheError(
         .wrongKey,
-        "the key \(key) does not open the file \"keys\" in \(directory.path): the key is not the right one, or the file was changed; nothing was touched",
+        "the key \(key) does not open the file \"keys\" in \(directory.path): \(reason); nothing was touched",
         underlying: error)
     }
     let keys = RecordTags.read(Array(plain.dropFirst(Self.secretLength)))
@@ -104,29 +154,36 @@ final class StoreSealing: Sendable {
   }
 
   /// Sees to it that every entry can be opened, and notes a new key before the first record is sealed with it.
-  private func check(_ directory: StoreDirectory, _ access: StoreAccess) throws {
+  ///
+  /// `isCurrent`: The file and its copy are whole, and of this version.
+  private func check(_ directory: StoreDirectory, _ access: StoreAccess, isCurrent: Bool) throws {
     let known = keys.withLock { $0 }
     let missing = known.subtracting(cipher.openingKeys)
     guard missing.isEmpty else { throw Self.isMissing(missing, directory) }
-    guard access == .readWrite, !known.contains(cipher.sealingKey) else { return }
+    guard access == .readWrite, !known.contains(cipher.sealingKey) || !isCurrent else { return }
     keys.withLock { _ = $0.insert(cipher.sealingKey) }
     try write(to: directory)
   }
 
-  /// Writes the file, whole or not at all, and waits for the disk.
+  /// Writes the file and then its copy, each whole or not at all, and waits for the disk.
   func write(to directory: StoreDirectory) throws {
-    let temporary = FileName.temporary.name(1 << 61)
     var head = ByteWriter()
     head.put(Self.magic)
     head.put(Self.version)
     let plain = secret + (try RecordTags.bytes(keys.withLock { $0 }))
-    let bytes = head.bytes + (try seal(plain, binding: head.bytes))
+    var file = ByteWriter(bytes: head.bytes + (try seal(plain, binding: head.bytes)))
+    file.put(Checksum.of(file.bytes, seed: Self.magic))
+    for name in Self.fileNames { try Self.write(file.bytes, name, directory) }
+  }
+
+  private static func write(_ bytes: [UInt8], _ name: String, _ directory: StoreDirectory) throws {
+    let temporary = FileName.temporary.name(1 << 61)
     do {
       let file = try directory.open(temporary, forWriting: true, create: true)
       try file.truncate(to: 0)
       try file.write(bytes, at: 0)
       try file.sync()
-      try directory.rename(temporary, to: Self.fileName)
+      try directory.rename(temporary, to: name)
     } catch {
       try? directory.remove(temporary)
       throw error

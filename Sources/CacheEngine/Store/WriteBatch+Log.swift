@@ -125,7 +125,11 @@ extension WriteBatch {
       place = (try openSegment(), Segment.headSize)
     }
     guard let (segment, offset) = place else { return }
-    if isCopy || !record.isComplete { record.seal(sequence: store.nextSequence(), flags: flags, salt: store.salt) }
+    let mark = takeMark()
+    if isCopy || !record.isComplete || mark != 0 {
+      record.seal(
+        sequence: store.nextSequence(), flags: flags & ~RecordHeader.followsSync | mark, salt: store.salt)
+    }
     do {
       try segment.file.write(record.bytes, at: offset)
     } catch {
@@ -133,7 +137,7 @@ extension WriteBatch {
       try? segment.file.truncate(to: offset)
       throw error
     }
-    if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
+    noteWritten(segment, from: offset)
     let lost = store.state.withLock { state in
       state.allocatedBytes += StoreIndex.blocks(offset + needed) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + needed
@@ -142,6 +146,23 @@ extension WriteBatch {
       return publish(&state, record.key, record.header, segment.number, offset)
     }
     if let (entry, cause) = lost { lose(record.key, entry, cause) }
+  }
+
+  /// What the next record says of those before it.
+  func takeMark() -> UInt16 {
+    guard isTracking else { return 0 }
+    let isAllSynced = store.state.withLock { state in
+      defer { state.isAllSynced = false }
+      return state.isAllSynced
+    }
+    return isAllSynced ? RecordHeader.followsSync : 0
+  }
+
+  /// Notes that records stand in a segment from some place on.
+  mutating func noteWritten(_ segment: Segment, from offset: Int) {
+    if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
+    // What may be taken back is noted when it no longer can be.
+    if offset == Segment.headSize, !isTracking { store.noteBegun(segment.number) }
   }
 
   @discardableResult

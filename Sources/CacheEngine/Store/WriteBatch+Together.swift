@@ -13,6 +13,12 @@ extension WriteBatch {
       return (segment, offset)
     }
     guard let (segment, offset) = place else { return false }
+    var records = records
+    let mark = takeMark()
+    if mark != 0 {
+      let first = records[0].header
+      records[0].seal(sequence: first.sequence, flags: first.flags | mark, salt: store.salt)
+    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(length)
     for record in records { bytes += record.bytes }
@@ -20,9 +26,9 @@ extension WriteBatch {
       leave(segment, at: offset)
       return false
     }
-    if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
+    noteWritten(segment, from: offset)
     let reading = ClockReading(store.clock)
-    let replaced = store.state.withLock { state in
+    let replaced = store.state.withLock { [records] state in
       state.allocatedBytes += StoreIndex.blocks(offset + length) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + length
       state.traffic.written += length

@@ -122,7 +122,7 @@ struct WriteBatch {
     let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
     let allocated: Int
     do {
-      let file = try store.directory.open(temporary, forWriting: true, create: true)
+      let file = try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
       try file.write(value, at: 0)
       if isSyncing { try file.sync() }
       allocated = file.allocatedBytes
@@ -220,6 +220,7 @@ struct WriteBatch {
     for (key, entry) in gone { lose(key, entry, .cleared) }
     // It must not be taken for one that knows what the last segment will hold.
     try store.removeCheckpoint()
+    store.noteBegun(0)
     for segment in segments.dropLast() { try store.remove(segment) }
     guard let last = segments.last else { return }
     try last.file.truncate(to: Segment.headSize)
@@ -255,7 +256,9 @@ struct WriteBatch {
       }
     }
     // Without a checkpoint the log is read the next time.
-    if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty }) { try? store.writeCheckpoint() }
+    if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty && !$0.isLogUnread }) {
+      try? store.writeCheckpoint()
+    }
     try last?.file.sync()
   }
 
@@ -305,7 +308,11 @@ struct WriteBatch {
       takeBack()
       throw failure
     }
-    store.state.withLock { $0.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0) }
+    store.state.withLock { state in
+      state.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0)
+      state.isAllSynced = state.isAllSynced || !segments.isEmpty
+    }
+    for (number, length) in lengthsBefore where length == Segment.headSize { store.noteBegun(number) }
     for (number, length) in filesToRemove { unlink(number, length) }
   }
 

@@ -39,13 +39,38 @@ import Testing
     try await level.set(value(41, 200), forKey: "short-3")
     try await level.remove("long")
     try await level.close()
-    #expect(try folder.bytes(of: "index")[8] == 2)
+    #expect(try folder.bytes(of: "index")[8] == 3)
     let again = try Level(directory: folder.path, capacity: 1 << 20)
     #expect(try await again.lookup("new").entry?.tags == ["tagged"])
     #expect(try await again.get("short-3") == value(41, 200))
     #expect(try await again.get("long") == nil)
     #expect(try await again.get("short-1") == stored["short-1"])
     try await again.close()
+  }
+
+  @Test(
+    "P4 a store of the second format, with tags, is read and written on, after a close and after a crash",
+    arguments: ["closed", "crashed"])
+  func secondFormat(state: String) async throws {
+    let source = try #require(Bundle.module.url(forResource: "Formats/2-\(state)", withExtension: nil))
+    let folder = DiskFolder()
+    try FileManager.default.copyItem(at: source, to: URL(filePath: folder.path))
+    if state == "closed" { #expect(try folder.bytes(of: "index")[8] == 2) }
+    let long = Data((0..<9_000).map { UInt8(97 + $0 % 26) })
+    for round in 0..<2 {
+      let level = try Level(directory: folder.path, capacity: 1 << 20)
+      #expect(try await level.get("short") == Data("one".utf8))
+      #expect(try await level.get("over") == Data("three".utf8))
+      #expect(try await level.get("gone") == nil)
+      #expect(try await level.get("long") == long)
+      #expect(try await level.lookup("short").entry?.tags == ["red", "blue"])
+      #expect(try await level.verify().isSound)
+      #expect(try await level.get("new") == (round == 0 ? nil : value(1, 9_000)))
+      try await level.set(value(1, 9_000), forKey: "new")
+      if round == 1 { #expect(try await level.removeAll(tagged: "red") == 2) }
+      try await level.close()
+      #expect(try folder.bytes(of: "index")[8] == 3)
+    }
   }
 
   @Test("P4 a record of a newer format is an error that says so, and nothing is cut off or removed")

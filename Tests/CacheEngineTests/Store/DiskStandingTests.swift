@@ -355,21 +355,6 @@ import Testing
     try await level.close()
   }
 
-  @Test("a checkpoint of the format without tags is read")
-  func oldCheckpoint() async throws {
-    let level = try open()
-    for number in 0..<5 { try await level.set(value(number), forKey: "\(number)") }
-    try await level.close()
-    // Without tags the two formats differ in their number alone.
-    var bytes = Array(try folder.bytes(of: "index"))
-    #expect(bytes[8] == 2)
-    bytes[8] = 1
-    let salt = unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
-    let sum = Checksum.of(Array(bytes.dropLast(8)), seed: salt)
-    for index in 0..<8 { bytes[bytes.count - 8 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt64(index))) }
-    #expect(Checkpoint(bytes, salt: salt, at: ClockReading(ManualClock()))?.entries.count == 5)
-  }
-
   @Test("verify finds each damaged entry and each stray file, changes nothing, and repairs when asked")
   func verifies() async throws {
     let level = try open()

@@ -1,0 +1,142 @@
+import CacheEngineTesting
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CacheEngine
+
+/// Values that have files of their own, and what is done to them in which order.
+@Suite(.timeLimit(.minutes(10))) struct DiskOwnFileTests {
+  typealias Level = DiskCacheLevel<String, Data>
+
+  let folder = DiskFolder()
+  let clock = ManualClock()
+
+  private func open(
+    _ durability: Durability = .buffered, capacity: Int = 16 << 20, calls: FileCalls = FileCalls()
+  ) throws -> Level {
+    try Level(
+      directory: folder.path, capacity: capacity, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
+      removalListener: nil, calls: calls)
+  }
+
+  private func value(_ seed: Int, _ count: Int = 200_000) -> Data {
+    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
+  }
+
+  /// What a level does on the disk, with the names of the files.
+  private final class Diary: Sendable {
+    private let lines = Mutex<[String]>([])
+    private let names = Mutex<[Int32: String]>([:])
+
+    func note(_ line: String) { lines.withLock { $0.append(line) } }
+
+    /// Everything since the last time.
+    func read() -> [String] {
+      lines.withLock { lines in
+        defer { lines = [] }
+        return lines
+      }
+    }
+
+    var calls: FileCalls {
+      let real = FileCalls()
+      var calls = real
+      calls.open = { [self] directory, name, flags in
+        let descriptor = real.open(directory, name, flags)
+        names.withLock { $0[descriptor] = name.hasPrefix("/") ? "directory" : String(name.prefix(3)) }
+        return descriptor
+      }
+      calls.sync = { [self] descriptor in
+        note("sync \(names.withLock { $0[descriptor] ?? "?" })")
+        return real.sync(descriptor)
+      }
+      calls.rename = { [self] directory, old, new in
+        note("rename \(new.prefix(3))")
+        return real.rename(directory, old, new)
+      }
+      calls.unlink = { [self] directory, name in
+        note("unlink \(name.prefix(3))")
+        return real.unlink(directory, name)
+      }
+      return calls
+    }
+  }
+
+  @Test(
+    "P3 a synced value is on the disk before its name is, and the one before it goes when both are and its record is")
+  func order() async throws {
+    let diary = Diary()
+    let level = try open(.synced, calls: diary.calls)
+    try await level.set(value(1), forKey: "a")
+    #expect(diary.read().suffix(4) == ["sync tmp", "rename val", "sync log", "sync directory"])
+    try await level.set(value(2), forKey: "a")
+    #expect(diary.read() == ["sync tmp", "rename val", "sync log", "sync directory", "unlink val"])
+    try await level.remove("a")
+    #expect(diary.read() == ["sync log", "sync directory", "unlink val"])
+    try await level.close()
+  }
+
+  @Test("P1 a changed byte in a value's own file is a miss, however the file is read", arguments: [true, false])
+  func changedByte(isWarm: Bool) async throws {
+    var calls = FileCalls()
+    if !isWarm { unsafe calls.readNowInstead = { _, _, _, _ in -1 } }
+    let level = try open(calls: calls)
+    try await level.set(value(1), forKey: "a")
+    #expect(try await level.get("a") == value(1))
+    let name = try #require(folder.names.first { $0.hasPrefix("val-") })
+    let handle = try FileHandle(forUpdating: URL(filePath: folder.path + "/" + name))
+    try handle.seek(toOffset: 100_000)
+    try handle.write(contentsOf: Data([0xff, 0x00, 0xff]))
+    try handle.close()
+    #expect(try await level.lookup("a").missReason == .damaged)
+    try await level.close()
+  }
+
+  @Test("P5 values in files of their own count, also after a restart: the directory never takes more than its capacity")
+  func room() async throws {
+    for _ in 0..<2 {
+      let level = try open(capacity: 4 << 20)
+      for number in 0..<60 {
+        try await level.set(value(number), forKey: "\(number)")
+        #expect(folder.allocatedBytes <= 4 << 20)
+        #expect(level.usage.cost >= folder.allocatedBytes - (64 << 10))
+      }
+      #expect(level.usage.count < 20)
+      try await level.close()
+    }
+  }
+
+  @Test("an old deadline removes no newer value of its key")
+  func oldDeadline() async throws {
+    let level = try Level(directory: folder.path, capacity: 1 << 20, clock: clock)
+    try await level.set(Data([1]), forKey: "a", expiry: .after(.seconds(10)))
+    try await level.set(Data([2]), forKey: "a", expiry: .after(.seconds(100)))
+    try await level.set(Data([1]), forKey: "b", expiry: .after(.seconds(10)))
+    try await level.set(Data([2]), forKey: "b")
+    try await level.set(Data([1]), forKey: "c", expiry: .after(.seconds(10)))
+    clock.advance(by: .seconds(20))
+    #expect(try await level.removeExpired() == 1)
+    #expect(try await level.get("a") == Data([2]))
+    #expect(try await level.get("b") == Data([2]))
+    clock.advance(by: .seconds(80))
+    #expect(try await level.removeExpired() == 1)
+    #expect(level.usage.count == 1)
+    try await level.close()
+  }
+
+  @Test("a second level on a directory that is open asks for the same capacity and clock, or is refused")
+  func secondLevel() async throws {
+    let level = try open()
+    let other = #expect(throws: CacheError.self) { try open(capacity: 4 << 20) }
+    #expect(other?.code == .invalidSetting)
+    #expect(other?.message.contains("\(16 << 20)") == true)
+    let timed = #expect(throws: CacheError.self) { try Level(directory: folder.path, capacity: 16 << 20) }
+    #expect(timed?.code == .invalidSetting)
+    let same = try open()
+    try await level.close()
+    try await same.close()
+    try await open(capacity: 4 << 20).close()
+  }
+}
