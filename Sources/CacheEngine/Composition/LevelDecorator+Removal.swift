@@ -27,6 +27,7 @@ extension CircuitBreakerLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension ConditionedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension FallbackLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension LifetimeLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension OptionalLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension PostProcessedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension RetriedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
@@ -37,6 +38,7 @@ extension CircuitBreakerLevel: TaggedLevel where Base: TaggedLevel {}
 extension ConditionedLevel: TaggedLevel where Base: TaggedLevel {}
 extension FallbackLevel: TaggedLevel where Base: TaggedLevel {}
 extension LifetimeLevel: TaggedLevel where Base: TaggedLevel {}
+extension OptionalLevel: TaggedLevel where Base: TaggedLevel {}
 extension PostProcessedLevel: TaggedLevel where Base: TaggedLevel {}
 extension RetriedLevel: TaggedLevel where Base: TaggedLevel {}
 extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {}

@@ -61,16 +61,16 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
       throw error
     case nil: break
     }
-    let version = gate.beginRead(key)
+    let ticket = gate.beginRead(key)
     defer { gate.endRead(key) }
     do {
       let answer = try await ask()
-      if case .miss(let reason) = answer, reason != .refused { try await remember(.miss, key, version) }
+      if case .miss(let reason) = answer, reason != .refused { try await remember(.miss, key, ticket) }
       return answer
     } catch let error as CancellationError {
       throw error
     } catch {
-      if isWorthRemembering(error) { try await remember(.failure(error), key, version) }
+      if isWorthRemembering(error) { try await remember(.failure(error), key, ticket) }
       throw error
     }
   }
@@ -137,8 +137,12 @@ public final class NegativeCachingLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   @inlinable
-  func remember(_ answer: Remembered, _ key: Key, _ version: UInt64) async throws {
-    try await gate.backFill(key, readVersion: version) { try await remembered.set(answer, forKey: key) }
+  func remember(_ answer: Remembered, _ key: Key, _ ticket: ReadTicket) async throws {
+    try await gate.backFill(key, ticket) {
+      try await remembered.set(answer, forKey: key)
+    } undo: {
+      try await remembered.remove(key)
+    }
   }
 }
 

@@ -37,6 +37,9 @@ public struct RevalidationPolicy: Sendable, Equatable {
 /// | expired, within `ifError` | miss | a miss: the source says that there is no such value any more |
 /// | expired longer ago | failed | the lower level's error |
 ///
+/// Once the lower level has said that there is no such value (``MissReason/absent``), to a reader or in the background, the
+/// upper one forgets the entry that it kept past its deadline: no later failure brings it back.
+///
 /// The upper level must keep expired entries for as long: see the `keepsExpired` of ``MemoryCacheLevel`` and
 /// ``DiskCacheLevel``. However many readers a key has, it is read anew once at a time. What is read in the background
 /// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told,
@@ -177,7 +180,12 @@ extension CacheLevel {
     observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     RevalidatedLevel(
-      base: compose(lower, observer: observer), policy: policy,
+      base: ComposedLevel(
+        upper: self, lower: lower,
+        manner: CompositionManner(
+          lower: lower, partialStores: .allowed, backFill: .within(.milliseconds(50)), observer: observer, clock: clock,
+          isLowerSource: true)),
+      policy: policy,
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 
