@@ -117,12 +117,15 @@ public final class Cashier: Sendable {
   /// - Throws: As ``set(_:forKey:)``.
   @discardableResult
   public func refreshValidation(forKey key: String) async throws -> Bool {
-    try await writes.write(key) {
+    try await writes.write(key) { began in
       guard let entry = try await find(key)?.entry else { return false }
       let terms = StoreTerms(
         expiry: entry.deadline.map(Expiry.at) ?? .never, cost: entry.value.cost, tags: entry.tags)
       try await levels.store(entry.value, forKey: key, terms: terms)
-      return true
+      // What a clear has removed meanwhile is not to come back.
+      guard writes.isSwept(key, since: began) else { return true }
+      try await levels.remove(key)
+      return false
     }
   }
 

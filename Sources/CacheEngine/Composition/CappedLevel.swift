@@ -3,8 +3,9 @@ import Synchronization
 /// A level that is read by a bounded number of callers at a time; the others wait in line.
 ///
 /// Built by ``CacheLevel/capRequests(_:name:observer:clock:)``. Places are given in the order in which callers came. A
-/// caller that is cancelled leaves the line at once, or gives back its place when the level inside has ended. Writes,
-/// removals, clears and warnings do not wait.
+/// caller that is cancelled leaves the line at once. A place is given back when the level inside has ended: also where the
+/// caller has not waited for that, because a time limit inside was over (`source.timeout(after:).capRequests(4)`) or because
+/// others wait for the load of a pool. Writes, removals, clears and warnings do not wait.
 public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -37,8 +38,9 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
     try await enter(key)
-    defer { leave(key) }
-    return try await ask()
+    let place = CapPlace { [self] in leave(key) }
+    defer { place.release() }
+    return try await place.occupied(by: ask)
   }
 
   /// Returns the value of the level inside, if that can answer at once; this takes no place.

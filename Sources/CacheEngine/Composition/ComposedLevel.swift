@@ -13,11 +13,21 @@
 /// The copy keeps the age and the deadline of the entry found, shortened to the upper level's own lifetime, and never
 /// replaces a newer value: a set, removal or clear through this level that began while the read travelled wins. A copy
 /// that fails is reported and does not fail the read. A read that was overtaken so asks the upper level once more, and
-/// gives what that holds by now.
+/// gives what that holds by now. Into an upper level that does not store at once, a read waits for its copy as long as
+/// ``BackFill`` says. A placeholder (``Entry/isPlaceholder``) is not copied.
 ///
-/// Writes of one key are carried out one after the other, the lower level first, so that all levels end with the same
-/// value. Every level is tried; if some fail, one error names them. With ``PartialStores/refused`` a store that the lower
-/// level fails ends there, and both levels keep the value that they had.
+/// Writes of one key are carried out one after the other, first come, first served, the lower level first, so that all
+/// levels end with the same value. Every level is tried; if some fail, one error names them. With
+/// ``PartialStores/refused`` a store that the lower level fails ends there, and both levels keep the value that they had.
+/// A write that a level below makes of the very key that it is asked to write, through the same composition, would wait for
+/// itself, and fails with ``CacheError/Code/circular``.
+///
+/// A clear, a removal by tag or condition, and an invalidation wait for no write below and hold none back, the lower level
+/// first here as well. Each key is removed at a moment of its own. Where the upper level stores at once, as memory does, no
+/// value whose write had ended when the removal began is served after it has ended. A write that overlaps the removal is
+/// before or after it: in doubt the upper level does not take its value, or forgets it, and what the lower level holds
+/// decides. An upper level that takes its time may serve what was being stored in it when the removal began, until that
+/// store has ended; then it forgets it.
 public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// What values are found by.
@@ -30,15 +40,13 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// The level that is asked when the upper one has no value.
   public let lower: Lower
 
-  @usableFromInline let observer: (any CacheObserver)?
-  @usableFromInline let partialStores: PartialStores
   @usableFromInline let gate = WriteGate<Key>()
+  @usableFromInline let manner: CompositionManner<Key, Value>
 
-  init(upper: Upper, lower: Lower, observer: (any CacheObserver)?, partialStores: PartialStores = .allowed) {
+  init(upper: Upper, lower: Lower, manner: CompositionManner<Key, Value>) {
     self.upper = upper
     self.lower = lower
-    self.observer = observer
-    self.partialStores = partialStores
+    self.manner = manner
   }
 
   /// The names of both levels.
@@ -69,7 +77,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    let epoch = gate.currentEpoch
+    let began = gate.currentEpoch
     let above: Result<Lookup<Value>, any Error>
     do {
       let answer = try await upper.lookup(key)
@@ -78,14 +86,14 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     } catch {
       above = .failure(error)
     }
-    return try await lookupBelow(key, above: above, since: epoch)
+    return try await lookupBelow(key, above: above, since: began)
   }
 
   @inlinable
   func lookupBelow(
-    _ key: Key, above: Result<Lookup<Value>, any Error>, since epoch: UInt64
+    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime
   ) async throws -> Lookup<Value> {
-    try await readBelow(key, above: above, since: epoch, instead: { nil }, onFailure: { throw $0 })
+    try await readBelow(key, above: above, since: began, instead: { nil }, onFailure: { throw $0 })
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
@@ -116,16 +124,16 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// then is not asked, and `onFailure` may answer when the lower level has failed.
   @inlinable
   func readBelow(
-    _ key: Key, above: Result<Lookup<Value>, any Error>, since epoch: UInt64,
+    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
-    let ticket = gate.beginRead(key, since: epoch)
+    let ticket = gate.beginRead(key, since: began)
     defer { gate.endRead(key) }
     try reportFailure(of: above, key)
     if let entry = try await instead() { return .hit(entry) }
     let below: Lookup<Value>
     do {
-      below = try await askBelow(key, readVersion: ticket.version)
+      below = try await askBelow(key, ticket, since: began, isExpired: above.hasExpired())
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -134,7 +142,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if below.missReason == .nothingToAsk { return try above.get() }
     // A write has changed the lower level, perhaps, and the upper one not yet. What the upper level holds now is what
     // all others read until the write gets there; to answer ahead of it would let a later read go back in time.
-    guard gate.isOvertaken(key, ticket: ticket) else { return below }
+    guard gate.isOvertaken(key, ticket) else { return below }
     do {
       let again = try await upper.lookup(key)
       return again.entry == nil ? below : again
@@ -146,9 +154,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   /// Reads the lower level alone, and copies what it has to the upper one.
   func refresh(_ key: Key) async throws -> Lookup<Value> {
-    let version = gate.beginRead(key)
+    let began = gate.currentEpoch
+    let ticket = gate.beginRead(key)
     defer { gate.endRead(key) }
-    return try await askBelow(key, readVersion: version)
+    return try await askBelow(key, ticket, since: began, isExpired: true)
   }
 
   /// A level that fails is passed over and reported; a cancellation ends the read.
@@ -156,27 +165,110 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key) throws {
     guard case .failure(let error) = above else { return }
     if error is CancellationError { throw error }
-    report(.get, of: upper.name, key: key, error)
+    manner.report(.get, of: upper.name, key: key, error, since: nil)
   }
 
   @inlinable
-  func askBelow(_ key: Key, readVersion: UInt64) async throws -> Lookup<Value> {
+  func askBelow(
+    _ key: Key, _ ticket: ReadTicket, since began: GateTime, isExpired: Bool
+  ) async throws -> Lookup<Value> {
     try Task.checkCancellation()
+    if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, isExpired) }
     let answer = try await lower.lookup(key)
-    guard case .hit(let entry) = answer else { return answer }
-    try Task.checkCancellation()
-    try await gate.backFill(key, readVersion: readVersion) {
-      do {
+    try await keep(answer, key, ticket, isExpired: isExpired)
+    return answer
+  }
+
+  /// Asks a pool below by a load that ends when the upper level has the value.
+  ///
+  /// Who missed above joins it, or finds the value: so there is one load, whoever comes when.
+  @usableFromInline
+  func askPool(
+    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ isExpired: Bool
+  ) async throws -> Lookup<Value> {
+    let loader = ObjectIdentifier(gate)
+    let answer = try await pool.share(key, by: loader) { ask in
+      let ticket = gate.beginRead(key)
+      defer { gate.endRead(key) }
+      // A copy came since the upper level missed: perhaps this one.
+      if gate.currentEpoch.copies != began.copies, case .hit(let entry)? = try? await upper.lookup(key) {
+        return .hit(entry)
+      }
+      let answer = try await ask()
+      try await keep(answer, key, ticket, isExpired: isExpired)
+      return answer
+    }
+    if answer.loader != loader { try await keep(answer.lookup, key, ticket, isExpired: isExpired) }
+    return answer.lookup
+  }
+
+  /// Lets the upper level have what the lower one answered.
+  @inlinable
+  func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, isExpired: Bool) async throws {
+    switch answer {
+    case .hit(let entry):
+      try Task.checkCancellation()
+      if entry.isPlaceholder { return }
+      guard gate.beginBackFill(key, ticket, tags: entry.tags) else { return }
+      if upper.storesAtOnce {
+        try await copy(entry, key, ticket)
+      } else {
+        try await copyInTime(entry, key, ticket)
+      }
+    case .miss(let reason):
+      if isExpired, manner.isLowerSource, reason.meansGone { try await forgetExpired(key, ticket) }
+    }
+  }
+
+  /// Copies an entry upwards, which is the turn's owner's to do.
+  @inlinable
+  func copy(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) async throws {
+    defer { gate.endBackFill(key) }
+    // What is stored at once takes no time worth telling.
+    let began = upper.storesAtOnce ? nil : manner.now
+    do {
+      try await gate.above(key, tags: entry.tags, since: ticket.phase) {
         try await upper.store(
           entry.value, forKey: key,
           terms: .backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created))
-      } catch let error as CancellationError {
-        throw error
-      } catch {
-        report(.backFill, of: upper.name, key: key, error)
+      } forget: {
+        try await upper.remove(key)
       }
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      manner.report(.backFill, of: upper.name, key: key, error, since: began)
     }
-    return answer
+  }
+
+  /// Copies an entry upwards, and leaves that to itself if it takes long.
+  @usableFromInline
+  func copyInTime(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) async throws {
+    guard let limit = manner.backFill.limit else { return try await copy(entry, key, ticket) }
+    guard manner.beginCopy() else {
+      gate.endBackFill(key)
+      let error = CacheError(.overloaded, "\(manner.backFill.most) copies upwards are under way; this one is left out")
+      return manner.report(.backFill, of: upper.name, key: key, error, since: nil)
+    }
+    try await Errand.run(within: limit, by: manner.clock) {
+      gate.adopt(key)
+      do { try await copy(entry, key, ticket) } catch {}  // cancelled with its reader, or in its place
+      manner.endCopy()
+    }
+  }
+
+  /// Lets the upper level forget what it keeps past its deadline, unless something came between.
+  @usableFromInline
+  func forgetExpired(_ key: Key, _ ticket: ReadTicket) async throws {
+    guard gate.beginBackFill(key, ticket, tags: []) else { return }
+    defer { gate.endBackFill(key) }
+    do {
+      if case .miss(.expired) = try await upper.lookup(key) { try await upper.remove(key) }
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      manner.report(.remove, of: upper.name, key: key, error, since: nil)
+    }
   }
 
   /// Stores a value in both levels.
@@ -199,8 +291,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Throws: As ``set(_:forKey:)``.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    try await gate.write(key) {
-      try await storeInBoth(value, key, terms)
+    try await gate.write(key) { began in
+      try await storeInBoth(value, key, terms, since: began)
     }
   }
 
@@ -223,12 +315,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   ///
   /// - Throws: As ``set(_:forKey:)``.
   public func clear() async throws {
-    try await gate.writeAll {
-      try await inBoth {
-        try await lower.clear()
-      } upper: {
-        try await upper.clear()
-      }
+    try await sweep(.everything) {
+      try await lower.clear()
+    } upper: {
+      try await upper.clear()
     }
   }
 
@@ -239,21 +329,23 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   @inlinable
-  func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws {
-    if partialStores == .refused {
+  func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase) async throws {
+    var attempts = WriteAttempts()
+    if manner.partialStores == .refused {
+      // Once the lower level has the value, a failure above is told as any other.
       try await lower.store(value, forKey: key, terms: terms)
-      // From here on the lower level has the value: a failure above is told as any other.
-      try await inBoth {
-      } upper: {
-        try await upper.store(value, forKey: key, terms: terms)
-      }
+      attempts.isAnyWritten = true
     } else {
-      try await inBoth {
-        try await lower.store(value, forKey: key, terms: terms)
-      } upper: {
+      try await attempts.attempt(lower.name) { try await lower.store(value, forKey: key, terms: terms) }
+    }
+    try await attempts.attempt(upper.name) {
+      try await gate.above(key, tags: terms.tags, since: began) {
         try await upper.store(value, forKey: key, terms: terms)
+      } forget: {
+        try await upper.remove(key)
       }
     }
+    if let error = attempts.error { throw error }
   }
 
   @inlinable
@@ -264,13 +356,19 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if let error = attempts.error { throw error }
   }
 
-  @usableFromInline
-  func report(_ operation: CacheEvent.Operation, of level: String, key: Key, _ error: any Error) {
-    guard let observer else { return }
-    observer.record(
-      CacheEvent(
-        time: SystemClock().now, request: .current, level: level, key: EventRecorder.text(of: key),
-        kind: .failed(operation, String(describing: error), .zero)))
+  /// Removes many keys from both levels.
+  func sweep(
+    _ concern: SweepConcern<Key>, lower removeBelow: () async throws -> Void, upper removeAbove: () async throws -> Void
+  ) async throws {
+    var attempts = WriteAttempts()
+    try await gate.sweep(concern) {
+      try await attempts.attempt(lower.name, removeBelow)
+    } waits: {
+      upper.storesAtOnce
+    } above: {
+      try await attempts.attempt(upper.name, removeAbove)
+    }
+    if let error = attempts.error { throw error }
   }
 }
 
@@ -287,11 +385,11 @@ extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: 
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
-    try await gate.write(key) {
+    try await gate.write(key) { began in
       var isHeld = try await upper.lookup(key).entry != nil
       if !isHeld { isHeld = try await lower.lookup(key).entry != nil }
       guard condition.holds(isHeld: isHeld) else { return false }
-      try await storeInBoth(value, key, terms)
+      try await storeInBoth(value, key, terms, since: began)
       return true
     }
   }
@@ -305,7 +403,7 @@ extension ComposedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: 
   /// - Throws: As ``set(_:forKey:)``.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
-    try await removeFromBoth {
+    try await removeFromBoth(.keys(condition)) {
       try await lower.removeAll(where: condition)
     } upper: {
       try await upper.removeAll(where: condition)
@@ -321,7 +419,7 @@ extension ComposedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLeve
   /// - Throws: As ``set(_:forKey:)``.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
-    try await removeFromBoth {
+    try await removeFromBoth(.tagged(tag)) {
       try await lower.removeAll(tagged: tag)
     } upper: {
       try await upper.removeAll(tagged: tag)
@@ -330,19 +428,17 @@ extension ComposedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLeve
 }
 
 extension ComposedLevel {
-  /// Removes some of the keys from both levels while nothing else is written, so that no back-fill brings one back.
+  /// Removes some of the keys from both levels, so that no back-fill brings one back.
   private func removeFromBoth(
-    lower removeLower: () async throws -> Int, upper removeUpper: () async throws -> Int
+    _ concern: SweepConcern<Key>, lower removeLower: () async throws -> Int, upper removeUpper: () async throws -> Int
   ) async throws -> Int {
-    try await gate.writeAll {
-      var count = 0
-      try await inBoth {
-        count += try await removeLower()
-      } upper: {
-        count += try await removeUpper()
-      }
-      return count
+    var count = 0
+    try await sweep(concern) {
+      count += try await removeLower()
+    } upper: {
+      count += try await removeUpper()
     }
+    return count
   }
 }
 
@@ -355,24 +451,19 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - lower: The level to ask when this one has no value.
-  ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
-  /// - Returns: Both levels as one.
-  public func compose<Lower: CacheLevel>(
-    _ lower: Lower, observer: (any CacheObserver)? = CacheLogger()
-  ) -> ComposedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
-    ComposedLevel(upper: self, lower: lower, observer: observer)
-  }
-
-  /// Puts this level above another, and says what becomes of a store that the lower level fails.
-  ///
-  /// - Parameters:
-  ///   - lower: The level to ask when this one has no value.
   ///   - partialStores: Whether this level takes a value that the lower one could not store.
+  ///   - backFill: For how long a read waits until its value has been copied to this level, if this one does not store at
+  ///     once.
   ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
+  ///   - clock: The clock that events and the wait for a copy are timed by.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
-    _ lower: Lower, partialStores: PartialStores, observer: (any CacheObserver)? = CacheLogger()
+    _ lower: Lower, partialStores: PartialStores = .allowed, backFill: BackFill = .within(.milliseconds(50)),
+    observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
   ) -> ComposedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
-    ComposedLevel(upper: self, lower: lower, observer: observer, partialStores: partialStores)
+    ComposedLevel(
+      upper: self, lower: lower,
+      manner: CompositionManner(
+        lower: lower, partialStores: partialStores, backFill: backFill, observer: observer, clock: clock))
   }
 }

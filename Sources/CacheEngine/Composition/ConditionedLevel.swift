@@ -1,6 +1,9 @@
 /// A level that is asked only for keys that meet a condition.
 ///
-/// Built by ``CacheLevel/conditioned(name:observer:clock:_:)``. Writes, removals, clears and warnings ignore the condition.
+/// Built by ``CacheLevel/conditioned(name:observer:clock:_:)``. Removals, clears and warnings ignore the condition, and so does
+/// what somebody sets: the condition is about asking. What a composition copies upwards has to meet it, so that a level never
+/// gets by a read what it may not be asked for. To keep some keys out of a level altogether, put it into a lane of its own
+/// (``switchLevels(_:_:selector:)``).
 ///
 /// | the condition | a read gives |
 /// |---|---|
@@ -39,6 +42,19 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
     if try await condition(key) { return try await ask() }
     recorder.record(.refused, key: key)
     return .miss(.refused)
+  }
+
+  /// Stores a value in the level behind the condition, unless it is a copy for a key that does not meet it.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: The condition's error, or that of the level behind it.
+  @inlinable
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    if terms.purpose == .backFill, try await !condition(key) { return recorder.record(.refused, key: key) }
+    try await base.store(value, forKey: key, terms: terms)
   }
 }
 

@@ -6,6 +6,13 @@
 /// - A caller that is cancelled returns at once with `CancellationError`; the others go on. The load belongs to none of
 ///   them: the first one may leave like any other. When the last one leaves, the load is cancelled and the next caller
 ///   begins anew.
+/// - The load runs in a task of its own. It has the task-local values of the caller who began it, whoever else may wait: what
+///   a request carries in them (an identity, a trace) is that of the first one. It takes the priority of the most urgent.
+/// - A load that asks this pool for the key that it loads, directly or over others that wait for each other in a circle, is told
+///   (``CacheError/Code/circular``) and does not wait for ever. This is found where tasks are children of the load, or were
+///   begun by it; not where work is handed to somebody else's task.
+/// - Below a composition, `memory.compose(source.pooled())`, a load ends when the upper level has its value: who missed
+///   above joins it, or finds the value, and never begins another one between.
 /// - Writes are not pooled. After a set, removal or clear, callers no longer join a load that began before it.
 public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// What values are found by.
@@ -18,7 +25,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// The level that is asked once.
   public let base: Base
 
-  @usableFromInline let reads: SharedLoads<Key, Lookup<Value>>
+  @usableFromInline let reads: SharedLoads<Key, SharedAnswer<Value>>
   @usableFromInline let computations: SharedLoads<Key, Value>
   @usableFromInline let gate = WriteGate<Key>()
   @usableFromInline let recorder: OperatorRecorder
@@ -57,7 +64,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    try await reads.answer(for: key) { [base] in try await base.lookup(key) }
+    try await reads.answer(for: key) { [base] in SharedAnswer(try await base.lookup(key)) }.lookup
   }
 
   /// Returns the value for a key, and makes and stores it where there is none.
@@ -76,20 +83,15 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///   - compute: Makes the value. It is cancelled when the last caller who waits for it is.
   /// - Returns: The value found or made.
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled; ``CacheError`` with code
-  ///   ``CacheError/Code/circular`` if the closure, or what it asks, asks this pool for the value that it makes. A level
-  ///   that fails to read is told to the observer, and the value is made.
+  ///   ``CacheError/Code/circular`` if the closure, or what it asks, asks this pool for the value that it makes, or for one
+  ///   whose making waits for that. A level that fails to read is told to the observer, and the value is made.
   @inlinable
   public func value(
     forKey key: Key, expiry: Expiry? = nil, orCompute compute: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     if let value = base.peek(key) { return value }
-    if ValueInTheMaking.isAny, computations.isUnderWay(key), ValueInTheMaking.isUnderWay(key, for: self) {
-      throw CacheError(
-        .circular, "the value for the key \(key) was asked for by what makes it; let the closure ask for others only",
-        level: name)
-    }
     return try await computations.answer(for: key) { [self] in
-      let version = gate.beginRead(key)
+      let ticket = gate.beginRead(key)
       defer { gate.endRead(key) }
       do {
         if let entry = try await base.lookup(key).entry { return entry.value }
@@ -98,14 +100,18 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
       } catch {
         recorder.record(.failed(.get, String(describing: error), .zero), key: key)
       }
-      let value = try await ValueInTheMaking.make(key, for: self, by: compute)
-      try await gate.backFill(key, readVersion: version) {
+      let value = try await compute()
+      try await gate.backFill(key, ticket) {
         do {
           try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
         } catch let error as CancellationError {
           throw error
         } catch {
           recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+        }
+      } undo: {
+        do { try await base.remove(key) } catch {
+          recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
         }
       }
       return value
@@ -155,11 +161,8 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
 
   /// Removes everything from the level below.
   public func clear() async throws {
-    defer {
-      reads.detachAll()
-      computations.detachAll()
-    }
-    try await gate.writeAll { try await base.clear() }
+    defer { detachAll() }
+    try await gate.sweep(.everything) { try await base.clear() }
   }
 
   /// Hands the warning to the level below.
@@ -170,11 +173,31 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
 
   @inlinable
   func write<Answer>(_ key: Key, _ body: () async throws -> Answer) async throws -> Answer {
-    defer {
-      reads.detach(key)
-      computations.detach(key)
-    }
+    defer { detach(key) }
     return try await gate.write(key, body)
+  }
+
+  @inlinable
+  func detach(_ key: Key) {
+    reads.detach(key)
+    computations.detach(key)
+  }
+
+  func detachAll() {
+    reads.detachAll()
+    computations.detachAll()
+  }
+}
+
+extension PooledLevel: SharingLevel {
+  @inlinable
+  func share(
+    _ key: Key, by caller: ObjectIdentifier,
+    _ load: @escaping @Sendable (_ ask: @Sendable () async throws -> Lookup<Value>) async throws -> Lookup<Value>
+  ) async throws -> SharedAnswer<Value> {
+    try await reads.answer(for: key) { [base] in
+      SharedAnswer(try await load { try await base.lookup(key) }, loader: caller)
+    }
   }
 }
 
@@ -219,11 +242,8 @@ extension PooledLevel: SelectiveRemoval where Base: SelectiveRemoval {
   /// - Throws: The error of the level below.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
-    defer {
-      reads.detachAll()
-      computations.detachAll()
-    }
-    return try await gate.writeAll { try await base.removeAll(where: condition) }
+    defer { detachAll() }
+    return try await gate.sweep(.keys(condition)) { try await base.removeAll(where: condition) }
   }
 }
 

@@ -71,8 +71,10 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let unsupported = Code(rawValue: "unsupported")
     /// A batch has not as many values as keys; nothing was written.
     public static let unequalCounts = Code(rawValue: "unequalCounts")
-    /// A value was asked for by the closure that makes it, which would wait for itself.
+    /// A value was asked for by what makes it, or a key written by what its own write waits for: that would wait for itself.
     public static let circular = Code(rawValue: "circular")
+    /// More work of a kind is under way than may be; this piece was left out.
+    public static let overloaded = Code(rawValue: "overloaded")
     /// A recorded trace of requests cannot be read.
     public static let invalidTrace = Code(rawValue: "invalidTrace")
     /// A simulated origin or an injected fault failed on purpose.

@@ -96,6 +96,12 @@ public protocol CacheLevel<Key, Value>: Sendable {
   ///
   /// Durable data is never lost to a warning. By default nothing happens.
   func onMemoryWarning() async
+
+  /// Whether stores and removals are carried out where they are called, without suspending, as in memory.
+  ///
+  /// A composition writes into an upper level that does so with no more ado; others it does not let hold back its reads
+  /// (``BackFill``). By default `false`. It never changes.
+  var storesAtOnce: Bool { get }
 }
 
 extension CacheLevel {
@@ -123,6 +129,9 @@ extension CacheLevel {
   /// Does nothing.
   @inlinable
   public func onMemoryWarning() async {}
+
+  /// Stores and removals may take their time.
+  @inlinable public var storesAtOnce: Bool { false }
 
   /// The name of the type.
   public var name: String { String(describing: Self.self) }

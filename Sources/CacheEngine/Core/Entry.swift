@@ -14,6 +14,8 @@ public struct Entry<Value: Sendable>: Sendable {
   public var isStale = false
   /// What it can be removed by, if the level keeps tags.
   public var tags: Set<String> = []
+  /// It stands in for a value that could not be had: a composition does not copy it upwards.
+  public var isPlaceholder = false
 
   /// Creates an entry.
   ///
@@ -40,6 +42,7 @@ public struct Entry<Value: Sendable>: Sendable {
     var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
     entry.isStale = isStale
     entry.tags = tags
+    entry.isPlaceholder = isPlaceholder
     return entry
   }
 }
@@ -94,6 +97,11 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let remembered = MissReason(rawValue: "remembered")
   /// There was no level to ask: what a composition has above or below decides.
   public static let nothingToAsk = MissReason(rawValue: "nothing")
+
+  /// Whether the level says that there is no such value, and not only that it cannot tell.
+  @usableFromInline var meansGone: Bool {
+    ![.refused, .expired, .damaged, .authenticationFailed, .nothingToAsk].contains(self)
+  }
 
   /// The word for it.
   public var description: String { rawValue }

@@ -90,19 +90,19 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
       if let error = known.error { throw error }
       return .miss(.remembered)
     }
-    let version = gate.beginRead(key)
+    let ticket = gate.beginRead(key)
     defer { gate.endRead(key) }
     do {
       let answer = try await ask()
       if case .miss(let reason) = answer, !Self.isForgotten(reason) {
-        try await remember(Remembered(nil, includesExpired: includingExpired), key, version)
+        try await remember(Remembered(nil, includesExpired: includingExpired), key, ticket)
       }
       return answer
     } catch let error as CancellationError {
       throw error
     } catch {
       if isWorthRemembering(error) {
-        try await remember(Remembered(error, includesExpired: includingExpired), key, version)
+        try await remember(Remembered(error, includesExpired: includingExpired), key, ticket)
       }
       throw error
     }
@@ -176,8 +176,12 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   }
 
   @inlinable
-  func remember(_ answer: Remembered, _ key: Key, _ version: UInt64) async throws {
-    try await gate.backFill(key, readVersion: version) { try await remembered.set(answer, forKey: key) }
+  func remember(_ answer: Remembered, _ key: Key, _ ticket: ReadTicket) async throws {
+    try await gate.backFill(key, ticket) {
+      try await remembered.set(answer, forKey: key)
+    } undo: {
+      try await remembered.remove(key)
+    }
   }
 }
 

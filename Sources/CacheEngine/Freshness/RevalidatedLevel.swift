@@ -112,9 +112,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
       return .hit(entry)
     }
-    let version = base.gate.beginRead(key)
-    defer { base.gate.endRead(key) }
-    let answer = try await base.readBelow(key, above: above, since: epoch) {
+    return try await base.readBelow(key, above: above, since: epoch) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
       tell(entry, key)
@@ -125,8 +123,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       tell(entry, key)
       return entry
     }
-    try await forget(key, after: answer, readVersion: version)
-    return answer
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is read anew.
@@ -164,22 +160,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     recorder.at(entry.level).record(.servedStale(deadline: entry.deadline), key: key)
   }
 
-  /// Lets the upper level forget what the lower one says it has no more, unless a write came since it was asked.
-  @usableFromInline
-  func forget(_ key: Key, after answer: Lookup<Value>, readVersion: UInt64) async throws {
-    let silent: [MissReason] = [.refused, .expired, .damaged, .authenticationFailed, .nothingToAsk]
-    guard case .miss(let reason) = answer, !silent.contains(reason) else { return }
-    try await base.gate.backFill(key, readVersion: readVersion) {
-      do {
-        if try await base.upper.lookupIncludingExpired(key).entry != nil { try await base.upper.remove(key) }
-      } catch let error as CancellationError {
-        throw error
-      } catch {
-        recorder.at(base.upper.name).record(.failed(.remove, String(describing: error), .zero), key: key)
-      }
-    }
-  }
-
   @usableFromInline
   func refresh(_ key: Key) {
     guard pausing.peek(key) == nil, refreshing.withLock({ $0.insert(key).inserted }) else { return }
@@ -188,15 +168,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
         recorder.record(.refreshBegan, key: key)
         let began = now
         var (failure, isInVain) = (String?.none, true)
-        let version = base.gate.beginRead(key)
         do {
-          let answer = try await base.refresh(key)
-          isInVain = answer.entry == nil
-          try await forget(key, after: answer, readVersion: version)
+          isInVain = try await base.refresh(key).entry == nil
         } catch {
           failure = String(describing: error)
         }
-        base.gate.endRead(key)
         if isInVain { _ = pausing.insert(true, forKey: key, terms: StoreTerms(), if: nil) }
         _ = refreshing.withLock { $0.remove(key) }
         recorder.record(.refreshEnded(began.duration(to: now), error: failure), key: key)
@@ -224,7 +200,12 @@ extension CacheLevel {
     observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     RevalidatedLevel(
-      base: compose(lower, observer: observer), policy: policy,
+      base: ComposedLevel(
+        upper: self, lower: lower,
+        manner: CompositionManner(
+          lower: lower, partialStores: .allowed, backFill: .within(.milliseconds(50)), observer: observer, clock: clock,
+          isLowerSource: true)),
+      policy: policy,
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 

@@ -37,10 +37,16 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @usableFromInline let id: FlightID
     @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter)] = []
     @usableFromInline var load: Task<Void, Never>?
+    /// The highest priority of those who joined.
+    @usableFromInline var urgency: TaskPriority
+    /// What asks for other values from within the load.
+    @usableFromInline let making: ValueInTheMaking?
 
     @inlinable
-    init(id: FlightID) {
+    init(id: FlightID, urgency: TaskPriority, making: ValueInTheMaking?) {
       self.id = id
+      self.urgency = urgency
+      self.making = making
     }
 
     /// Its number, and how many wait for it now.
@@ -72,10 +78,13 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @inlinable var isEmpty: Bool { current.isEmpty && detached.isEmpty }
 
   @inlinable
-  mutating func join(_ key: Key, id: WaiterID, waiter: Waiter) -> Joined {
+  mutating func join(
+    _ key: Key, id: WaiterID, waiter: Waiter, urgency: TaskPriority = .medium,
+    making: ValueInTheMaking? = nil
+  ) -> Joined {
     // A flight of an old number is one that was under way.
     let next = lastID + 1
-    let (flight, callers) = current[key, default: Flight(id: next)].add(id, waiter)
+    let (flight, callers) = current[key, default: Flight(id: next, urgency: urgency, making: making)].add(id, waiter)
     guard flight == next else { return .follows(flight, callers: callers) }
     lastID = next
     return .leads(next)
@@ -83,16 +92,24 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
   /// Hands over the task of a load.
   ///
-  /// Returns `false` if nobody waits for it any more: then cancel it, or it has ended.
+  /// Returns how urgent it is by now, or `nil` if nobody waits for it any more: then cancel it, or it has ended.
   @inlinable
-  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> Bool {
+  mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> TaskPriority? {
     if let place = current.index(forKey: key), current.values[place].id == flight {
       current.values[place].load = load
-      return true
+      return current.values[place].urgency
     }
-    guard let place = detached.index(forKey: flight) else { return false }
+    guard let place = detached.index(forKey: flight) else { return nil }
     detached.values[place].load = load
-    return true
+    return detached.values[place].urgency
+  }
+
+  /// Somebody joined who is in a hurry: the load that has to make haste, if it was slower and is known.
+  @inlinable
+  mutating func hasten(_ key: Key, to urgency: TaskPriority) -> Task<Void, Never>? {
+    guard let place = current.index(forKey: key), current.values[place].urgency < urgency else { return nil }
+    current.values[place].urgency = urgency
+    return current.values[place].load
   }
 
   /// A caller was cancelled.

@@ -18,10 +18,16 @@ final class Race<Answer: Sendable>: Sendable {
   func first(
     of work: @escaping @Sendable () async throws -> Answer, limit: @escaping @Sendable () async throws -> Void
   ) async throws -> Answer? {
-    try await withTaskCancellationHandler {
+    let (lineage, place) = (TaskLineage(), CapPlace.current)
+    place?.hold()
+    defer { lineage.end() }
+    return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         state.withLock { $0.waiter = continuation }
-        run { .success(try await work()) }
+        run {
+          defer { place?.release() }
+          return .success(try await lineage.work(work))
+        }
         run {
           try await limit()
           return .success(nil)

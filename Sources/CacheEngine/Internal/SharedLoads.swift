@@ -37,11 +37,9 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   /// Nothing is under way.
   var isIdle: Bool { table.withLock { $0.isEmpty } }
 
-  /// Whoever asks for this key now will wait for a load that began before.
-  @inlinable
-  func isUnderWay(_ key: Key) -> Bool { table.withLock { $0.current[key] != nil } }
-
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
+  ///
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for who asks.
   @inlinable
   func answer(
     for key: Key, load: @escaping @Sendable () async throws -> Answer
@@ -50,11 +48,32 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
     guard key == key else { return try await load() }
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
+    let caller = ValueInTheMaking.current
+    var awaited: ValueInTheMaking?
+    defer { if let awaited { caller?.stopWaiting(for: awaited) } }
     return try await withTaskCancellationHandler {
       try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
-        switch table.withLock({ $0.join(key, id: id, waiter: unsafe Waiter(continuation)) }) {
-        case .leads(let flight): begin(flight, key: key, load)
-        case .follows(_, let callers): recorder.record(.flightJoined(callers: callers), key: key)
+        let urgency = Task.currentPriority
+        let making = ValueInTheMaking()
+        let joined = table.withLock { table -> (InFlightTable<Key, Waiter>.Joined, slow: Task<Void, Never>?)? in
+          if let caller, let other = table.current[key]?.making {
+            guard caller.wait(for: other) else { return nil }
+            awaited = other
+          }
+          let joined = unsafe table.join(key, id: id, waiter: Waiter(continuation), urgency: urgency, making: making)
+          if case .leads = joined { return (joined, nil) }
+          return (joined, table.hasten(key, to: urgency))
+        }
+        switch joined {
+        case nil:
+          unsafe continuation.resume(
+            throwing: CacheError(
+              .circular, "the value for the key \(key) was asked for by what makes it; let that ask for others only",
+              level: recorder.name))
+        case (.leads(let flight), _)?: begin(flight, key: key, urgency, making, load)
+        case (.follows(_, let callers), let slow)?:
+          if let slow { hasten(slow, to: urgency) }
+          recorder.record(.flightJoined(callers: callers), key: key)
         }
         // A cancellation that came before the caller was noted found nobody to release.
         if Task.isCancelled { leave(id, key: key) }
@@ -72,12 +91,19 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   func detachAll() { table.withLock { $0.detachAll() } }
 
   @inlinable
-  func begin(_ flight: UInt64, key: Key, _ load: @escaping @Sendable () async throws -> Answer) {
+  func begin(
+    _ flight: UInt64, key: Key, _ urgency: TaskPriority, _ making: ValueInTheMaking,
+    _ load: @escaping @Sendable () async throws -> Answer
+  ) {
     recorder.record(.flightBegan, key: key)
     let began = recorder.isSilent ? nil : recorder.clock.now
+    let place = holdPlace()
     let task = start { [self] in
+      defer { releasePlace(place) }
       let answer: Result<Answer, any Error>
-      do { answer = .success(try await load()) } catch { answer = .failure(error) }
+      do {
+        answer = .success(try await making.make(load))
+      } catch { answer = .failure(error) }
       let waiters = table.withLock { $0.finish(flight, of: key) }
       if let began, !waiters.isEmpty {
         recorder.record(.flightEnded(callers: waiters.count, began.duration(to: recorder.clock.now)), key: key)
@@ -85,7 +111,25 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
       for (_, waiter) in waiters { waiter.resume(with: answer) }
     }
     // The load may have ended already, or have lost its last caller before its task was known.
-    if !table.withLock({ $0.attach(task, to: flight, of: key) }) { task.cancel() }
+    guard let needed = table.withLock({ $0.attach(task, to: flight, of: key) }) else { return task.cancel() }
+    if needed > urgency { hasten(task, to: needed) }
+  }
+
+  // The load may outlive its first caller, and takes up that one's place in a cap until it ends.
+  @usableFromInline
+  func holdPlace() -> CapPlace? {
+    let place = CapPlace.current
+    place?.hold()
+    return place
+  }
+
+  @usableFromInline
+  func releasePlace(_ place: CapPlace?) { place?.release() }
+
+  /// A load takes the priority of the most urgent of those who wait for it.
+  @usableFromInline
+  func hasten(_ load: Task<Void, Never>, to urgency: TaskPriority) {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { load.escalatePriority(to: urgency) }
   }
 
   @inlinable

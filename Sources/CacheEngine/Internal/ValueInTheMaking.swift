@@ -1,47 +1,64 @@
 import Synchronization
 
-/// The values that a task, and those it works for, are making: who asked for one of them again would wait for itself.
+/// The making of a value that others wait for: a load that is shared.
+///
+/// What a load asks for, it waits for. These make a graph, and whoever would close a circle in it is told instead of waiting for
+/// ever. Only who asks from within a load pays for it.
 @usableFromInline
 final class ValueInTheMaking: Sendable {
-  /// The one that was begun last; the others are found from there.
+  /// The one that was begun last; it is the task's own, and a task that was started meanwhile remembers it.
   @TaskLocal private static var innermost: ValueInTheMaking?
+  /// Those who wait for one that they did not begin.
+  private static let joined = Mutex<[ObjectIdentifier: [ValueInTheMaking]]>([:])
 
-  private let pool: ObjectIdentifier
-  private let key: any Hashable & Sendable
+  /// The one that asked for this one first.
   private let outer: ValueInTheMaking?
   /// A task that was started meanwhile, and lives on, still remembers it.
   private let isOver = Atomic(false)
 
-  private init(key: any Hashable & Sendable, pool: AnyObject) {
-    self.key = key
-    self.pool = ObjectIdentifier(pool)
-    outer = Self.innermost
-  }
-
-  /// Makes the value of a key for a pool.
   @usableFromInline
-  static func make<Key: Hashable & Sendable, Value>(
-    _ key: Key, for pool: AnyObject, by body: () async throws -> Value
-  ) async throws -> Value {
-    let making = ValueInTheMaking(key: key, pool: pool)
-    defer { making.isOver.store(true, ordering: .relaxed) }
-    return try await $innermost.withValue(making) { try await body() }
+  init() { outer = Self.current }
+
+  /// What this task works for, if anybody waits for that still.
+  @usableFromInline static var current: ValueInTheMaking? {
+    guard let innermost, !innermost.isOver.load(ordering: .relaxed) else { return nil }
+    return innermost
   }
 
-  /// Whether this task works for the making of any value.
-  @usableFromInline static var isAny: Bool { innermost != nil }
+  /// Makes the value.
+  @usableFromInline
+  func make<Value>(_ body: () async throws -> Value) async throws -> Value {
+    defer { isOver.store(true, ordering: .relaxed) }
+    return try await Self.$innermost.withValue(self) { try await body() }
+  }
 
-  /// Whether this task works for the making of that very value.
+  /// Notes that this one waits for another one from now on, until ``stopWaiting(for:)``.
   ///
-  /// - Complexity: O(n) for n values that are made one for the other; ask before whether the value is being made at all.
+  /// - Parameter other: The one to wait for.
+  /// - Returns: Whether it may; not if that one waits for this one.
   @usableFromInline
-  static func isUnderWay<Key: Hashable & Sendable>(_ key: Key, for pool: AnyObject) -> Bool {
-    var next = innermost
-    while let making = next {
-      let isSame = making.pool == ObjectIdentifier(pool) && making.key as? Key == key
-      if isSame, !making.isOver.load(ordering: .relaxed) { return true }
-      next = making.outer
+  func wait(for other: ValueInTheMaking) -> Bool {
+    Self.joined.withLock { joined in
+      var toVisit = [self]
+      var seen: Set<ObjectIdentifier> = []
+      while let next = toVisit.popLast() {
+        if next === other { return false }
+        guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
+        if let outer = next.outer, !outer.isOver.load(ordering: .relaxed) { toVisit.append(outer) }
+        toVisit += joined[ObjectIdentifier(next), default: []]
+      }
+      joined[ObjectIdentifier(other), default: []].append(self)
+      return true
     }
-    return false
+  }
+
+  @usableFromInline
+  func stopWaiting(for other: ValueInTheMaking) {
+    Self.joined.withLock { joined in
+      let place = joined.index(forKey: ObjectIdentifier(other))
+      guard let place, let waiter = joined.values[place].firstIndex(where: { $0 === self }) else { return }
+      joined.values[place].remove(at: waiter)
+      if joined.values[place].isEmpty { joined.remove(at: place) }
+    }
   }
 }

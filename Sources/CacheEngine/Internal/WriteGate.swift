@@ -1,128 +1,401 @@
 public import Synchronization
 
-/// Lets one write at a time through for each key, and back-fills only while no write came between.
+/// Lets one write at a time through for each key, and back-fills only while nothing came between.
 ///
 /// A composition writes several levels one after the other. Without the gate two writes of a key could end in
 /// different orders in different levels, and a slow read could put an old value over a newer one.
 ///
+/// A removal of many keys, a *sweep*, waits for no turn and holds none back. It is done with the lower level first. Whatever
+/// was under way below meanwhile does not reach the upper level, or is forgotten there when it ends: so what the lower level
+/// holds decides. What had got as far as the upper level before the sweep began is let finish there first, if the upper level
+/// stores at once.
+///
 /// The decisions are ``WriteGateTable``'s; this class holds the lock, and those who wait.
 @usableFromInline
 final class WriteGate<Key: Hashable & Sendable>: Sendable {
+  @usableFromInline typealias Concern = SweepConcern<Key>
+
   @usableFromInline
   struct State: Sendable {
     @usableFromInline var table = WriteGateTable<Key>()
-    @usableFromInline var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+    var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+    var lastID: UInt64 = 0
+    /// How many were in the upper level at the end of a phase, and still are.
+    var above: [UInt64: UInt64] = [:]
+    /// Sweeps that wait for those of phases before their own.
+    var draining: [UInt64: (before: UInt64, continuation: CheckedContinuation<Void, any Error>)] = [:]
 
-    @inlinable
+    @usableFromInline
     init() {}
 
+    /// A turn is over: who waited for it and has it now.
     @inlinable
-    mutating func grant(_ ids: [UInt64]) -> [CheckedContinuation<Void, any Error>] {
-      ids.compactMap { id in
-        if let continuation = waiting.removeValue(forKey: id) { return continuation }
-        table.keepGrant(id)
-        return nil
-      }
+    mutating func finish(_ key: Key, isBackFill: Bool) -> CheckedContinuation<Void, any Error>? {
+      guard let next = table.finishWrite(key, isBackFill: isBackFill) else { return nil }
+      return stopWaiting(next)
     }
+
+    @usableFromInline
+    mutating func stopWaiting(_ id: UInt64) -> CheckedContinuation<Void, any Error>? { waiting.removeValue(forKey: id) }
   }
 
   @usableFromInline let state = Mutex(State())
   /// Counts the writes that began, so that a read that finds its value above need not be noted.
-  @usableFromInline let epoch = Atomic<UInt64>(0)
+  @usableFromInline let writes = Atomic<UInt64>(0)
+  /// Counts the back-fills that ended.
+  @usableFromInline let copies = Atomic<UInt64>(0)
+  /// The phase, and in the lowest bits how many went to the upper level in it and are there still.
+  ///
+  /// A phase ends when a sweep begins or gets on. Its lowest bit says whether one is at work below.
+  @usableFromInline let phase = Atomic<UInt64>(0)
 
-  @inlinable
+  @usableFromInline
   init() {}
 
-  @inlinable var currentEpoch: UInt64 { epoch.load(ordering: .relaxed) }
+  @inlinable var currentEpoch: GateTime {
+    GateTime(writes: writes.load(ordering: .relaxed), copies: copies.load(ordering: .relaxed))
+  }
 
-  /// Runs a write of one key when it is its turn.
+  @inlinable var currentPhase: GatePhase { GatePhase(phase.load(ordering: .acquiring)) }
+
+  // MARK: Writes
+
+  /// Runs a write of one key when it is its turn: first come, first served.
+  ///
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this one.
   @inlinable
   func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
-    try await wait { $0.requestWrite(key, id: $1) }
-    defer { resume { $0.finishWrite(key) } }
-    return try await body()
+    try await write(key) { _ in try await body() }
   }
 
-  /// Runs a write of all keys when no other write is under way.
+  /// Runs a write of one key when it is its turn, and tells it the phase in which it began.
   @inlinable
-  func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
-    try await wait { $0.requestClear(id: $1) }
-    defer { resume { $0.finishClear() } }
-    return try await body()
-  }
-
-  /// Notes that a read travels to the lower level, having asked the upper one since the epoch.
-  @inlinable
-  func beginRead(_ key: Key, since epoch: UInt64) -> ReadTicket {
-    state.withLock { state in
-      ReadTicket(
-        version: state.table.beginRead(key), isLate: self.epoch.load(ordering: .relaxed) != epoch)
+  func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
+    let task = TaskIdentity.current
+    let isGranted = state.withLock { state in
+      writes.wrappingAdd(1, ordering: .relaxed)
+      return state.table.beginWrite(key, by: task)
     }
+    if !isGranted { try await wait(key, task) }
+    defer { finish(key, isBackFill: false) }
+    return try await body(currentPhase)
   }
 
-  @inlinable
-  func beginRead(_ key: Key) -> UInt64 { state.withLock { $0.table.beginRead(key) } }
-
-  @inlinable
-  func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
-
-  /// Runs a back-fill, unless a write of this key is under way or came since the read began.
-  ///
-  /// It never waits.
-  @inlinable
-  func backFill(_ key: Key, readVersion: UInt64, _ body: () async throws -> Void) async throws {
-    guard state.withLock({ $0.table.beginBackFill(key, readVersion: readVersion) }) else { return }
-    defer { resume { $0.finishWrite(key, isBackFill: true) } }
-    try await body()
-  }
-
-  /// Whether a write of this key is under way or came since the read began, so that its answers may not fit together.
-  @inlinable
-  func isOvertaken(_ key: Key, ticket: ReadTicket) -> Bool {
-    ticket.isLate || state.withLock { $0.table.isOvertaken(key, readVersion: ticket.version) }
-  }
-
-  @inlinable
-  func wait(_ request: (inout WriteGateTable<Key>, UInt64) -> Bool) async throws {
-    let (isGranted, id) = state.withLock { state in
-      epoch.wrappingAdd(1, ordering: .relaxed)
-      let id = state.table.nextID()
-      return (request(&state.table, id), id)
+  @usableFromInline
+  func wait(_ key: Key, _ task: TaskIdentity) async throws {
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
     }
-    if isGranted { return }
+    let lineage = TaskLineage.tasks
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let isGranted = state.withLock { state in
-          if state.table.takeGrant(id) { return true }
-          state.waiting[id] = continuation
-          return false
+        let request = state.withLock { state in
+          let request = state.table.requestWrite(key, id: id, by: task, for: lineage)
+          if request == .waits { state.waiting[id] = continuation }
+          return request
         }
-        if isGranted { continuation.resume() }
-        // A cancellation that came before the continuation was noted found nobody to resume.
-        if Task.isCancelled { leave(id) }
+        switch request {
+        case .begins: continuation.resume()
+        case .waits:
+          // A cancellation that came before the continuation was noted found nobody to resume.
+          if Task.isCancelled { leave(id) }
+        case .waitsForItself:
+          continuation.resume(
+            throwing: CacheError(
+              .circular, "the key \(key) was written by what its own write waits for; write it afterwards, or elsewhere"
+            ))
+        }
       }
     } onCancel: {
       leave(id)
     }
   }
 
-  @inlinable
-  func leave(_ id: UInt64) {
-    let (cancelled, granted) = state.withLock { state in
+  private func leave(_ id: UInt64) {
+    let cancelled = state.withLock { state -> CheckedContinuation<Void, any Error>? in
       // Whoever is no longer waiting has been granted its turn, and takes it.
-      guard let continuation = state.waiting.removeValue(forKey: id) else {
-        return (CheckedContinuation<Void, any Error>?.none, [CheckedContinuation<Void, any Error>]())
-      }
-      return (continuation, state.grant(state.table.cancel(id)))
+      guard let continuation = state.stopWaiting(id) else { return nil }
+      _ = state.table.cancel(id)
+      return continuation
     }
     cancelled?.resume(throwing: CancellationError())
-    for continuation in granted { continuation.resume() }
   }
 
   @inlinable
-  func resume(_ finish: (inout WriteGateTable<Key>) -> [UInt64]) {
-    let granted = state.withLock { state in state.grant(finish(&state.table)) }
-    for continuation in granted { continuation.resume() }
+  func finish(_ key: Key, isBackFill: Bool) {
+    state.withLock { $0.finish(key, isBackFill: isBackFill) }?.resume()
+  }
+
+  /// Stores a value in the upper level, for a write that began in a phase or a back-fill that did.
+  ///
+  /// If a sweep that concerns the entry came between, the upper level forgets it instead, or afterwards: then what the lower
+  /// level has decides.
+  @inlinable
+  func above(
+    _ key: Key, tags: Set<String>, since began: GatePhase, store: () async throws -> Void,
+    forget: () async throws -> Void
+  ) async throws {
+    let entered: GatePhase
+    if enter(began) {
+      entered = began
+    } else {
+      let (phase, isSwept) = enterSlowly(key, tags, since: began)
+      entered = phase
+      if isSwept {
+        defer { leave(entered) }
+        return try await forget()
+      }
+    }
+    defer { leave(entered) }
+    do { try await store() } catch {
+      // It may have been stored all the same, if it was cancelled.
+      if isSwept(key, tags, since: entered) { try await forget() }
+      throw error
+    }
+    if isSwept(key, tags, since: entered) { try await forget() }
+  }
+
+  /// Whether a sweep that concerns an entry came since a phase.
+  @inlinable
+  func isSwept(_ key: Key, _ tags: Set<String> = [], since began: GatePhase) -> Bool {
+    let now = currentPhase
+    return (now != began || began.isSweeping) && isSweptSlowly(key, tags, since: began)
+  }
+
+  @usableFromInline
+  func isSweptSlowly(_ key: Key, _ tags: Set<String>, since began: GatePhase) -> Bool {
+    state.withLock { $0.table.sweeps.since(began.moment) }.contains { $0.meets(key, tags: tags) }
+  }
+
+  @inlinable
+  func enter(_ began: GatePhase) -> Bool {
+    guard !began.isSweeping else { return false }
+    var old = phase.load(ordering: .acquiring)
+    while GatePhase(old) == began {
+      let (isDone, seen) = phase.weakCompareExchange(expected: old, desired: old + 1, ordering: .acquiringAndReleasing)
+      if isDone { return true }
+      old = seen
+    }
+    return false
+  }
+
+  @usableFromInline
+  func enterSlowly(_ key: Key, _ tags: Set<String>, since began: GatePhase) -> (GatePhase, isSwept: Bool) {
+    let (entered, concerns) = state.withLock { state in
+      (
+        GatePhase(phase.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue),
+        state.table.sweeps.since(began.moment)
+      )
+    }
+    return (entered, concerns.contains { $0.meets(key, tags: tags) })
+  }
+
+  @inlinable
+  func leave(_ entered: GatePhase) {
+    var old = phase.load(ordering: .acquiring)
+    while GatePhase(old) == entered {
+      let (isDone, seen) = phase.weakCompareExchange(expected: old, desired: old - 1, ordering: .acquiringAndReleasing)
+      if isDone { return }
+      old = seen
+    }
+    leaveSlowly(entered)
+  }
+
+  @usableFromInline
+  func leaveSlowly(_ entered: GatePhase) {
+    let drained = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+      guard let count = state.above[entered.bits] else { return [] }
+      state.above[entered.bits] = count == 1 ? nil : count - 1
+      guard count == 1, !state.draining.isEmpty else { return [] }
+      let ready = state.draining.filter { sweep in !state.above.keys.contains { $0 < sweep.value.before } }
+      for id in ready.keys { state.draining[id] = nil }
+      return ready.values.map(\.continuation)
+    }
+    for continuation in drained { continuation.resume() }
+  }
+
+  // MARK: Reads
+
+  /// Notes that a read travels to the lower level, having asked the upper one since a time.
+  @inlinable
+  func beginRead(_ key: Key, since time: GateTime) -> ReadTicket {
+    state.withLock { state in
+      ReadTicket(
+        version: state.table.beginRead(key), phase: currentPhase,
+        isLate: writes.load(ordering: .relaxed) != time.writes)
+    }
+  }
+
+  @inlinable
+  func beginRead(_ key: Key) -> ReadTicket {
+    state.withLock { ReadTicket(version: $0.table.beginRead(key), phase: currentPhase, isLate: false) }
+  }
+
+  @inlinable
+  func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
+
+  /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the
+  /// entry.
+  ///
+  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:)``.
+  @inlinable
+  func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>) -> Bool {
+    guard state.withLock({ $0.table.beginBackFill(key, readVersion: ticket.version) }) else { return false }
+    guard isSwept(key, tags, since: ticket.phase) else { return true }
+    finish(key, isBackFill: true)
+    return false
+  }
+
+  /// Says that the task that runs has the turn, if a back-fill was begun for it by another.
+  func adopt(_ key: Key) { state.withLock { $0.table.adopt(key, by: .current) } }
+
+  @inlinable
+  func endBackFill(_ key: Key) {
+    copies.wrappingAdd(1, ordering: .relaxed)
+    finish(key, isBackFill: true)
+  }
+
+  /// Runs a back-fill, unless something came between, and takes it back if a sweep comes while it runs.
+  @inlinable
+  func backFill(
+    _ key: Key, _ ticket: ReadTicket, tags: Set<String> = [], _ store: () async throws -> Void,
+    undo forget: () async throws -> Void
+  ) async throws {
+    guard beginBackFill(key, ticket, tags: tags) else { return }
+    defer { endBackFill(key) }
+    try await above(key, tags: tags, since: ticket.phase, store: store, forget: forget)
+  }
+
+  /// Whether a write of this key is under way or came since the read began, or a sweep, so that the answers of two levels
+  /// may not fit together.
+  @inlinable
+  func isOvertaken(_ key: Key, _ ticket: ReadTicket) -> Bool {
+    ticket.isLate
+      || state.withLock { $0.table.isOvertaken(key, readVersion: ticket.version, since: ticket.phase.moment) }
+  }
+
+  // MARK: Sweeps
+
+  /// Removes many keys, without any turn.
+  ///
+  /// - Parameters:
+  ///   - concern: Which entries go.
+  ///   - below: Removes them from the lower level.
+  ///   - waits: Whether to wait, before the upper level, for what was being stored there when this began.
+  ///   - above: Removes them from the upper level; not called if the lower level threw.
+  /// - Throws: What the two throw; `CancellationError`.
+  func sweep(
+    _ concern: Concern, below: () async throws -> Void, waits: () -> Bool, above: () async throws -> Void
+  ) async throws {
+    let began = turnPhase { $0.begin(concern) }
+    defer { turnPhase { $0.end(began) } }
+    try await below()
+    turnPhase { $0.endBelow(began) }
+    if waits() { try await drain(before: began) }
+    try await above()
+  }
+
+  /// Removes many keys from what has no upper level.
+  func sweep<Result>(_ concern: Concern, _ body: () async throws -> Result) async throws -> Result {
+    let began = turnPhase { $0.begin(concern) }
+    defer { turnPhase { $0.end(began) } }
+    return try await body()
+  }
+
+  /// Removes all keys from what has no upper level.
+  func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
+    try await sweep(.everything, body)
+  }
+
+  /// Changes what is known of sweeps, and begins the phase that follows from it.
+  @discardableResult
+  private func turnPhase<Answer: Sendable>(_ change: (inout Sweeps<Key>) -> Answer) -> Answer {
+    state.withLock { state in
+      let answer = change(&state.table.sweeps)
+      if state.table.lines.isEmpty { state.table.sweeps.forgetDone() }
+      writes.wrappingAdd(1, ordering: .relaxed)
+      let next = GatePhase(moment: state.table.sweeps.moment, isSweeping: state.table.sweeps.isBelow)
+      guard next != currentPhase else { return answer }
+      let old = phase.exchange(next.word, ordering: .acquiringAndReleasing)
+      if GatePhase.count(old) > 0 { state.above[GatePhase(old).bits, default: 0] += GatePhase.count(old) }
+      return answer
+    }
+  }
+
+  /// Waits until nobody is in the upper level any more who went there before a moment.
+  private func drain(before moment: UInt64) async throws {
+    let limit = GatePhase(moment: moment, isSweeping: false).bits
+    let id = state.withLock { state -> UInt64? in
+      guard state.above.keys.contains(where: { $0 < limit }) else { return nil }
+      state.lastID += 1
+      return state.lastID
+    }
+    guard let id else { return }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let isDrained = state.withLock { state in
+          guard state.above.keys.contains(where: { $0 < limit }) else { return true }
+          state.draining[id] = (limit, continuation)
+          return false
+        }
+        if isDrained { continuation.resume() }
+        if Task.isCancelled { stopDraining(id) }
+      }
+    } onCancel: {
+      stopDraining(id)
+    }
+  }
+
+  private func stopDraining(_ id: UInt64) {
+    state.withLock { $0.draining.removeValue(forKey: id) }?.continuation.resume(throwing: CancellationError())
+  }
+
+  /// How many writes wait for their turn.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// How many of them were looked at, ever.
+  var steps: Int { state.withLock { $0.table.steps } }
+
+  /// Nobody reads, writes, waits, or is in a level.
+  var isIdle: Bool {
+    state.withLock { $0.table.isEmpty && $0.waiting.isEmpty && $0.above.isEmpty && $0.draining.isEmpty }
+      && GatePhase.count(phase.load(ordering: .acquiring)) == 0
+  }
+}
+
+/// A stretch of time between two steps of sweeps.
+@usableFromInline
+struct GatePhase: Equatable, Sendable {
+  // The lowest 24 bits of a word count those who are in the upper level: more tasks than a machine can hold.
+  @usableFromInline static var countBits: UInt64 { 24 }
+
+  /// The moment, and in the lowest bit whether a sweep is at work below.
+  @usableFromInline let bits: UInt64
+
+  @inlinable
+  init(_ word: UInt64) { bits = word >> Self.countBits }
+
+  init(moment: UInt64, isSweeping: Bool) { bits = moment << 1 | (isSweeping ? 1 : 0) }
+
+  @inlinable var isSweeping: Bool { bits & 1 == 1 }
+  @inlinable var moment: UInt64 { bits >> 1 }
+
+  var word: UInt64 { bits << Self.countBits }
+
+  static func count(_ word: UInt64) -> UInt64 { word & (1 << countBits - 1) }
+}
+
+/// When a read began, counted in what has been done through a gate by then.
+@usableFromInline
+struct GateTime: Sendable {
+  @usableFromInline let writes: UInt64
+  @usableFromInline let copies: UInt64
+
+  @inlinable
+  init(writes: UInt64, copies: UInt64) {
+    self.writes = writes
+    self.copies = copies
   }
 }
 
@@ -130,13 +403,16 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 @usableFromInline
 struct ReadTicket: Sendable {
   /// The key's version when the read was noted.
-  @usableFromInline var version: UInt64
+  @usableFromInline let version: UInt64
+  /// The phase then.
+  @usableFromInline let phase: GatePhase
   /// A write, of whatever key, began between the read's first step and its being noted.
-  @usableFromInline var isLate: Bool
+  @usableFromInline let isLate: Bool
 
   @inlinable
-  init(version: UInt64, isLate: Bool) {
+  init(version: UInt64, phase: GatePhase, isLate: Bool) {
     self.version = version
+    self.phase = phase
     self.isLate = isLate
   }
 }

@@ -1,23 +1,52 @@
 /// Who may write which key now, as a plain value.
 ///
 /// A key that does not equal itself, with a NaN in it, say, has no line, since that would never be found again: its writes
-/// wait for clears only, and it is not back-filled.
+/// wait for nobody, and it is not back-filled.
 @usableFromInline
 struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
+  @usableFromInline typealias WaiterID = UInt64
+
   @usableFromInline enum Occupant: Sendable { case write, backFill }
+
+  /// What became of a request to write.
+  @usableFromInline
+  enum Request: Equatable, Sendable {
+    case begins
+    case waits
+    /// Whoever has the turn waits for this very request.
+    case waitsForItself
+  }
 
   @usableFromInline
   struct Line: Sendable {
     @usableFromInline var occupant: Occupant?
-    @usableFromInline var readers = 0
+    /// Somebody waits for the turn.
+    @usableFromInline var isQueued = false
+    @usableFromInline var readers: UInt32 = 0
     /// Counts the writes that a read under way must know of.
     @usableFromInline var version: UInt64 = 0
-    @usableFromInline var queue: [UInt64] = []
+    /// The task that has the turn.
+    @usableFromInline var owner = TaskIdentity.none
 
     @inlinable
     init() {}
 
-    @inlinable var isIdle: Bool { occupant == nil && readers == 0 && queue.isEmpty }
+    @inlinable var isIdle: Bool { occupant == nil && readers == 0 }
+
+    /// Whether the write may begin at once.
+    @inlinable
+    mutating func beginWrite(by task: TaskIdentity) -> Bool {
+      guard occupant == nil else { return false }
+      takeTurn(task)
+      return true
+    }
+
+    @inlinable
+    mutating func takeTurn(_ task: TaskIdentity) {
+      occupant = .write
+      version += 1
+      owner = task
+    }
 
     /// The version that the read must find again.
     @inlinable
@@ -25,95 +54,120 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
       readers += 1
       return version
     }
+  }
 
-    /// Whether the write may begin at once; otherwise it stands in the queue now.
-    @inlinable
-    mutating func enter(_ id: UInt64) -> Bool {
-      guard occupant == nil else {
-        queue.append(id)
-        return false
-      }
-      beginWrite()
-      return true
-    }
+  /// The first and the last of those who wait for a key.
+  struct Queue: Sendable {
+    var first: WaiterID
+    var last: WaiterID
+  }
 
-    /// The write whose turn it is now, if one waits.
-    @inlinable
-    mutating func next() -> UInt64? {
-      guard !queue.isEmpty else { return nil }
-      beginWrite()
-      return queue.removeFirst()
-    }
-
-    @inlinable
-    mutating func beginWrite() {
-      occupant = .write
-      version += 1
-    }
+  /// One of those who wait, between the one before and the one behind; 0 is nobody.
+  struct Waiter: Sendable {
+    let key: Key
+    let task: TaskIdentity
+    var previous: WaiterID
+    var next: WaiterID = 0
   }
 
   @usableFromInline var lines: [Key: Line] = [:]
-  @usableFromInline var busyCount = 0
-  @usableFromInline var isClearing = false
-  @usableFromInline var clears: [UInt64] = []
-  /// Writes that came while a clear was waiting or running.
-  @usableFromInline var held: [(id: UInt64, key: Key)] = []
-  /// Granted before the one who asked had begun to wait.
-  @usableFromInline var grants: Set<UInt64> = []
-  @usableFromInline var lastID: UInt64 = 0
+  @usableFromInline var sweeps = Sweeps<Key>()
+  private var queues: [Key: Queue] = [:]
+  private var waiters: [WaiterID: Waiter] = [:]
+  /// How many waiters were looked at, ever: to leave a line must not depend on its length.
+  private(set) var steps = 0
 
-  @inlinable
+  @usableFromInline
   init() {}
 
   /// Nobody reads, writes or waits.
-  var isEmpty: Bool {
-    lines.isEmpty && busyCount == 0 && !isClearing && clears.isEmpty && held.isEmpty && grants.isEmpty
+  var isEmpty: Bool { lines.isEmpty && queues.isEmpty && waiters.isEmpty && sweeps.isEmpty }
+
+  // MARK: Writes
+
+  /// Whether the write may begin at once.
+  @inlinable
+  mutating func beginWrite(_ key: Key, by task: TaskIdentity) -> Bool {
+    guard key == key else { return true }
+    return lines[key, default: Line()].beginWrite(by: task)
   }
 
-  @inlinable
-  mutating func nextID() -> UInt64 {
-    lastID += 1
-    return lastID
-  }
-
-  @inlinable
-  mutating func requestWrite(_ key: Key, id: UInt64) -> Bool {
-    if isClearing || !clears.isEmpty {
-      held.append((id, key))
-      return false
+  /// Begins a write, or puts it at the end of the line of its key.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is written.
+  ///   - id: Not 0, and not used before.
+  ///   - task: The task that asks.
+  ///   - lineage: The tasks that wait for this one.
+  /// - Returns: What became of it.
+  mutating func requestWrite(_ key: Key, id: WaiterID, by task: TaskIdentity, for lineage: [TaskIdentity] = [])
+    -> Request
+  {
+    if beginWrite(key, by: task) { return .begins }
+    if let owner = lines[key]?.owner, owner != .none, owner == task || lineage.contains(owner) {
+      return .waitsForItself
     }
-    return enqueue(id, key: key)
+    steps += 1
+    let last = queues[key]?.last ?? 0
+    waiters[id] = Waiter(key: key, task: task, previous: last)
+    if last == 0 {
+      queues[key] = Queue(first: id, last: id)
+      lines[key]?.isQueued = true
+    } else {
+      waiters[last]?.next = id
+      queues[key]?.last = id
+    }
+    return .waits
   }
 
+  /// The turn is over: whose it is now, if somebody waits.
   @inlinable
-  mutating func finishWrite(_ key: Key, isBackFill: Bool = false) -> [UInt64] {
-    busyCount -= 1
-    guard let place = lines.index(forKey: key) else { return grantClear() }
+  mutating func finishWrite(_ key: Key, isBackFill: Bool = false) -> WaiterID? {
+    guard let place = lines.index(forKey: key) else { return nil }
     if !isBackFill { lines.values[place].version += 1 }
-    guard let next = lines.values[place].next() else {
-      lines.values[place].occupant = nil
-      if lines.values[place].isIdle { lines.remove(at: place) }
-      return grantClear()
+    if lines.values[place].isQueued { return passOn(key) }
+    lines.values[place].occupant = nil
+    lines.values[place].owner = .none
+    if lines.values[place].isIdle { removeLine(at: place) }
+    return nil
+  }
+
+  @usableFromInline
+  mutating func passOn(_ key: Key) -> WaiterID? {
+    guard let id = queues[key]?.first, let waiter = leaveQueue(id) else { return nil }
+    lines[key]?.takeTurn(waiter.task)
+    return id
+  }
+
+  /// Takes a waiting write out of its line; whether it waited.
+  mutating func cancel(_ id: WaiterID) -> Bool { leaveQueue(id) != nil }
+
+  private mutating func leaveQueue(_ id: WaiterID) -> Waiter? {
+    guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+    steps += 1
+    if waiter.previous == 0, waiter.next == 0 {
+      queues[waiter.key] = nil
+      lines[waiter.key]?.isQueued = false
+      return waiter
     }
-    busyCount += 1
-    return [next]
+    if waiter.previous == 0 {
+      queues[waiter.key]?.first = waiter.next
+    } else {
+      steps += 1
+      waiters[waiter.previous]?.next = waiter.next
+    }
+    if waiter.next == 0 {
+      queues[waiter.key]?.last = waiter.previous
+    } else {
+      steps += 1
+      waiters[waiter.next]?.previous = waiter.previous
+    }
+    return waiter
   }
 
-  @inlinable
-  mutating func requestClear(id: UInt64) -> Bool {
-    clears.append(id)
-    return !grantClear().isEmpty
-  }
+  // MARK: Reads
 
-  @inlinable
-  mutating func finishClear() -> [UInt64] {
-    isClearing = false
-    for key in lines.keys { lines[key]?.version += 1 }
-    let nextClear = grantClear()
-    if !nextClear.isEmpty { return nextClear }
-    return releaseHeld()
-  }
-
+  /// The version that the read must find again.
   @inlinable
   mutating func beginRead(_ key: Key) -> UInt64 {
     guard key == key else { return 0 }
@@ -124,68 +178,38 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   mutating func endRead(_ key: Key) {
     guard let place = lines.index(forKey: key) else { return }
     lines.values[place].readers -= 1
-    if lines.values[place].isIdle { lines.remove(at: place) }
+    if lines.values[place].isIdle { removeLine(at: place) }
   }
 
+  /// Whether a back-fill may begin, as far as the writes of this key are concerned.
   @inlinable
   mutating func beginBackFill(_ key: Key, readVersion: UInt64) -> Bool {
-    guard !isClearing, clears.isEmpty, let place = lines.index(forKey: key),
-      lines.values[place].occupant == nil, lines.values[place].version == readVersion
+    guard let place = lines.index(forKey: key), lines.values[place].occupant == nil,
+      lines.values[place].version == readVersion
     else { return false }
     lines.values[place].occupant = .backFill
-    busyCount += 1
     return true
   }
 
+  /// A back-fill goes on in another task.
+  mutating func adopt(_ key: Key, by task: TaskIdentity) { lines[key]?.owner = task }
+
+  /// Whether a write of this key is under way or came since the read began, or any removal of many keys did.
   @inlinable
-  func isOvertaken(_ key: Key, readVersion: UInt64) -> Bool {
-    guard !isClearing, let line = lines[key] else { return true }
-    return line.occupant == .write || line.version != readVersion
+  func isOvertaken(_ key: Key, readVersion: UInt64, since moment: UInt64) -> Bool {
+    guard let line = lines[key] else { return true }
+    return line.occupant == .write || line.version != readVersion || isSwept(since: moment)
   }
 
-  /// Takes a waiting request out, and says who may go on without it.
+  @usableFromInline
+  func isSwept(since moment: UInt64) -> Bool { sweeps.isAny(since: moment) }
+
   @inlinable
-  mutating func cancel(_ id: UInt64) -> [UInt64] {
-    if let position = clears.firstIndex(of: id) {
-      clears.remove(at: position)
-      return isClearing || !clears.isEmpty ? [] : releaseHeld()
-    }
-    if let position = held.firstIndex(where: { $0.id == id }) {
-      held.remove(at: position)
-      return []
-    }
-    for (key, line) in lines {
-      guard let position = line.queue.firstIndex(of: id) else { continue }
-      lines[key]?.queue.remove(at: position)
-      return []
-    }
-    return []
+  mutating func removeLine(at place: Dictionary<Key, Line>.Index) {
+    lines.remove(at: place)
+    if lines.isEmpty { forgetSweeps() }
   }
 
-  @inlinable
-  mutating func keepGrant(_ id: UInt64) { grants.insert(id) }
-
-  @inlinable
-  mutating func takeGrant(_ id: UInt64) -> Bool { grants.remove(id) != nil }
-
-  @inlinable
-  mutating func releaseHeld() -> [UInt64] {
-    let waiting = held
-    held = []
-    return waiting.filter { enqueue($0.id, key: $0.key) }.map(\.id)
-  }
-
-  @inlinable
-  mutating func enqueue(_ id: UInt64, key: Key) -> Bool {
-    guard key != key || lines[key, default: Line()].enter(id) else { return false }
-    busyCount += 1
-    return true
-  }
-
-  @inlinable
-  mutating func grantClear() -> [UInt64] {
-    guard !isClearing, busyCount == 0, !clears.isEmpty else { return [] }
-    isClearing = true
-    return [clears.removeFirst()]
-  }
+  @usableFromInline
+  mutating func forgetSweeps() { sweeps.forgetDone() }
 }

@@ -95,6 +95,7 @@ extension ConditionedValueTransformedLevel: ShapedLevel {
 extension ValueTransformedFetcher: ShapedLevel {
   package var shape: LevelShape { .around(.init("transformValues"), base) }
 }
+extension OptionalLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }
 extension PostProcessedLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("postProcess"), base) }
 }

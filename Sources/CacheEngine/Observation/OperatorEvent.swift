@@ -104,6 +104,12 @@ struct OperatorRecorder: Sendable {
     record(.operated(event()), key: key)
   }
 
+  /// Tells of something that concerns no key of its own.
+  func record(_ kind: @autoclosure () -> CacheEvent.Kind) {
+    guard !isSilent, let observer else { return }
+    observer.record(CacheEvent(time: clock.now, request: .current, level: name, kind: kind()))
+  }
+
   @inlinable
   func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
     guard !isSilent, let observer else { return }

@@ -9,7 +9,8 @@
 /// | failed | the fallback value; the error if there is none |
 /// | cancelled | `CancellationError` |
 ///
-/// A fallback value is not stored anywhere inside, and it is not put forward by ``CacheLevel/peek(_:)``.
+/// A fallback value is not stored anywhere inside, nor copied to a level above (``Entry/isPlaceholder``), and it is not put
+/// forward by ``CacheLevel/peek(_:)``.
 public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -48,11 +49,17 @@ public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
     } catch {
       guard let value = try await fallback(key, error) else { throw error }
       recorder.record(.fellBack(error: String(describing: error)), key: key)
-      return .hit(Entry(value, level: recorder.name))
+      return .hit(placeholder(value))
     }
     guard case .miss = answer, let value = try await fallback(key, nil) else { return answer }
     recorder.record(.fellBack(error: nil), key: key)
-    return .hit(Entry(value, level: recorder.name))
+    return .hit(placeholder(value))
+  }
+
+  private func placeholder(_ value: Value) -> Entry<Value> {
+    var entry = Entry(value, level: recorder.name)
+    entry.isPlaceholder = true
+    return entry
   }
 
   /// Returns the value of the level inside, if that can answer at once.

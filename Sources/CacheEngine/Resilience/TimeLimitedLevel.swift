@@ -1,14 +1,15 @@
-/// A level whose reads may take only so long.
+/// A level whose reads, and writes if told so, may take only so long.
 ///
-/// Built by ``CacheLevel/timeout(after:name:observer:clock:)``.
+/// Built by ``CacheLevel/timeout(after:writes:name:observer:clock:)``.
 ///
-/// | the level inside | a read gives |
+/// | the level inside | a read, or a limited write |
 /// |---|---|
 /// | answers in time | the same |
 /// | has not answered in time | ``CacheError/Code/timedOut``, at once; the work is cancelled and not waited for |
 /// | the caller is cancelled | `CancellationError`, at once; the work is cancelled |
 ///
-/// Writes are not limited: one that was given up might still be carried out later.
+/// Without a limit of their own writes take as long as they take. A set, removal or clear that was given up may still be
+/// carried out later, also after a newer one: limit writes where a level that hangs is worse than that.
 public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -19,12 +20,15 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   public let base: Base
   /// How long a read may take.
   public let limit: Duration
+  /// How long a set, a removal or a clear may take; `nil` for as long as it takes.
+  public let writeLimit: Duration?
 
   let recorder: OperatorRecorder
 
-  init(base: Base, limit: Duration, recorder: OperatorRecorder) {
+  init(base: Base, limit: Duration, writeLimit: Duration?, recorder: OperatorRecorder) {
     self.base = base
     self.limit = limit
+    self.writeLimit = writeLimit
     self.recorder = recorder
   }
 
@@ -38,14 +42,63 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
-    let race = Race<Lookup<Value>>()
-    let (clock, deadline) = (recorder.clock, recorder.clock.now.advanced(by: limit))
-    let answer = try await race.first(of: ask) {
-      try await clock.sleep(until: deadline, tolerance: nil)
-    }
-    if let answer { return answer }
+    if let answer = try await race(limit, ask) { return answer }
     recorder.record(.timedOut(limit), key: key)
     throw CacheError(.timedOut, "no answer within \(limit)", level: base.name)
+  }
+
+  /// Stores a value in the level inside, for as long as that may take.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/timedOut``; else the error of the level inside.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in the level inside on terms of its own, for as long as that may take.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    guard let writeLimit else { return try await base.store(value, forKey: key, terms: terms) }
+    try await write(key, writeLimit) { try await base.store(value, forKey: key, terms: terms) }
+  }
+
+  /// Removes the value for a key from the level inside, for as long as that may take.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: As ``set(_:forKey:)``.
+  public func remove(_ key: Key) async throws {
+    guard let writeLimit else { return try await base.remove(key) }
+    try await write(key, writeLimit) { try await base.remove(key) }
+  }
+
+  /// Removes everything from the level inside, for as long as that may take.
+  ///
+  /// - Throws: As ``set(_:forKey:)``.
+  public func clear() async throws {
+    guard let writeLimit else { return try await base.clear() }
+    try await write(nil, writeLimit) { try await base.clear() }
+  }
+
+  private func write(_ key: Key?, _ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    if try await race(limit, body) != nil { return }
+    if let key { recorder.record(.timedOut(limit), key: key) } else { recorder.record(.operated(.timedOut(limit))) }
+    throw CacheError(.timedOut, "not written within \(limit)", level: base.name)
+  }
+
+  private func race<Answer: Sendable>(
+    _ limit: Duration, _ work: @escaping @Sendable () async throws -> Answer
+  ) async throws -> Answer? {
+    let (clock, deadline) = (recorder.clock, recorder.clock.now.advanced(by: limit))
+    return try await Race<Answer>().first(of: work) {
+      try await clock.sleep(until: deadline, tolerance: nil)
+    }
   }
 
   /// Returns the value of the level inside, if that can answer at once.
@@ -61,19 +114,22 @@ extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {}
 extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {}
 
 extension CacheLevel {
-  /// Gives reads of this level a time limit.
+  /// Gives reads of this level a time limit, and writes one of their own.
   ///
   /// - Parameters:
   ///   - limit: How long a read may take.
+  ///   - writeLimit: How long a set, a removal or a clear may take; `nil` for as long as it takes.
   ///   - name: What the limit is called in events.
-  ///   - observer: Told of every read that took longer.
+  ///   - observer: Told of everything that took longer.
   ///   - clock: The clock that the limit is measured by.
   /// - Returns: The limited level.
   public func timeout(
-    after limit: Duration, name: String = "timeout", observer: (any CacheObserver)? = nil,
+    after limit: Duration, writes writeLimit: Duration? = nil, name: String = "timeout",
+    observer: (any CacheObserver)? = nil,
     clock: any CacheClock = SystemClock()
   ) -> TimeLimitedLevel<Self> {
     TimeLimitedLevel(
-      base: self, limit: limit, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
+      base: self, limit: limit, writeLimit: writeLimit,
+      recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 }

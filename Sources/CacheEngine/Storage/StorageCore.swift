@@ -135,10 +135,14 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
         .tooLarge, "the value costs \(object.cost), more than the totalCostLimit of \(costLimit), which counts bytes",
         level: memory?.name)
     }
-    try await gate.write(key) {
+    try await gate.write(key) { began in
       let before = changes.isObserved(key) ? await held(key) : nil
       try await levels.store(object, forKey: key, terms: bounded(terms).withoutCost)
       changes.note(.stored(key, before: before, after: object))
+      // A removal of everything came meanwhile: nobody can say which of the two was first, so this one was.
+      guard gate.isSwept(key, since: began) else { return }
+      try await levels.remove(key)
+      changes.note(.removed(key))
     }
     object.dropBytes()
   }

@@ -130,7 +130,7 @@ import Testing
     let observer = RecordingObserver()
     let full = Level(name: "full", onSet: { _, _ in throw CacheError(.diskWriteFailed, "full") })
     try await lower.set(1, forKey: "a")
-    #expect(try await full.compose(lower, observer: observer).get("a") == 1)
+    #expect(try await full.compose(lower, observer: observer, clock: ManualClock()).get("a") == 1)
     #expect(observer.events.map(\.description) == ["full fill failed a (full) 0.000 ms"])
   }
 

@@ -196,8 +196,8 @@ import Testing
     #expect(try await cache.value(forKey: .nan) { 1 } == 1)
     try await cache.set(2, forKey: .nan)
     #expect(cache.isIdle)
-    #expect(cache.gate.state.withLock { $0.table.isEmpty })
-    #expect(cache.base.gate.state.withLock { $0.table.isEmpty })
+    #expect(cache.gate.isIdle)
+    #expect(cache.base.gate.isIdle)
   }
 }
 

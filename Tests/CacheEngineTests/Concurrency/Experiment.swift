@@ -14,6 +14,10 @@ struct Experiment {
     var keys = 1..<3
     /// Of a hundred operations so many are cancelled at some time.
     var cancelled = 15
+    /// Of a hundred operations so many remove everything.
+    var clears = 10
+    /// Of a hundred operations so many remove what has a tag: that of even values, or of odd ones.
+    var tagRemovals = 0
   }
 
   let plan: Plan
@@ -56,10 +60,11 @@ struct Experiment {
   private func call(_ value: Int, keys: Int) -> History.Call {
     let key = pace.random(0..<keys)
     return switch pace.random(0..<100) {
+    case (100 - plan.clears)...: .clear
+    case (100 - plan.clears - plan.tagRemovals)...: .removeTagged(value % 2)
     case 0..<50: .get(key)
     case 50..<80: .set(key, value)
-    case 80..<90: .remove(key)
-    default: .clear
+    default: .remove(key)
     }
   }
 
@@ -73,7 +78,9 @@ struct Experiment {
       do {
         switch call {
         case .get(let key): outcome = .read(try await level.get(key))
-        case .set(let key, let value): try await level.set(value, forKey: key)
+        case .set(let key, let value):
+          try await level.store(value, forKey: key, terms: StoreTerms(tags: ["\(value % 2)"]))
+        case .removeTagged(let tag): try await (level as? any TaggedLevel<Int, Int>)?.removeAll(tagged: "\(tag)")
         case .remove(let key): try await level.remove(key)
         case .clear: try await level.clear()
         }

@@ -14,8 +14,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     case runsAhead
     /// A removal is carried out above and forgotten below.
     case removesAboveOnly
-    /// A clear does not wait for the writes under way, nor they for it.
+    /// Writes and back-fills know nothing of clears.
     case clearsInBetween
+    /// A clear does not let those finish above who were there before it.
+    case clearsHastily
+    /// A clear begins above.
+    case clearsAboveFirst
   }
 
   let upper: Upper
@@ -38,40 +42,47 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if flaw == .fillsOverNewerWrites {
         try await upper.set(found, forKey: key)
       } else {
-        try await gate.backFill(key, readVersion: ticket.version) { try await upper.set(found, forKey: key) }
+        try await gate.backFill(key, ticket) {
+          try await upper.set(found, forKey: key)
+        } undo: {
+          try await upper.remove(key)
+        }
       }
     }
-    guard flaw != .runsAhead, gate.isOvertaken(key, ticket: ticket) else { return found }
+    guard flaw != .runsAhead, gate.isOvertaken(key, ticket) else { return found }
     return try await upper.get(key) ?? found
   }
 
   func set(_ value: Upper.Value, forKey key: Upper.Key) async throws {
-    try await write(key) {
+    try await write(key) { began in
       try await lower.set(value, forKey: key)
-      try await upper.set(value, forKey: key)
+      if flaw == .clearsInBetween { return try await upper.set(value, forKey: key) }
+      try await gate.above(key, tags: [], since: began) {
+        try await upper.set(value, forKey: key)
+      } forget: {
+        try await upper.remove(key)
+      }
     }
   }
 
   func remove(_ key: Upper.Key) async throws {
-    try await write(key) {
+    try await write(key) { _ in
       if flaw != .removesAboveOnly { try await lower.remove(key) }
       try await upper.remove(key)
     }
   }
 
   func clear() async throws {
-    if flaw == .clearsInBetween {
-      try await lower.clear()
-      try await upper.clear()
-    } else {
-      try await gate.writeAll {
-        try await lower.clear()
-        try await upper.clear()
-      }
+    try await gate.sweep(.everything) {
+      if flaw == .clearsAboveFirst { try await upper.clear() } else { try await lower.clear() }
+    } waits: {
+      flaw != .clearsHastily
+    } above: {
+      if flaw == .clearsAboveFirst { try await lower.clear() } else { try await upper.clear() }
     }
   }
 
-  private func write(_ key: Upper.Key, _ body: () async throws -> Void) async throws {
-    if flaw == .writesSideBySide { try await body() } else { try await gate.write(key, body) }
+  private func write(_ key: Upper.Key, _ body: (GatePhase) async throws -> Void) async throws {
+    if flaw == .writesSideBySide { try await body(gate.currentPhase) } else { try await gate.write(key, body) }
   }
 }

@@ -111,7 +111,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
     }
     let isAwaited = state.withLock { state in
       if flaw == .leaderKillsFollowers { state.led[leader] = load }
-      return state.table.attach(load, to: flight, of: key)
+      return state.table.attach(load, to: flight, of: key) != nil
     }
     if !isAwaited { load.cancel() }
   }

@@ -5,6 +5,8 @@ struct History: Sendable, CustomStringConvertible {
     case set(Int, Int)
     case remove(Int)
     case clear
+    /// Removes even or odd values.
+    case removeTagged(Int)
   }
 
   enum Outcome: Hashable, Sendable {
@@ -27,7 +29,7 @@ struct History: Sendable, CustomStringConvertible {
     func concerns(_ key: Int) -> Bool {
       switch call {
       case .get(let other), .set(let other, _), .remove(let other): key == other
-      case .clear: true
+      case .clear, .removeTagged: true
       }
     }
 

@@ -78,6 +78,11 @@ struct LinearizabilityChecker {
     case .set(let key, let value): write(value, to: key)
     case .remove(let key): write(nil, to: key)
     case .clear: for key in values.keys { write(nil, to: key) }
+    case .removeTagged(let tag):
+      for (key, held) in values {
+        let left = Set(held.map { value in value.map { $0 % 2 } == tag ? nil : value })
+        after[key] = operation.outcome == .failed && failure == .leavesBoth ? held.union(left) : left
+      }
     }
     return after
   }

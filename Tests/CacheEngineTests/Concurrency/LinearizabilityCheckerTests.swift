@@ -114,6 +114,7 @@ import Testing
       case .set(let key, let value): after[key] = value
       case .remove(let key): after[key] = nil
       case .clear: after = [:]
+      case .removeTagged(let tag): after = values.filter { $0.value % 2 != tag }
       }
       return fitsInSomeOrder(rest, after)
     }

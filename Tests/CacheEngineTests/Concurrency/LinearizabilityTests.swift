@@ -79,6 +79,35 @@ import Testing
     #expect(failure == nil)
   }
 
+  @Test("B1 P1 so it is where tasks do little else than to clear, or to remove by tag", arguments: [5, 25])
+  func composedAndCleared(tagRemovals: Int) async {
+    let plan = Experiment.Plan(clears: 35 - tagRemovals, tagRemovals: tagRemovals)
+    let failure = await Trials(1_500, plan: plan).failure { pace in
+      let lower = SteppingLevel(base: Memory(), pace: pace, faults: .reads)
+      return SteppingLevel(base: Memory(), pace: pace, faults: .writes).compose(lower, observer: nil)
+    } keeping: {
+      Self.perKey($0)
+    }
+    #expect(failure == nil)
+  }
+
+  @Test("B1 where the upper level takes its time, it ends up with nothing that the lower level does not hold")
+  func composedOfSlow() async {
+    let failure = await Trials(1_500).firstFailure { seed in
+      let pace = Pace.scheduled(SeededScheduler(seed: seed))
+      let (above, below) = (Memory(), Memory())
+      let cache = SteppingLevel(base: above, pace: pace, storesAtOnce: false).compose(
+        SteppingLevel(base: below, pace: pace), backFill: .awaited, observer: nil)
+      let plan = Experiment.Plan(cancelled: 0, clears: 25, tagRemovals: 15)
+      guard let history = await Experiment(plan, pace: pace).run(on: cache) else { return "a task waits for ever" }
+      for key in 0..<2 where above.peek(key) != nil && above.peek(key) != below.peek(key) {
+        return "\(key) is \(String(describing: above.peek(key))) above and not below:\n\(history)"
+      }
+      return cache.gate.isIdle ? nil : "the gate is not idle"
+    }
+    #expect(failure == nil)
+  }
+
   @Test("P1 memory above a slow level is linearizable key by key, though memory keeps one entry only")
   func composedSlow() async {
     let failure = await Trials(1_500).failure { pace in

@@ -9,6 +9,8 @@ struct SteppingLevel<Base: CacheLevel>: LevelDecorator {
   var faults = Faults.none
   /// Whether the level may answer at once.
   var peeks = true
+  /// Whether it may be waited for as one that stores at once.
+  var storesAtOnce = true
 
   func get(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
 
@@ -30,6 +32,10 @@ struct SteppingLevel<Base: CacheLevel>: LevelDecorator {
 
   func clear() async throws { try await step(mayFail: failsWrites) { try await base.clear() } }
 
+  private func removingSome(_ call: () async throws -> Int) async throws -> Int {
+    try await step(mayFail: failsWrites, call)
+  }
+
   private var failsReads: Bool { faults == .reads || faults == .readsAndWrites }
   private var failsWrites: Bool { faults == .writes || faults == .readsAndWrites }
 
@@ -44,6 +50,16 @@ struct SteppingLevel<Base: CacheLevel>: LevelDecorator {
     for _ in 0..<pace.random(0..<3) { await pace.pause() }
     if pace.random(0..<2) == 0 { try Task.checkCancellation() }
     if mayFail, pace.random(0..<12) == 0 { throw CacheError(.simulated, "a planted fault") }
+  }
+}
+
+extension SteppingLevel: TaggedLevel, SelectiveRemoval where Base: TaggedLevel & SelectiveRemoval {
+  func removeAll(tagged tag: String) async throws -> Int {
+    try await removingSome { try await base.removeAll(tagged: tag) }
+  }
+
+  func removeAll(where condition: @escaping @Sendable (Base.Key) -> Bool) async throws -> Int {
+    try await removingSome { try await base.removeAll(where: condition) }
   }
 }
 

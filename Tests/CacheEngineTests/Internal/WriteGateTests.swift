@@ -5,16 +5,37 @@ import Testing
 @Suite struct WriteGateTests {
   var table = WriteGateTable<String>()
 
+  private mutating func request(_ key: String, _ id: UInt64) -> WriteGateTable<String>.Request {
+    table.requestWrite(key, id: id, by: TaskIdentity(bits: UInt(id)))
+  }
+
   @Test("writes of one key go one after the other, in the order they came")
   mutating func ordersWrites() {
-    expect(table.requestWrite("a", id: 1))
-    expect(!table.requestWrite("a", id: 2))
-    expect(!table.requestWrite("a", id: 3))
-    expect(table.requestWrite("b", id: 4))
-    expect(table.finishWrite("a") == [2])
-    expect(table.finishWrite("a") == [3])
-    expect(table.finishWrite("a") == [])
-    expect(table.finishWrite("b") == [])
+    expect(request("a", 1) == .begins)
+    expect(request("a", 2) == .waits)
+    expect(request("a", 3) == .waits)
+    expect(request("b", 4) == .begins)
+    expect(table.finishWrite("a") == 2)
+    expect(table.finishWrite("a") == 3)
+    expect(table.finishWrite("a") == nil)
+    expect(table.finishWrite("b") == nil)
+    #expect(table.isEmpty)
+  }
+
+  @Test("a write that comes within a write of the same key would wait for itself, also through another task")
+  mutating func waitsForItself() {
+    let (first, second, child) = (TaskIdentity(bits: 1), TaskIdentity(bits: 2), TaskIdentity(bits: 3))
+    expect(table.requestWrite("a", id: 1, by: first) == .begins)
+    expect(table.requestWrite("a", id: 2, by: first) == .waitsForItself)
+    expect(table.requestWrite("a", id: 3, by: child, for: [first]) == .waitsForItself)
+    expect(table.requestWrite("a", id: 4, by: second) == .waits)
+    expect(table.requestWrite("b", id: 5, by: first) == .begins)
+    _ = table.finishWrite("b")
+    expect(table.finishWrite("a") == 4)
+    expect(table.requestWrite("a", id: 6, by: first) == .waits)
+    expect(table.requestWrite("a", id: 7, by: second) == .waitsForItself)
+    expect(table.finishWrite("a") == 6)
+    expect(table.finishWrite("a") == nil)
     #expect(table.isEmpty)
   }
 
@@ -22,7 +43,7 @@ import Testing
   mutating func allowsBackFill() {
     let version = table.beginRead("a")
     expect(table.beginBackFill("a", readVersion: version))
-    expect(table.finishWrite("a", isBackFill: true) == [])
+    expect(table.finishWrite("a", isBackFill: true) == nil)
     table.endRead("a")
     #expect(table.isEmpty)
   }
@@ -30,12 +51,12 @@ import Testing
   @Test("a back-fill is refused after a write, and while one is under way")
   mutating func refusesBackFill() {
     let version = table.beginRead("a")
-    expect(table.requestWrite("a", id: 1))
+    expect(request("a", 1) == .begins)
     expect(!table.beginBackFill("a", readVersion: version))
     _ = table.finishWrite("a")
     expect(!table.beginBackFill("a", readVersion: version))
     let during = table.beginRead("a")
-    expect(table.requestWrite("a", id: 2))
+    expect(request("a", 2) == .begins)
     _ = table.finishWrite("a")
     expect(!table.beginBackFill("a", readVersion: during))
     table.endRead("a")
@@ -43,33 +64,40 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test("a read is overtaken by a write or a clear that it met on its way, and by no back-fill")
+  @Test("a read is overtaken by a write or a sweep that it met on its way, and by no back-fill")
   mutating func overtaken() {
+    func isOvertaken(_ version: UInt64, since moment: UInt64 = 0) -> Bool {
+      table.isOvertaken("a", readVersion: version, since: moment)
+    }
     let early = table.beginRead("a")
-    #expect(!table.isOvertaken("a", readVersion: early))
+    #expect(!isOvertaken(early))
     expect(table.beginBackFill("a", readVersion: early))
-    #expect(!table.isOvertaken("a", readVersion: early))
+    #expect(!isOvertaken(early))
     _ = table.finishWrite("a", isBackFill: true)
-    expect(table.requestWrite("a", id: 1))
+    expect(request("a", 1) == .begins)
     let during = table.beginRead("a")
-    #expect(table.isOvertaken("a", readVersion: early))
-    #expect(table.isOvertaken("a", readVersion: during))
+    #expect(isOvertaken(early))
+    #expect(isOvertaken(during))
     _ = table.finishWrite("a")
-    #expect(table.isOvertaken("a", readVersion: during))
+    #expect(isOvertaken(during))
     let late = table.beginRead("a")
-    #expect(!table.isOvertaken("a", readVersion: late))
-    expect(table.requestClear(id: 2))
-    #expect(table.isOvertaken("a", readVersion: late))
-    _ = table.finishClear()
-    #expect(table.isOvertaken("a", readVersion: late))
+    #expect(!isOvertaken(late))
+    let sweep = table.sweeps.begin(.everything)
+    #expect(isOvertaken(late))
+    table.sweeps.endBelow(sweep)
+    #expect(isOvertaken(late, since: table.sweeps.moment))
+    let moment = table.sweeps.moment
+    table.sweeps.end(sweep)
+    #expect(isOvertaken(late, since: moment))
+    #expect(!isOvertaken(late, since: table.sweeps.moment))
   }
 
   @Test("a write that comes during a back-fill waits for its end")
   mutating func writeWaitsForBackFill() {
     let version = table.beginRead("a")
     expect(table.beginBackFill("a", readVersion: version))
-    expect(!table.requestWrite("a", id: 1))
-    expect(table.finishWrite("a", isBackFill: true) == [1])
+    expect(request("a", 1) == .waits)
+    expect(table.finishWrite("a", isBackFill: true) == 1)
   }
 
   @Test("a second read may back-fill after a first one did")
@@ -82,157 +110,187 @@ import Testing
     expect(table.beginBackFill("a", readVersion: second))
   }
 
-  @Test("a clear waits for the writes under way and holds back later ones")
-  mutating func clearIsExclusive() {
-    expect(table.requestWrite("a", id: 1))
-    expect(!table.requestClear(id: 2))
-    expect(!table.requestWrite("b", id: 3))
-    expect(table.finishWrite("a") == [2])
-    expect(!table.requestWrite("a", id: 4))
-    expect(table.finishClear() == [3, 4])
-    _ = table.finishWrite("a")
-    _ = table.finishWrite("b")
-    #expect(table.isEmpty)
-  }
-
-  @Test("a clear refuses the back-fill of every read that began before its end")
-  mutating func clearRefusesBackFills() {
-    let version = table.beginRead("a")
-    expect(table.requestClear(id: 1))
-    expect(!table.beginBackFill("a", readVersion: version))
-    expect(table.finishClear() == [])
-    expect(!table.beginBackFill("a", readVersion: version))
-  }
-
-  @Test("a cancelled clear lets the writes go that it held back")
-  mutating func cancelledClear() {
-    expect(table.requestWrite("a", id: 1))
-    expect(!table.requestClear(id: 2))
-    expect(!table.requestWrite("b", id: 3))
-    expect(table.cancel(2) == [3])
-    _ = table.finishWrite("a")
-    _ = table.finishWrite("b")
-    #expect(table.isEmpty)
-  }
-
-  @Test("a cancelled write leaves the queue")
+  @Test("a cancelled write leaves the line, wherever it stands")
   mutating func cancelledWrite() {
-    expect(table.requestWrite("a", id: 1))
-    expect(!table.requestWrite("a", id: 2))
-    expect(!table.requestWrite("a", id: 3))
-    expect(table.cancel(2) == [])
-    expect(table.finishWrite("a") == [3])
+    expect(request("a", 1) == .begins)
+    for id in UInt64(2)...6 { expect(request("a", id) == .waits) }
+    for id in [4, 2, 6] as [UInt64] {
+      expect(table.cancel(id))
+      expect(!table.cancel(id))
+    }
+    expect(table.finishWrite("a") == 3)
+    expect(table.finishWrite("a") == 5)
+    expect(table.finishWrite("a") == nil)
+    #expect(table.isEmpty)
+  }
+
+  @Test("B1 to leave a line takes as many steps in a long one as in a short one", arguments: [10, 40_000])
+  mutating func cancelsInConstantTime(length: UInt64) {
+    _ = request("a", 1)
+    for id in 2...length { _ = request("a", id) }
+    var generator = SeededGenerator(seed: length)
+    let before = table.steps
+    for id in (2...length).shuffled(using: &generator) { expect(table.cancel(id)) }
+    #expect(table.steps - before <= 3 * Int(length))
+    expect(table.finishWrite("a") == nil)
+    #expect(table.isEmpty)
   }
 
   @Test("P17 a key that does not equal itself leaves nothing behind")
   func unequalToItself() {
     var table = WriteGateTable<Double>()
     _ = table.beginRead(.nan)
-    expect(table.requestWrite(.nan, id: 1))
-    expect(!table.requestClear(id: 2))
-    expect(!table.requestWrite(.nan, id: 3))
-    expect(table.finishWrite(.nan) == [2])
-    expect(table.finishClear() == [3])
-    expect(table.finishWrite(.nan) == [])
+    expect(table.requestWrite(.nan, id: 1, by: .none) == .begins)
+    expect(table.requestWrite(.nan, id: 2, by: .none) == .begins)
+    expect(table.finishWrite(.nan) == nil)
+    expect(table.finishWrite(.nan) == nil)
     table.endRead(.nan)
     #expect(table.isEmpty)
   }
 
   @Test(
-    "whoever writes, clears, reads and gives up: writes of a key and clears are alone, no back-fill is late, all get a turn",
+    "whoever writes, reads and gives up: writes of a key are alone and in order, no back-fill is late, all get a turn",
     arguments: 0..<30)
   func agreesWithModel(seed: UInt64) {
-    enum Request { case write(Int), clear }
     var generator = SeededGenerator(seed: seed)
     var table = WriteGateTable<Int>()
-    var waiting: [UInt64: Request] = [:]
-    var running: [UInt64: Request] = [:]
-    var fills: [Int] = []
+    var lastID: UInt64 = 0
+    var waiting: [(id: UInt64, key: Int)] = []
+    var running: [Int: UInt64] = [:]
+    var fills: Set<Int> = []
     var readers: [(key: Int, version: UInt64, isOvertaken: Bool)] = []
 
-    func overtake(_ request: Request) {
-      for place in readers.indices {
-        if case .write(let key) = request, key != readers[place].key { continue }
-        readers[place].isOvertaken = true
-      }
+    func overtake(_ key: Int) {
+      for place in readers.indices where readers[place].key == key { readers[place].isOvertaken = true }
     }
-    func begin(_ ids: [UInt64]) {
-      for id in ids {
-        guard let request = waiting.removeValue(forKey: id) else {
-          Issue.record("\(id) got a turn and did not wait")
-          continue
-        }
-        switch request {
-        case .clear: #expect(running.isEmpty && fills.isEmpty)
-        case .write(let key):
-          #expect(!fills.contains(key))
-          for case .write(key) in running.values { Issue.record("two writes of one key") }
-          for case .clear in running.values { Issue.record("a write in a clear") }
-        }
-        running[id] = request
-        overtake(request)
-      }
+    func begin(_ id: UInt64, _ key: Int) {
+      #expect(running[key] == nil && !fills.contains(key))
+      running[key] = id
+      overtake(key)
     }
-    func finish(_ id: UInt64) {
-      guard let request = running.removeValue(forKey: id) else { return }
-      overtake(request)
-      switch request {
-      case .clear: begin(table.finishClear())
-      case .write(let key): begin(table.finishWrite(key))
-      }
+    func passOn(_ key: Int, to next: UInt64?) {
+      let place = waiting.firstIndex { $0.key == key }
+      #expect(next == place.map { waiting[$0].id })
+      guard let place else { return }
+      let (id, _) = waiting.remove(at: place)
+      begin(id, key)
+    }
+    func finish(_ key: Int) {
+      guard running.removeValue(forKey: key) != nil else { return }
+      overtake(key)
+      passOn(key, to: table.finishWrite(key))
     }
 
     for _ in 0..<3_000 {
       let key = Int.random(in: 0..<4, using: &generator)
-      switch Int.random(in: 0..<14, using: &generator) {
-      case 0..<3:
-        let id = table.nextID()
-        waiting[id] = .write(key)
-        if table.requestWrite(key, id: id) { begin([id]) }
-      case 3:
-        let id = table.nextID()
-        waiting[id] = .clear
-        if table.requestClear(id: id) { begin([id]) }
-      case 4..<6:
-        let isBusy = running.values.contains {
-          switch $0 {
-          case .clear: true
-          case .write(let other): other == key
-          }
+      switch Int.random(in: 0..<13, using: &generator) {
+      case 0..<4:
+        lastID += 1
+        if table.requestWrite(key, id: lastID, by: TaskIdentity(bits: UInt(lastID))) == .begins {
+          begin(lastID, key)
+        } else {
+          waiting.append((lastID, key))
         }
-        readers.append((key, table.beginRead(key), isBusy))
+      case 4..<6: readers.append((key, table.beginRead(key), running[key] != nil))
       case 6..<8:
-        guard let place = readers.indices.randomElement(using: &generator) else { continue }
-        let reader = readers[place]
+        guard let reader = readers.randomElement(using: &generator) else { continue }
+        let isFree = running[reader.key] == nil && !fills.contains(reader.key)
+        let begins = table.beginBackFill(reader.key, readVersion: reader.version)
         // A write that is under way when a read begins is seen by its end, or as what occupies the key until then.
-        if table.beginBackFill(reader.key, readVersion: reader.version) {
-          #expect(!reader.isOvertaken)
-          #expect(!fills.contains(reader.key))
-          fills.append(reader.key)
-        }
+        #expect(begins == (isFree && !reader.isOvertaken))
+        if begins { fills.insert(reader.key) }
       case 8:
-        guard let place = fills.indices.randomElement(using: &generator) else { continue }
-        begin(table.finishWrite(fills.remove(at: place), isBackFill: true))
+        guard let filled = fills.sorted().randomElement(using: &generator) else { continue }
+        fills.remove(filled)
+        passOn(filled, to: table.finishWrite(filled, isBackFill: true))
       case 9:
-        guard let place = readers.indices.randomElement(using: &generator),
-          !fills.contains(readers[place].key)
-        else { continue }
+        guard let place = readers.indices.randomElement(using: &generator) else { continue }
         table.endRead(readers.remove(at: place).key)
       case 10:
-        guard let id = waiting.keys.sorted().randomElement(using: &generator) else { continue }
-        waiting[id] = nil
-        begin(table.cancel(id))
-      default:
-        if let id = running.keys.sorted().randomElement(using: &generator) { finish(id) }
+        guard let place = waiting.indices.randomElement(using: &generator) else { continue }
+        expect(table.cancel(waiting.remove(at: place).id))
+      default: if let busy = running.keys.sorted().randomElement(using: &generator) { finish(busy) }
       }
     }
     while !running.isEmpty || !fills.isEmpty {
-      while let key = fills.popLast() { begin(table.finishWrite(key, isBackFill: true)) }
-      if let id = running.keys.min() { finish(id) }
+      while let key = fills.popFirst() { passOn(key, to: table.finishWrite(key, isBackFill: true)) }
+      if let key = running.keys.min() { finish(key) }
     }
     #expect(waiting.isEmpty)
     for reader in readers { table.endRead(reader.key) }
     #expect(table.isEmpty)
   }
 
+  @Test("what a sweep may have removed meanwhile is known for every moment, however many there are", arguments: 0..<20)
+  func sweepsAgreeWithModel(seed: UInt64) {
+    struct Known {
+      let id: UInt64
+      let key: Int
+      var isBelow = true
+      var isOver = false
+    }
+    var generator = SeededGenerator(seed: seed)
+    var sweeps = Sweeps<Int>()
+    var known: [Known] = []
+    var doneCount = 0
+    /// A moment, with the sweeps that were at work below then or began later, and those that were not over.
+    var moments: [(moment: UInt64, below: Set<UInt64>, open: Set<UInt64>)] = []
+    func note(_ id: UInt64) {
+      for place in moments.indices {
+        moments[place].below.insert(id)
+        moments[place].open.insert(id)
+      }
+    }
+    for _ in 0..<2_000 {
+      switch Int.random(in: 0..<6, using: &generator) {
+      case 0:
+        let key = Int.random(in: 0..<3, using: &generator)
+        known.append(Known(id: sweeps.begin(.key(key)), key: key))
+        note(known[known.count - 1].id)
+      case 1:
+        guard let place = known.indices.filter({ known[$0].isBelow }).randomElement(using: &generator) else { continue }
+        sweeps.endBelow(known[place].id)
+        known[place].isBelow = false
+        doneCount += 1
+      case 2:
+        guard let place = known.indices.filter({ !known[$0].isOver }).randomElement(using: &generator) else { continue }
+        sweeps.end(known[place].id)
+        if known[place].isBelow { doneCount += 1 }
+        known[place].isBelow = false
+        known[place].isOver = true
+      case 3:
+        let below = Set(known.filter(\.isBelow).map(\.id))
+        moments.append((sweeps.moment, below, Set(known.filter { !$0.isOver }.map(\.id))))
+        if moments.count > 8 { moments.removeFirst() }
+      case 4 where Int.random(in: 0..<20, using: &generator) == 0:
+        sweeps.forgetDone()
+        doneCount = 0
+        moments = []
+      default:
+        #expect(sweeps.isBelow == known.contains { $0.isBelow })
+        guard let (moment, below, open) = moments.randomElement(using: &generator) else { continue }
+        let concerns = sweeps.since(moment)
+        for key in 0..<3 {
+          let isMeant = known.contains { below.contains($0.id) && $0.key == key }
+          let isTold = concerns.contains { $0.meets(key, tags: []) }
+          // Many are remembered as one that concerns everything.
+          if isMeant { #expect(isTold) }
+          if doneCount <= Sweeps<Int>.most { #expect(isMeant == isTold) }
+        }
+        #expect(concerns.count <= Sweeps<Int>.most + known.count { $0.isBelow })
+        #expect(sweeps.isAny(since: moment) == !open.isEmpty)
+      }
+    }
+  }
+
+  @Test("a sweep is about everything, one key, the entries with a tag, or the keys that meet a condition")
+  func concerns() {
+    #expect(SweepConcern<Int>.everything.meets(1, tags: []))
+    #expect(SweepConcern.key(1).meets(1, tags: []))
+    #expect(!SweepConcern.key(1).meets(2, tags: []))
+    #expect(SweepConcern<Int>.tagged("a").meets(1, tags: ["a", "b"]))
+    #expect(!SweepConcern<Int>.tagged("a").meets(1, tags: ["b"]))
+    #expect(SweepConcern<Int>.keys { $0 > 1 }.meets(2, tags: []))
+    #expect(!SweepConcern<Int>.keys { $0 > 1 }.meets(1, tags: []))
+  }
 }

@@ -33,7 +33,7 @@ import Testing
     #expect(observer.events.allSatisfy { $0.request != nil })
     #expect(
       observer.events.map { "\($0.level ?? "-") \($0.kind)" } == [
-        "- get", "memory ask", "memory miss", "pool load", "origin ask", "origin hit", "pool loaded", "memory fill",
+        "- get", "memory ask", "memory miss", "pool load", "origin ask", "origin hit", "memory fill", "pool loaded",
         "- get",
       ])
     guard case .requestEnded(.get, .hit(level: "origin"), _) = observer.events.last?.kind else {

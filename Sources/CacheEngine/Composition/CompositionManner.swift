@@ -1,0 +1,64 @@
+import Synchronization
+
+/// What a composition was told to do, beside its levels.
+@usableFromInline
+final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let partialStores: PartialStores
+  let backFill: BackFill
+  let clock: any CacheClock
+  /// The lower level, if it is a pool.
+  @usableFromInline let pool: (any SharingLevel<Key, Value>)?
+
+  /// What the lower level says is not there, is not there: then the upper one need not keep what has expired either.
+  @usableFromInline let isLowerSource: Bool
+
+  private let observer: (any CacheObserver)?
+  private let copies = Atomic(0)
+
+  init(
+    lower: any CacheLevel<Key, Value>, partialStores: PartialStores, backFill: BackFill,
+    observer: (any CacheObserver)?, clock: any CacheClock, isLowerSource: Bool = false
+  ) {
+    self.partialStores = partialStores
+    self.backFill = backFill
+    self.observer = observer
+    self.clock = clock
+    self.isLowerSource = isLowerSource
+    pool =
+      (lower as? any SharingLevel<Key, Value>) ?? (lower as? BasicCache<Key, Value>)?.inner
+      as? any SharingLevel<Key, Value>
+  }
+
+  @usableFromInline var now: CacheInstant { clock.now }
+
+  /// Whether one more copy may be under way; then it is to be ended.
+  func beginCopy() -> Bool {
+    if copies.wrappingAdd(1, ordering: .relaxed).newValue <= backFill.most { return true }
+    endCopy()
+    return false
+  }
+
+  func endCopy() { copies.wrappingSubtract(1, ordering: .relaxed) }
+
+  /// Tells of a failure that the composition goes on without.
+  @usableFromInline
+  func report(
+    _ operation: CacheEvent.Operation, of level: String, key: Key, _ error: any Error, since began: CacheInstant?
+  ) {
+    guard let observer else { return }
+    let now = clock.now
+    observer.record(
+      CacheEvent(
+        time: now, request: .current, level: level, key: EventRecorder.text(of: key),
+        kind: .failed(operation, String(describing: error), began?.duration(to: now) ?? .zero)))
+  }
+}
+
+extension Result {
+  /// A look-up that said that the entry has expired.
+  @inlinable
+  func hasExpired<Value>() -> Bool where Success == Lookup<Value> {
+    if case .success(.miss(.expired)) = self { return true }
+    return false
+  }
+}

@@ -1,0 +1,161 @@
+extension ComposedLevel: InvalidatableLevel {
+  /// Forgets what the upper level holds of a key, and the copies that the lower one keeps if it is a composition itself.
+  public func invalidate(_ key: Key) async throws { try await invalidate(key, keepingStale: false) }
+
+  /// Forgets everything that the upper level holds, and the copies that the lower one keeps if it is a composition itself.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await invalidateAll(cause, keepingStale: false)
+  }
+
+  /// Forgets copies of a key, or ends their lifetime so that they can be served as stale values still.
+  func invalidate(_ key: Key, keepingStale: Bool) async throws {
+    try await sweep(.key(key)) {
+      try await (lower as? any InvalidatableLevel<Key, Value>)?.invalidate(key)
+    } upper: {
+      if keepingStale, let storage = upper as? any StorageLevel<Key, Value> {
+        try await storage.expire(key)
+      } else {
+        try await upper.remove(key)
+      }
+    }
+  }
+
+  func invalidateAll(_ cause: InvalidationCause, keepingStale: Bool) async throws {
+    try await sweep(.everything) {
+      try await (lower as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
+    } upper: {
+      if keepingStale, let storage = upper as? any StorageLevel<Key, Value> {
+        for entry in try await storage.contents() { try await storage.expire(entry.key) }
+      } else {
+        try await upper.clear()
+      }
+    }
+  }
+}
+
+// A stale value may be wanted there.
+extension RevalidatedLevel: InvalidatableLevel {
+  /// Ends the lifetime of the upper level's entry: it is served as far as the policy lets stale values be.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key, keepingStale: true) }
+
+  /// Ends the lifetime of all that the upper level holds.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await base.invalidateAll(cause, keepingStale: true)
+  }
+}
+
+extension PooledLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level below; later callers share no load that began before.
+  public func invalidate(_ key: Key) async throws {
+    defer { detach(key) }
+    try await gate.sweep(.key(key)) { try await base.invalidate(key) }
+  }
+
+  /// Forgets all copies in the level below; later callers share no load that began before.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    defer { detachAll() }
+    try await gate.sweep(.everything) { try await base.invalidateAll(cause) }
+  }
+}
+
+extension NegativeCachingLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets that the key was missed, and the copies in the level inside.
+  public func invalidate(_ key: Key) async throws {
+    try await gate.sweep(.key(key)) {
+      try await base.invalidate(key)
+      try await remembered.remove(key)
+    }
+  }
+
+  /// Forgets every miss, and all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await gate.sweep(.everything) {
+      try await base.invalidateAll(cause)
+      try await remembered.clear()
+    }
+  }
+}
+
+extension LevelDecorator where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside.
+  public func invalidate(_ key: Base.Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension AgeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension CappedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension CircuitBreakerLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension ConditionedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension FallbackLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension LifetimeLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension OptionalLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension PostProcessedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension RetriedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+
+extension ObservedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level observed.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level observed.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension TracedCache: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the cache inside.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the cache inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension KeyTransformedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies of the transformed key.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(try await transformer.transform(key)) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension ValueTransformedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension ConditionedValueTransformedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension SwitchedLevel: InvalidatableLevel where First: InvalidatableLevel, Second: InvalidatableLevel {
+  /// Forgets the copies in both lanes.
+  public func invalidate(_ key: Key) async throws {
+    try await inBoth({ try await first.invalidate(key) }, { try await second.invalidate(key) })
+  }
+
+  /// Forgets all copies in both lanes.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await inBoth({ try await first.invalidateAll(cause) }, { try await second.invalidateAll(cause) })
+  }
+}
+
+// What is behind the closures is known at run time only.
+extension BasicCache: InvalidatableLevel {
+  /// Forgets the copies in the level inside; one that keeps none has nothing to forget.
+  public func invalidate(_ key: Key) async throws {
+    try await (inner as? any InvalidatableLevel<Key, Value>)?.invalidate(key)
+  }
+
+  /// Forgets all copies in the level inside; one that keeps none has nothing to forget.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await (inner as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
+  }
+}

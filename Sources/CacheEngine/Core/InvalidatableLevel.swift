@@ -1,0 +1,45 @@
+/// Why everything that is held above a shared level is in doubt.
+public enum InvalidationCause: String, Sendable, CaseIterable {
+  /// Somebody asked for it.
+  case requested
+  /// Changes are heard of from now on; those before were not.
+  case connected
+  /// Changes are not heard of any more.
+  case lost
+  /// What is shared was emptied.
+  case flushed
+  /// There were more changes than could be taken in.
+  case overflow
+}
+
+/// A level that keeps copies of what another one holds, and can be told that these are out of date.
+///
+/// A composition can, and what stands around one. Nothing is removed from the level that the copies are of.
+///
+/// ```swift
+/// let cache = memory.compose(shared)
+/// for await key in changesElsewhere { try await cache.invalidate(key) }
+/// ```
+public protocol InvalidatableLevel<Key, Value>: CacheLevel {
+  /// Forgets the copies of what was changed elsewhere.
+  ///
+  /// A read of the key that is under way may answer what it has found, and copies nothing upwards. A write of the key that
+  /// is under way keeps its value out of the copies, or has it forgotten when it ends. Neither is waited for.
+  ///
+  /// - Parameter key: The key that was changed.
+  /// - Throws: An error if a copy may still be there; `CancellationError`.
+  func invalidate(_ key: Key) async throws
+
+  /// Forgets every copy, because nobody knows which are out of date.
+  ///
+  /// - Parameter cause: Why.
+  /// - Throws: As ``invalidate(_:)``.
+  func invalidateAll(_ cause: InvalidationCause) async throws
+}
+
+extension InvalidatableLevel {
+  /// Forgets every copy, because somebody asked for it.
+  ///
+  /// - Throws: As ``invalidate(_:)``.
+  public func invalidateAll() async throws { try await invalidateAll(.requested) }
+}

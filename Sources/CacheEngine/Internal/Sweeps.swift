@@ -1,0 +1,89 @@
+/// Which entries a removal of many keys is about: a clear, a removal by tag, by a condition, or an invalidation.
+@usableFromInline
+enum SweepConcern<Key: Hashable & Sendable>: Sendable {
+  case everything
+  case key(Key)
+  case tagged(String)
+  case keys(@Sendable (Key) -> Bool)
+
+  /// Whether an entry is meant; a condition that was passed in runs here, so this is not to be called under a lock.
+  @inlinable
+  func meets(_ key: Key, tags: Set<String>) -> Bool {
+    switch self {
+    case .everything: true
+    case .key(let other): key == other
+    case .tagged(let tag): tags.contains(tag)
+    case .keys(let condition): condition(key)
+    }
+  }
+}
+
+/// The removals of many keys that are under way, and those that something older than their end still has to know of.
+///
+/// A moment is a number that grows whenever one of them begins or has got somewhere.
+@usableFromInline
+struct Sweeps<Key: Hashable & Sendable>: Sendable {
+  @usableFromInline typealias Concern = SweepConcern<Key>
+
+  /// Those that are remembered one by one; more are remembered as one that concerns everything.
+  static var most: Int { 32 }
+
+  private struct Sweep: Sendable {
+    let began: UInt64
+    let concern: Concern
+    /// It is at work in the lower level still.
+    var isBelow = true
+  }
+
+  private(set) var moment: UInt64 = 0
+  private var running: [Sweep] = []
+  /// Those that are done with the lower level, with the moment of that.
+  private var done: [(concern: Concern, moment: UInt64)] = []
+  private var lastEnd: UInt64 = 0
+
+  init() {}
+
+  /// One is at work in the lower level: what is found or written there now may be gone in a moment.
+  var isBelow: Bool { running.contains { $0.isBelow } }
+
+  var isEmpty: Bool { running.isEmpty && done.isEmpty }
+
+  /// Returns the moment by which the new one is known.
+  mutating func begin(_ concern: Concern) -> UInt64 {
+    moment += 1
+    running.append(Sweep(began: moment, concern: concern))
+    return moment
+  }
+
+  mutating func endBelow(_ began: UInt64) {
+    guard let place = running.firstIndex(where: { $0.began == began }), running[place].isBelow else { return }
+    moment += 1
+    running[place].isBelow = false
+    if done.count == Self.most {
+      done = [(.everything, moment)]
+    } else {
+      done.append((running[place].concern, moment))
+    }
+  }
+
+  mutating func end(_ began: UInt64) {
+    endBelow(began)
+    moment += 1
+    lastEnd = moment
+    running.removeAll { $0.began == began }
+  }
+
+  /// Nothing is under way that is older than their end.
+  mutating func forgetDone() { done = [] }
+
+  /// Those that may have come between what was found or written in the lower level since a moment, and now.
+  func since(_ moment: UInt64) -> [Concern] {
+    var concerns: [Concern] = []
+    for sweep in running where sweep.isBelow { concerns.append(sweep.concern) }
+    for sweep in done where sweep.moment > moment { concerns.append(sweep.concern) }
+    return concerns
+  }
+
+  /// Whether any went on since a moment, so that two answers from before and after may not fit together.
+  func isAny(since moment: UInt64) -> Bool { !running.isEmpty || lastEnd > moment }
+}

@@ -1,0 +1,139 @@
+/// A level that others can do without: what it fails to write fails nobody.
+///
+/// Built by ``CacheLevel/optional(name:observer:clock:)``.
+///
+/// | the level inside | the call |
+/// |---|---|
+/// | fails a set, a removal or a clear | succeeds; the failure is told |
+/// | fails a read | fails: a composition passes over its upper level by itself |
+/// | is cancelled | `CancellationError` |
+///
+/// What could not be removed or replaced there may be read again, as soon as the level can be read and nothing above holds the
+/// key: give entries a lifetime that bounds it.
+public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level inside.
+  public let base: Base
+
+  @usableFromInline let recorder: OperatorRecorder
+
+  init(base: Base, recorder: OperatorRecorder) {
+    self.base = base
+    self.recorder = recorder
+  }
+
+  /// Reads the level inside.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is read.
+  ///   - ask: Asks the level inside.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: The error of the level inside.
+  @inlinable
+  public func read(
+    _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    try await ask()
+  }
+
+  /// Returns the value of the level inside, if that can answer at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// Stores a value in the level inside, if that can.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  /// - Throws: `CancellationError` alone.
+  @inlinable
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in the level inside on terms of its own, if that can.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  /// - Throws: `CancellationError` alone.
+  @inlinable
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await attempt(terms.purpose == .backFill ? .backFill : .set, key) {
+      try await base.store(value, forKey: key, terms: terms)
+    }
+  }
+
+  /// Removes the value for a key from the level inside, if that can.
+  ///
+  /// - Parameter key: The key to remove.
+  /// - Throws: `CancellationError` alone.
+  @inlinable
+  public func remove(_ key: Key) async throws { try await attempt(.remove, key) { try await base.remove(key) } }
+
+  /// Removes everything from the level inside, if that can.
+  ///
+  /// - Throws: `CancellationError` alone.
+  public func clear() async throws { try await attempt(.clear, nil) { try await base.clear() } }
+
+  @inlinable
+  func attempt(_ operation: CacheEvent.Operation, _ key: Key?, _ write: () async throws -> Void) async throws {
+    do { try await write() } catch let error as CancellationError { throw error } catch {
+      tell(operation, key, error)
+    }
+  }
+
+  @usableFromInline
+  func tell(_ operation: CacheEvent.Operation, _ key: Key?, _ error: any Error) {
+    guard let key else { return recorder.record(.failed(operation, String(describing: error), .zero)) }
+    recorder.record(.failed(operation, String(describing: error), .zero), key: key)
+  }
+}
+
+extension OptionalLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition, if the level inside can; 0 where it cannot.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    var count = 0
+    try await attempt(.remove, nil) { count = try await base.removeAll(where: condition) }
+    return count
+  }
+}
+
+extension OptionalLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag, if the level inside can; 0 where it cannot.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    var count = 0
+    try await attempt(.remove, nil) { count = try await base.removeAll(tagged: tag) }
+    return count
+  }
+}
+
+extension CacheLevel {
+  /// Lets others do without this level: what it fails to write is told, and fails nobody.
+  ///
+  /// ```swift
+  /// let shared = redis.timeout(after: .milliseconds(50), writes: .milliseconds(50)).circuitBreaker().optional()
+  /// let cache = memory.compose(shared)   // takes values and removes them while Redis is away
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: What this is called in events.
+  ///   - observer: Told of every failure; ``CacheStatistics`` counts them. By default the log.
+  ///   - clock: The clock that events are timed by.
+  /// - Returns: The level, which fails no write.
+  public func optional(
+    name: String = "optional", observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
+  ) -> OptionalLevel<Self> {
+    OptionalLevel(base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
+  }
+}

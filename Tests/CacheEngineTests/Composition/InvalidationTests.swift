@@ -1,0 +1,160 @@
+import CacheEngine
+import CacheEngineTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
+  typealias Memory = MemoryCacheLevel<String, Int>
+
+  let clock = ManualClock()
+  let memory = Memory()
+  let shared = Memory(name: "shared")
+  let gate = Gate()
+
+  @Test("C2 the upper level forgets a key, or all of them, and the lower one keeps what it has")
+  func forgets() async throws {
+    let cache = memory.compose(shared)
+    for (key, value) in ["a": 1, "b": 2, "c": 3] { try await cache.set(value, forKey: key) }
+    try await shared.set(10, forKey: "a")
+    try await cache.invalidate("a")
+    #expect(cache.peek("a") == nil)
+    #expect(cache.peek("b") == 2)
+    #expect(try await cache.get("a") == 10)
+    try await cache.invalidateAll(.lost)
+    #expect(cache.peek("a") == nil && cache.peek("b") == nil)
+    #expect(shared.peek("b") == 2)
+  }
+
+  @Test("C2 a read under way may answer what it found, and does not bring it back", arguments: [false, true])
+  func readUnderWay(all: Bool) async throws {
+    let slow = ScriptedLevel<String, Int> { [gate] key in
+      if key == "a" { try await gate.pass() }
+      return .hit(Entry(1))
+    }
+    let cache = memory.compose(slow)
+    async let old = cache.get("a")
+    await gate.arrivals(1)
+    if all { try await cache.invalidateAll() } else { try await cache.invalidate("a") }
+    gate.open()
+    #expect(try await old == 1)
+    #expect(memory.peek("a") == nil)
+  }
+
+  @Test("C2 the read of another key is copied all the same")
+  func otherRead() async throws {
+    let slow = ScriptedLevel<String, Int> { [gate] _ in
+      try await gate.pass()
+      return .hit(Entry(1))
+    }
+    let cache = memory.compose(slow)
+    async let value = cache.get("b")
+    await gate.arrivals(1)
+    try await cache.invalidate("a")
+    gate.open()
+    #expect(try await value == 1)
+    #expect(memory.peek("b") == 1)
+  }
+
+  @Test("C2 one that comes while a write is under way makes the upper level forget now, and when the write ends")
+  func writeUnderWay() async throws {
+    let slow = HookedLevel(base: shared, onStore: { [gate] _, value in if value == 2 { try await gate.pass() } })
+    let cache = memory.compose(slow)
+    try await cache.set(1, forKey: "a")
+    let writer = Task { try await cache.set(2, forKey: "a") }
+    await gate.arrivals(1)
+    try await cache.invalidate("a")
+    #expect(memory.peek("a") == nil)
+    gate.open()
+    try await writer.value
+    #expect(memory.peek("a") == nil)
+    #expect(try await cache.get("a") == 2)
+  }
+
+  @Test(
+    "C2 copies in a level that is between are forgotten too, however the brackets are put", arguments: [false, true])
+  func nested(fromBelow: Bool) async throws {
+    let disk = Memory(name: "disk")
+    let cache =
+      fromBelow
+      ? memory.compose(disk.compose(shared)).normalize() : memory.compose(disk).compose(shared).normalize()
+    try await cache.set(1, forKey: "a")
+    try await shared.set(2, forKey: "a")
+    try await cache.invalidate("a")
+    #expect(memory.peek("a") == nil && disk.peek("a") == nil)
+    #expect(try await cache.get("a") == 2)
+    try await shared.set(3, forKey: "a")
+    try await cache.invalidateAll(.overflow)
+    #expect(try await cache.get("a") == 3)
+  }
+
+  @Test("C2 whatever stands around a composition hands it on")
+  func wrapped() async throws {
+    let observer = RecordingObserver()
+    let cache =
+      memory.compose(shared).pooled().timeout(after: .seconds(1), clock: clock).retry().capRequests(2).circuitBreaker()
+      .optional()
+      .negativeCaching(for: .seconds(5), clock: clock).fallback { _, _ in nil }.conditioned { _ in true }.expiring(
+        after: .seconds(100_000)
+      )
+      .maximumAge(.seconds(100_000)).postProcess { $0 }.transformValues(
+        TwoWayTransformationBox<Int, String>(transform: { String($0) }, inverseTransform: { Int($0) ?? 0 })
+      ).transformKeys { (key: Int) in String(key) }.observed(as: "all", by: observer).traced(by: observer)
+    try await cache.set("1", forKey: 7)
+    try await shared.set(2, forKey: "7")
+    try await cache.invalidate(7)
+    #expect(try await cache.get(7) == "2")
+    try await shared.set(3, forKey: "7")
+    try await cache.invalidateAll()
+    #expect(try await cache.get(7) == "3")
+    let lanes = switchLevels(memory.compose(shared), memory.compose(shared)) { _ in .first }
+    try await shared.set(4, forKey: "7")
+    try await lanes.invalidate("7")
+    #expect(try await lanes.get("7") == 4)
+  }
+
+  @Test("C2 where stale values may be wanted, the entry expires and is not lost")
+  func keepsStale() async throws {
+    let clock = clock
+    let above = Memory(expiry: .after(.seconds(60)), keepsExpired: .seconds(60), clock: clock)
+    let source = ScriptedLevel<String, Int> { key in
+      if key == "down" { throw CacheError(.simulated, "down") }
+      return .hit(Entry(2))
+    }
+    let cache = above.staleIfError(source, for: .seconds(60), observer: nil, clock: clock)
+    for key in ["a", "down"] { try await above.set(1, forKey: key) }
+    for key in ["a", "down"] { try await cache.invalidate(key) }
+    #expect(try await cache.get("a") == 2)
+    #expect(try await cache.lookup("down").entry?.isStale == true)
+    try await above.set(1, forKey: "a")
+    try await cache.invalidateAll(.flushed)
+    #expect(try await cache.get("a") == 2)
+  }
+
+  @Test("C2 later callers of a pool share no load from before, and a value that was being made is not stored")
+  func pooled() async throws {
+    let slow = ScriptedLevel<String, Int> { [gate] _ in
+      try await gate.pass()
+      return .hit(Entry(1))
+    }
+    let cache = memory.compose(slow).pooled()
+    async let old = cache.get("a")
+    await gate.arrivals(1)
+    try await cache.invalidate("a")
+    async let new = cache.get("a")
+    await gate.arrivals(2)
+    gate.open()
+    #expect(try await (old, new) == (1, 1))
+    let making = Gate()
+    let nothing = memory.compose(EmptyLevel()).pooled()
+    let maker = Task {
+      try await nothing.value(forKey: "b") {
+        try await making.pass()
+        return 5
+      }
+    }
+    await making.arrivals(1)
+    try await nothing.invalidate("b")
+    making.open()
+    #expect(try await maker.value == 5)
+    #expect(memory.peek("b") == nil)
+  }
+}

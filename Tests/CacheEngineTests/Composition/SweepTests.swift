@@ -1,0 +1,258 @@
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+@testable import CacheEngine
+
+/// What clears, removals by tag and invalidations do while reads and writes are under way.
+@Suite(.timeLimit(.minutes(10))) struct SweepTests {
+  typealias Memory = MemoryCacheLevel<String, Int>
+
+  let memory = Memory()
+  let disk = Memory(name: "disk")
+  let gate = Gate()
+
+  @Test("B1 a write that hangs below holds up its own key alone, whoever clears meanwhile")
+  func hungWrite() async throws {
+    let hung = HookedLevel(base: disk, onStore: { [gate] key, _ in if key == "hung" { try await gate.pass() } })
+    let cache = memory.compose(hung)
+    try await cache.set(1, forKey: "a")
+    let writer = Task { try await cache.set(1, forKey: "hung") }
+    await gate.arrivals(1)
+    try await cache.clear()
+    #expect(try await cache.get("a") == nil)
+    try await cache.set(2, forKey: "a")
+    try await cache.removeAll(tagged: "none")
+    #expect(try await cache.get("a") == 2)
+    gate.open()
+    try await writer.value
+    // Below it came after the clear, and what is below decides.
+    #expect(memory.peek("hung") == nil)
+    #expect(try await cache.get("hung") == 1)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("B1 the value of a write that a clear went past below is not served from above")
+  func overtakenWrite() async throws {
+    // The value is below already, and its write has not got to the upper level.
+    let slow = SlowToReturn(base: disk, gate: gate)
+    let cache = memory.compose(slow)
+    let writer = Task { try await cache.set(1, forKey: "a") }
+    await gate.arrivals(1)
+    #expect(disk.peek("a") == 1)
+    try await cache.clear()
+    gate.open()
+    try await writer.value
+    #expect(memory.peek("a") == nil)
+    #expect(try await cache.get("a") == nil)
+  }
+
+  @Test("B1 while clears go on without end, writes are carried out, and what is read is copied")
+  func clearsWithoutEnd() async throws {
+    let slow = HookedLevel(base: disk, onClear: { [gate] in try await gate.pass() })
+    let cache = memory.compose(slow)
+    try await disk.set(1, forKey: "found")
+    let clears = (0..<3).map { _ in Task { try await cache.clear() } }
+    await gate.arrivals(3)
+    for value in 0..<100 { try await cache.set(value, forKey: "a") }
+    #expect(try await cache.get("a") == 99)
+    #expect(try await cache.get("found") == 1)
+    for clear in clears { clear.cancel() }
+    for clear in clears { _ = await clear.result }
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("a write and a back-fill that begin when a clear is done below reach the upper level")
+  func afterTheLowerLevel() async throws {
+    let above = HookedLevel(base: memory, storesAtOnce: true, onClear: { [gate] in try await gate.pass() })
+    let cache = above.compose(disk)
+    let clear = Task { try await cache.clear() }
+    await gate.arrivals(1)
+    try await cache.set(1, forKey: "a")
+    #expect(memory.peek("a") == 1)
+    try await disk.set(2, forKey: "b")
+    #expect(try await cache.get("b") == 2)
+    #expect(memory.peek("b") == 2)
+    gate.open()
+    try await clear.value
+    #expect(try await cache.get("a") == 1)
+  }
+
+  @Test("a removal by tag concerns neither the writes nor the reads of entries without the tag")
+  func otherTags() async throws {
+    let slow = HookedLevel(base: disk, onClear: { [gate] in try await gate.pass() })
+    let cache = memory.compose(slow)
+    try await disk.set(1, forKey: "marked", tags: ["x"])
+    try await disk.set(2, forKey: "plain", tags: ["y"])
+    let removal = Task { try await cache.removeAll(tagged: "x") }
+    await gate.arrivals(1)
+    #expect(try await cache.get("marked") == 1)
+    #expect(try await cache.get("plain") == 2)
+    #expect(memory.peek("marked") == nil)
+    #expect(memory.peek("plain") == 2)
+    try await cache.set(3, forKey: "new", tags: ["y"])
+    try await cache.set(4, forKey: "newly marked", tags: ["x"])
+    #expect(memory.peek("new") == 3)
+    #expect(memory.peek("newly marked") == nil)
+    gate.open()
+    #expect(try await removal.value == 2)
+    #expect(try await cache.get("plain") == 2)
+    #expect(try await cache.get("marked") == nil)
+    #expect(try await cache.get("newly marked") == nil)
+  }
+
+  @Test("a removal by condition concerns the keys that meet it; the condition may use the cache")
+  func otherKeys() async throws {
+    let slow = ScriptedLevel<String, Int> { [gate] key in
+      try await gate.pass()
+      return .hit(Entry(key.count))
+    }
+    let lower = Unremarkable(base: slow)
+    let cache = memory.compose(lower)
+    async let long = cache.get("long")
+    async let short = cache.get("s")
+    await gate.arrivals(2)
+    _ = try await cache.removeAll { key in cache.peek("other") == nil && key.count > 1 }
+    gate.open()
+    #expect(try await (long, short) == (4, 1))
+    #expect(memory.peek("long") == nil)
+    #expect(memory.peek("s") == 1)
+  }
+
+  @Test("a back-fill under way above is let finish before a clear ends, and nothing old is served afterwards")
+  func backFillAbove() async throws {
+    let above = HookedLevel(
+      base: memory, storesAtOnce: true, onStore: { [gate] _, _ in try await gate.pass() })
+    try await disk.set(1, forKey: "a")
+    let cleared = Gate()
+    let below = HookedLevel(base: disk, onClear: { cleared.open() })
+    let cache = above.compose(below)
+    let reader = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    let clear = Task {
+      try await cache.clear()
+      return cache.peek("a")
+    }
+    try await cleared.pass()
+    gate.open()
+    #expect(try await clear.value == nil)
+    #expect(try await reader.value == 1)
+    #expect(cache.peek("a") == nil)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("a clear that waits for a store above may be cancelled, and leaves nothing behind")
+  func cancelledClear() async throws {
+    let above = HookedLevel(
+      base: memory, storesAtOnce: true, onStore: { [gate] _, _ in try await gate.pass() })
+    let cleared = Gate()
+    let cache = above.compose(HookedLevel(base: disk, onClear: { cleared.open() }))
+    let writer = Task { try await cache.set(1, forKey: "a") }
+    await gate.arrivals(1)
+    let clear = Task { try await cache.clear() }
+    try await cleared.pass()
+    clear.cancel()
+    await #expect(throws: CancellationError.self) { try await clear.value }
+    gate.open()
+    try await writer.value
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("an upper level that takes its time is not waited for, and forgets what a clear went past")
+  func slowAbove() async throws {
+    let above = HookedLevel(base: memory, onStore: { [gate] _, _ in try await gate.pass() })
+    let cache = above.compose(disk)
+    let writer = Task { try await cache.set(1, forKey: "a") }
+    await gate.arrivals(1)
+    try await cache.clear()
+    gate.open()
+    try await writer.value
+    #expect(memory.peek("a") == nil)
+    #expect(disk.peek("a") == nil)
+  }
+
+  @Test(
+    "B1 a write that its own write waits for is told so; one of another key is carried out", arguments: [false, true])
+  func writeWithinWrite(isLimited: Bool) async throws {
+    let stack = Mutex<BasicCache<String, Int>?>(nil)
+    let nested = HookedLevel(base: disk) { key, value in
+      if key == "a" { try await stack.withLock { $0 }?.set(value, forKey: "other") }
+      if key == "circle" { try await stack.withLock { $0 }?.set(value, forKey: "circle") }
+    }
+    let lower = nested.timeout(after: .seconds(60), writes: isLimited ? .seconds(60) : nil, clock: ManualClock())
+    let cache = memory.compose(lower, partialStores: .refused)
+    stack.withLock { $0 = cache.normalize() }
+    defer { stack.withLock { $0 = nil } }
+    try await cache.set(1, forKey: "a")
+    #expect(try await cache.get("other") == 1)
+    let error = await #expect(throws: CacheError.self) { try await cache.set(2, forKey: "circle") }
+    #expect(error?.code == .circular)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("B1 a clear within a write waits for nobody, and the write goes on")
+  func clearWithinWrite() async throws {
+    let stack = Mutex<BasicCache<String, Int>?>(nil)
+    let cache = memory.compose(HookedLevel(base: disk) { _, _ in try await stack.withLock { $0 }?.clear() })
+    stack.withLock { $0 = cache.normalize() }
+    defer { stack.withLock { $0 = nil } }
+    try await memory.set(0, forKey: "old")
+    try await cache.set(1, forKey: "a")
+    #expect(cache.peek("old") == nil)
+    #expect(try await cache.get("a") == 1)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("B1 writes that wait for one key may all be cancelled, each in as many steps as if it were the only one")
+  func cancelsMany() async throws {
+    let hung = HookedLevel(base: disk, onStore: { [gate] _, _ in try await gate.pass() })
+    let cache = memory.compose(hung)
+    let first = Task { try await cache.set(0, forKey: "a") }
+    await gate.arrivals(1)
+    let writers = (1...500).map { value in Task { try await cache.set(value, forKey: "a") } }
+    while cache.gate.waitingCount < writers.count { await Task.yield() }
+    let before = cache.gate.steps
+    for writer in writers { writer.cancel() }
+    for writer in writers { await #expect(throws: CancellationError.self) { try await writer.value } }
+    #expect(cache.gate.steps - before <= 3 * writers.count)
+    gate.open()
+    try await first.value
+    #expect(try await cache.get("a") == 0)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("what a value is made of may be cleared while it is stored: then it does not stay in the level of its pool")
+  func computedWhileCleared() async throws {
+    let level = HookedLevel(base: memory, onStore: { [gate] _, _ in try await gate.pass() })
+    let pool = level.pooled()
+    let maker = Task { try await pool.value(forKey: "a") { 1 } }
+    await gate.arrivals(1)
+    try await pool.clear()
+    gate.open()
+    #expect(try await maker.value == 1)
+    #expect(memory.peek("a") == nil)
+    #expect(pool.gate.isIdle)
+  }
+}
+
+/// A level that has stored a value before it says so.
+private struct SlowToReturn<Base: CacheLevel>: LevelDecorator {
+  let base: Base
+  let gate: Gate
+  func get(_ key: Base.Key) async throws -> Base.Value? { try await base.get(key) }
+  func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> { try await base.lookup(key) }
+  func set(_ value: Base.Value, forKey key: Base.Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+  func store(_ value: Base.Value, forKey key: Base.Key, terms: StoreTerms) async throws {
+    try await base.store(value, forKey: key, terms: terms)
+    try await gate.pass()
+  }
+}
+
+/// A source from which nothing can be removed.
+private struct Unremarkable<Base: CacheLevel>: Fetcher {
+  let base: Base
+  func get(_ key: Base.Key) async throws -> Base.Value? { try await base.get(key) }
+  func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> { try await base.lookup(key) }
+}
