@@ -121,20 +121,31 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     // A key may take its time to be turned back and the level inside does not wait for it: it is asked for its keys first.
-    // The last of its rounds meets no new key, so that nothing comes in between.
+    // The last of its rounds meets no new key, so that nothing comes in between. What fails in a part of the level hinders
+    // none of the others, and is told in the end.
     var verdicts: [Base.Key: Bool] = [:]
     var count = 0
     while true {
       let unknown = Mutex<[Base.Key]>([])
-      count += try await base.removeAll { [verdicts] key in
-        if let verdict = verdicts[key] { return verdict }
-        // A key with a NaN in it is nobody's: it could not be asked for.
-        guard key == key else { return false }
-        unknown.withLock { $0.append(key) }
-        return false
+      var failure: (any Error)?
+      do {
+        count += try await base.removeAll { [verdicts] key in
+          if let verdict = verdicts[key] { return verdict }
+          // A key with a NaN in it is nobody's: it could not be asked for.
+          guard key == key else { return false }
+          unknown.withLock { $0.append(key) }
+          return false
+        }
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        failure = error
       }
       let keys = unknown.withLock { $0 }
-      if keys.isEmpty { return count }
+      if keys.isEmpty {
+        if let failure { throw failure }
+        return count
+      }
       for key in keys where verdicts[key] == nil {
         do {
           verdicts[key] = condition(try await transformer.inverseTransform(key))

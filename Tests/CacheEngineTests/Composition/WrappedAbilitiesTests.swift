@@ -135,6 +135,21 @@ import Testing
     #expect(inside.usage.count == 0)
   }
 
+  @Test("a level that fails keeps no other from losing what is removed by transformed keys")
+  func failingPart() async throws {
+    let inside = memory()
+    let cache = inside.compose(
+      memory().allBatch().transformKeys { (key: String) in [key] }
+        .transformValues(TwoWayTransformationBox<[Int], Int>(transform: { $0[0] }, inverseTransform: { [$0] }))
+        .normalize()
+    )
+    .transformKeys(folder)
+    try await cache.set(1, forKey: "a")
+    let error = await #expect(throws: CacheError.self) { try await cache.removeAll { _ in true } }
+    #expect(error?.code == .partialFailure)
+    #expect(inside.usage.count == 0)
+  }
+
   @Test("a removal by tag is told once at every level, and a store that the condition forbade is no store")
   func told() async throws {
     let observer = RecordingObserver()
