@@ -6,7 +6,7 @@ import Synchronization
   import OpenCombine
 #endif
 
-/// Resumes a continuation with the first value that a publisher delivers, once, whatever the publisher does.
+/// Gives the first value that a publisher delivers, once, whatever the publisher does.
 final class FirstValue<Input: Sendable, Failure: Error>: Subscriber, Sendable {
   // Combine asks of every subscription that it can be cancelled and asked on any thread.
   private struct Upstream: @unchecked Sendable {
@@ -16,31 +16,28 @@ final class FirstValue<Input: Sendable, Failure: Error>: Subscriber, Sendable {
   private struct State: Sendable {
     var upstream: Upstream?
     var waiter: CheckedContinuation<Input?, any Error>?
-    var isOver = false
+    var outcome: Result<Input?, any Error>?
   }
 
   private let state = Mutex(State())
 
-  /// Notes who waits, before the publisher is subscribed to.
-  func await(_ continuation: CheckedContinuation<Input?, any Error>) {
-    let isOver = state.withLock { state in
-      if !state.isOver { state.waiter = continuation }
-      return state.isOver
+  /// Waits for the value; to be called once.
+  func value() async throws -> Input? {
+    try await withCheckedThrowingContinuation { continuation in
+      let outcome = state.withLock { state in
+        if state.outcome == nil { state.waiter = continuation }
+        return state.outcome
+      }
+      if let outcome { continuation.resume(with: outcome) }
     }
-    // A cancellation that came before found nobody to release.
-    if isOver { continuation.resume(throwing: CancellationError()) }
   }
 
-  func cancel() {
-    let ended = end()
-    ended.upstream?.subscription.cancel()
-    ended.waiter?.resume(throwing: CancellationError())
-  }
+  func cancel() { end(with: .failure(CancellationError()))?.subscription.cancel() }
 
   func receive(subscription: any Subscription) {
     let upstream = Upstream(subscription: subscription)
     let isWanted = state.withLock { state in
-      guard !state.isOver, state.upstream == nil else { return false }
+      guard state.outcome == nil, state.upstream == nil else { return false }
       state.upstream = upstream
       return true
     }
@@ -48,24 +45,25 @@ final class FirstValue<Input: Sendable, Failure: Error>: Subscriber, Sendable {
   }
 
   func receive(_ input: Input) -> Subscribers.Demand {
-    let ended = end()
-    ended.upstream?.subscription.cancel()
-    ended.waiter?.resume(returning: input)
+    end(with: .success(input))?.subscription.cancel()
     return .none
   }
 
   func receive(completion: Subscribers.Completion<Failure>) {
-    let ended = end()
     switch completion {
-    case .finished: ended.waiter?.resume(returning: nil)
-    case .failure(let error): ended.waiter?.resume(throwing: error)
+    case .finished: _ = end(with: .success(nil))
+    case .failure(let error): _ = end(with: .failure(error))
     }
   }
 
-  private func end() -> State {
-    state.withLock { state in
-      defer { state = State(isOver: true) }
-      return state
+  /// Returns what is left to be cancelled.
+  private func end(with outcome: Result<Input?, any Error>) -> Upstream? {
+    let (upstream, waiter) = state.withLock { state -> (Upstream?, CheckedContinuation<Input?, any Error>?) in
+      guard state.outcome == nil else { return (nil, nil) }
+      defer { state = State(outcome: outcome) }
+      return (state.upstream, state.waiter)
     }
+    waiter?.resume(with: outcome)
+    return upstream
   }
 }

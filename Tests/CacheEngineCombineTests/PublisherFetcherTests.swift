@@ -25,6 +25,25 @@ import Testing
     #expect(keys.withLock { $0 } == ["abc"])
   }
 
+  @Test("a source that is made on an actor is asked there, from wherever it is read")
+  @MainActor
+  func onActor() async throws {
+    let asked = Asked()
+    let source = PublisherFetcher(on: MainActor.shared) { (key: String) in
+      MainActor.assertIsolated()
+      asked.keys.append(key)
+      return Just(key.count)
+    }
+    let answer = Task.detached { try await source.normalizeFetcher().get("abc") }
+    #expect(try await answer.value == 3)
+    #expect(asked.keys == ["abc"])
+  }
+
+  /// A class that says nothing of threads.
+  private final class Asked {
+    var keys: [String] = []
+  }
+
   @Test("a publisher that finishes without a value is a miss")
   func miss() async throws {
     let source = PublisherFetcher { (_: String) in Empty<Int, Never>() }

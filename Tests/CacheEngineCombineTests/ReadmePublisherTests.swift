@@ -2,17 +2,15 @@ import CacheEngine
 import CacheEngineCombine
 import Testing
 
-#if canImport(Combine)
-  import Combine
-#else
-  import OpenCombine
-#endif
-
 /// The README's code with publishers, compiled and run; `ReadmeTests` finds the block here.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct ReadmePublisherTests {
-  private final class Names: Sendable {
+  /// As such caches are: a class that says nothing of threads.
+  private final class Names {
+    var asked = 0
+
     func get(_ key: String) -> AnyPublisher<String, any Error> {
-      Just(key.uppercased()).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+      asked += 1
+      return Just(key.uppercased()).setFailureType(to: (any Error).self).eraseToAnyPublisher()
     }
   }
 
@@ -26,7 +24,7 @@ import Testing
     func report(_ completion: Subscribers.Completion<any Error>) { done?() }
     // README
     let names = MemoryCacheLevel<String, String>()
-      .compose(PublisherFetcher { (key: String) in oldCache.get(key) })
+      .compose(PublisherFetcher(on: MainActor.shared) { (key: String) in oldCache.get(key) })
 
     names.publisher(for: "ada")
       .map { name in "Hello, \(name)!" }
@@ -36,6 +34,7 @@ import Testing
     await withCheckedContinuation { continuation in done = { continuation.resume() } }
     #expect(shown == "Hello, ADA!")
     #expect(names.peek("ada") == "ADA")
+    #expect(oldCache.asked == 1)
   }
 
   @Test("each call of Carlos has its counterpart, with publishers and with async")

@@ -5,12 +5,19 @@
 #endif
 
 extension DiskCacheLevel where Key == String, Value == Data {
+  /// Where bytes are kept if nothing else is said: a directory in the program's folder among the user's caches, which the
+  /// system may empty.
+  ///
+  /// On Linux that is `$XDG_CACHE_HOME/<program>/disk`, or `~/.cache/<program>/disk`. It is one store: levels that are opened
+  /// there share it.
+  public static var standardDirectory: String { StandardDirectory.path(.cachesDirectory) + "/disk" }
+
   /// Opens a directory for bytes under text keys.
   ///
   /// Keys that are equal strings are one key.
   ///
   /// - Parameters:
-  ///   - directory: The path of a directory that belongs to this store alone.
+  ///   - directory: The path of a directory that belongs to this store alone; by default ``standardDirectory``.
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
   ///   - name: What the level is called in errors, events and logs.
   ///   - expiry: The lifetime of what is stored without one.
@@ -23,7 +30,7 @@ extension DiskCacheLevel where Key == String, Value == Data {
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(
-    directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
+    directory: String = standardDirectory, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
     cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil

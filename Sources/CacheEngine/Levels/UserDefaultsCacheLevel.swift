@@ -43,7 +43,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   ///
   /// - Parameters:
   ///   - domain: The name of the domain: 1 to 200 letters, digits, dots, dashes and underscores of ASCII, and no dot
-  ///     at the beginning.
+  ///     at the beginning, since it becomes the name of a file, the same on every file system.
   ///   - directory: The path of the directory for the property list. `nil` for the system's settings store, or on
   ///     Linux for ``standardDirectory``.
   ///   - name: What the level is called in errors, events and logs.
