@@ -53,8 +53,8 @@ public protocol CacheLevel<Key, Value>: Sendable {
 
   /// Returns the value if this level can answer at once, without suspending or blocking.
   ///
-  /// `nil` says nothing: the level may still hold the value and answer ``get(_:)`` with it. By default a level
-  /// never answers at once.
+  /// `nil` says nothing: the level may still hold the value and answer ``get(_:)`` with it. A value is what ``get(_:)``
+  /// would give at this moment: others ask here first and look no further. By default a level never answers at once.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
