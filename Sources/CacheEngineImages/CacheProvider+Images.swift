@@ -15,6 +15,15 @@ extension CacheProvider {
     try cache(named: "images", transforming: transformer, configuration) { $0.cost }
   }
 
+  /// Makes a cache of images by address with a transformer as it comes.
+  ///
+  /// - Parameter configuration: Where it keeps what, and how much.
+  /// - Returns: A new cache.
+  /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``.
+  public static func imageCache(_ configuration: Configuration) throws -> BasicCache<URL, PixelBuffer> {
+    try imageCache(ImageTransformer(), configuration)
+  }
+
   /// The cache of images by address that everyone shares.
   ///
   /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``, when it is made. The next call tries again.

@@ -23,7 +23,7 @@ import Testing
     #expect(found == Array(repeating: image, count: 10))
     #expect(server.requestCount() == 1)
     #expect(cache.peek(server.url("/a.png")) == image)
-    let again = try CacheProvider.imageCache(ImageTransformer(), configuration)
+    let again = try CacheProvider.imageCache(configuration)
     #expect(again !== cache)
     #expect(try await again.get(server.url("/a.png")) == image)
     #expect(server.requestCount() == 1)
