@@ -223,7 +223,7 @@ import Testing
   private struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
     struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
       struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
-        struct ANameThatIsEvenMuchLongerThanThoseOfAllTheOtherTypesAroundItNoneOfWhichIsShort: Codable, Equatable,
+        struct ANameThatIsEvenMuchLongerThanThoseOfAllTheOtherTypesAroundItNoneOfWhichIsShortAtAll: Codable, Equatable,
           Sendable
         {
           struct First: Codable, Equatable, Sendable { var number = 1 }
@@ -237,7 +237,7 @@ import Testing
   func longNames() async throws {
     typealias Long = AVeryLongNameOfATypeThatStandsInAnotherOne.AVeryLongNameOfATypeThatStandsInAnotherOne
       .AVeryLongNameOfATypeThatStandsInAnotherOne
-      .ANameThatIsEvenMuchLongerThanThoseOfAllTheOtherTypesAroundItNoneOfWhichIsShort
+      .ANameThatIsEvenMuchLongerThanThoseOfAllTheOtherTypesAroundItNoneOfWhichIsShortAtAll
     #expect(ByteCoding<Long.First>.json.name.utf8.count > 255)
     let cashier = try await bench.open()
     try await cashier.set(Long.First(), forKey: "key")
