@@ -102,6 +102,33 @@ public struct DiskConfig: Sendable {
     }
   }
 
+  /// What hyperoslo/Cache has left in the folder: files whose names are 32 hexadecimal digits, perhaps with an extension.
+  ///
+  /// The store gives no file such a name.
+  var foreignFiles: [String] {
+    get throws {
+      guard FileManager.default.fileExists(atPath: path) else { return [] }
+      do {
+        return try FileManager.default.contentsOfDirectory(atPath: path).filter { file in
+          let name = file.prefix { $0 != "." }
+          guard name.utf8.count == 32, name.allSatisfy(\.isHexDigit) else { return false }
+          let type = try FileManager.default.attributesOfItem(atPath: "\(path)/\(file)")[.type]
+          return type as? FileAttributeType == .typeRegular
+        }
+      } catch {
+        throw CacheError(.diskReadFailed, "the files in \(path) could not be listed", underlying: error)
+      }
+    }
+  }
+
+  func removeForeignFiles() throws {
+    for file in try foreignFiles {
+      do { try FileManager.default.removeItem(atPath: "\(path)/\(file)") } catch {
+        throw CacheError(.diskWriteFailed, "\(path)/\(file) could not be removed", underlying: error)
+      }
+    }
+  }
+
   /// Gives the folder its attributes, which a folder that was made anew lacks.
   func applyAttributes() throws {
     var attributes: [FileAttributeKey: Any] = [:]

@@ -177,7 +177,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try core.wait { [core] in try await core.removeInMemory(key) }
   }
 
-  /// Removes everything, also what other views have stored.
+  /// Removes everything, also what other views have stored, and the files that hyperoslo/Cache has left in the folder.
   ///
   /// - Throws: As ``removeObject(forKey:)``.
   public func removeAll() throws { try core.wait { [core] in try await core.removeAll() } }

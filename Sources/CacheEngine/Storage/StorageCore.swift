@@ -72,6 +72,16 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
       durability: config.durability, cipher: config.cipher, keyCoding: keys, valueCoding: .object, clock: clock,
       removalListener: { changes.lose($0, from: .disk) })
     try config.applyAttributes()
+    let foreign = try config.foreignFiles.count
+    if foreign > 0 {
+      CacheLogger().record(
+        CacheEvent(
+          time: clock.now, request: .current, level: disk.name, key: nil,
+          kind: .failed(
+            .get,
+            "\(foreign) files of another cache library in \(config.path) are neither read nor counted; removeAll removes them",
+            .zero)))
+    }
     self.init(
       memory: memoryConfig, disk: disk, diskConfig: config, changes: changes, sweepInterval: sweepInterval, clock: clock
     )
@@ -177,6 +187,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   func removeAll() async throws {
     try await gate.writeAll {
       try await levels.clear()
+      try diskConfig?.removeForeignFiles()
       try diskConfig?.applyAttributes()
       changes.note(.removedAll)
     }

@@ -220,4 +220,23 @@ import Testing
     let error = await #expect(throws: CacheError.self) { try await storage.async.setObject(bench.ada, forKey: "a") }
     #expect(error?.code == .closed)
   }
+
+  @Test("files that another library has left in the folder stay until everything is removed; folders stay for good")
+  func foreignFiles() throws {
+    let old = ["0cc175b9c0f1b6a831c399e269772661", "92EB5FFEE6AE2FEC3AD71C777531578F.json"]
+    let kept = ["notes", "4a8a08f09d37b73795649038408b5f33"]
+    try FileManager.default.createDirectory(
+      atPath: "\(bench.path)/\(kept[1])", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    for name in old + [kept[0]] {
+      #expect(FileManager.default.createFile(atPath: "\(bench.path)/\(name)", contents: Data()))
+    }
+    let storage = try bench.open(Int.self)
+    try storage.setObject(1, forKey: "a")
+    #expect(try Set(FileManager.default.contentsOfDirectory(atPath: bench.path)).isSuperset(of: old + kept))
+    try storage.removeAll()
+    let left = try FileManager.default.contentsOfDirectory(atPath: bench.path)
+    #expect(Set(left).isSuperset(of: kept))
+    #expect(Set(left).isDisjoint(with: old))
+    try storage.close()
+  }
 }
