@@ -134,9 +134,9 @@ public struct DiskConfig: Sendable {
     var attributes: [FileAttributeKey: Any] = [:]
     if let permissions { attributes[.posixPermissions] = permissions }
     #if canImport(Darwin)
-      attributes[.protectionKey] = protection.map { protection in
+      attributes[.protectionKey] = protection.map { protection -> FileProtectionType in
         switch protection {
-        case .none: FileProtectionType.none
+        case .none: .none
         case .complete: .complete
         case .completeUnlessOpen: .completeUnlessOpen
         case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
