@@ -91,7 +91,9 @@ public final class ModelCache: Sendable {
   ///   - model: The model.
   ///   - expiry: How long it may live from now on; `nil` for the cache's own ``expiry``.
   /// - Returns: The model that is stored now: this one, or what the merge made of both.
-  /// - Complexity: O(1), plus what points to the model at any depth if there are observers.
+  /// - Complexity: O(1) for each relation of the model. If any model is observed, also O(m) for the m models that point to
+  ///   this one at any depth, observed or not, and their relations, under the cache's lock: where most models lead to most
+  ///   others, that is all of them.
   @discardableResult
   public func insert<Model: Identifiable & Sendable>(_ model: Model, expiry: Expiry? = nil) -> Model
   where Model.ID: Sendable {

@@ -51,7 +51,9 @@ enum WhatIfText {
     let now = report.estimates.first
     let advised = report.cheapestImprovement
     func row(_ title: String, _ setting: String, _ index: Int) -> Row {
-      guard report.estimates.indices.contains(index), let now else { return Row(title: title, setting: setting) }
+      guard report.estimates.indices.contains(index), let now, report.estimates[index].isKnown else {
+        return Row(title: title, setting: setting)
+      }
       let estimate = report.estimates[index]
       return Row(
         title: title, setting: setting, value: estimate.value, gain: 100 * (estimate.value - now.value),

@@ -22,7 +22,7 @@
 /// time leaves: that is what people expect, and few entries say nothing about frequencies. Nothing is counted until
 /// room is needed for the first time: where everything fits, a hit costs little more than with ``LeastRecentlyUsed``.
 struct AdaptivePolicy: EvictionPolicy {
-  private static let fewest = 32
+  static let fewest = 32
 
   private var order = WindowedOrder(.recency)
   private var sketch = FrequencySketch(period: 16)

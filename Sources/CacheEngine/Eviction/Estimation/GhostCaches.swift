@@ -16,6 +16,15 @@ struct GhostCaches: Sendable {
     var policy: ChosenPolicy
 
     func hasRoom(for newCost: Int) -> Bool { cost + Double(newCost) <= capacity }
+
+    /// How many entries it has room for, if all weigh what those in it do in the mean.
+    var places: Double { cost > 0 ? capacity * Double(count) / cost : .infinity }
+
+    /// Whether the policy does something else in a cache of this size than in that which it stands for.
+    func behavesOtherwise(at rate: Double) -> Bool {
+      let fewest = Double(AdaptivePolicy.fewest)
+      return eviction == .adaptive && places < fewest && places / rate >= fewest
+    }
   }
 
   struct Key: Sendable {

@@ -16,13 +16,16 @@ public struct HitRatioEstimate: Sendable, Hashable {
     self.margin = margin
   }
 
+  /// Whether the value says anything: it may be off by a quarter of the requests at the most.
+  public var isKnown: Bool { margin <= 0.25 }
+
   /// Whether it is better than another by more than chance explains.
   ///
   /// - Parameters:
   ///   - other: The other estimate.
   ///   - least: By how much at least, as a share of the requests.
-  /// - Returns: Whether it is.
+  /// - Returns: Whether it is. One that is not known is not better than any other.
   public func isBetter(than other: HitRatioEstimate, byAtLeast least: Double = 0.01) -> Bool {
-    value - other.value >= max(least, margin, other.margin)
+    isKnown && other.isKnown && value - other.value >= max(least, margin, other.margin)
   }
 }

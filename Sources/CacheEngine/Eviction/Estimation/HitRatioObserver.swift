@@ -186,9 +186,9 @@ private final class WatchedLevel: Sendable {
     self.share = share
     let caches = 1 + level.factors.count + level.evictions.count
     let keys = max(64, GhostCaches.keys(in: memory, caches: caches))
-    // The largest of the caches has to fit; what others hold beside it makes the sample smaller if it does not.
+    // The largest of the caches has to fit, and its halves beside it; what others hold beside it makes the sample smaller if it does not.
     let largest = level.unit == .entries ? Double(level.capacity) * max(1, level.factors.max() ?? 1) : 0
-    let rate = largest > 0 ? min(1, Double(keys) / largest) : 1
+    let rate = largest > 0 ? min(1, Double(keys) / 2 / largest) : 1
     let estimator = HitRatioEstimator(
       capacity: max(1, level.capacity), eviction: level.eviction, factors: level.factors, evictions: level.evictions,
       rate: rate, maximumEntries: keys)
