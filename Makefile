@@ -41,8 +41,9 @@ test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter CacheEngineInspectorTests
 
-lint: ## Check the layout and the documentation of every source file
+lint: ## Check layout and documentation of every source file, and on Linux what is compiled on other systems only
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
+	@./Scripts/check-platforms
 
 format: ## Mend the layout of every source file
 	@$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)

@@ -125,22 +125,29 @@ public final class KernelPressureSource: MemoryPressureSource {
       probe = { (true, "the system tells of memory pressure") }
       begin = { subscribers in
         let queue = DispatchQueue(label: "CacheEngine.pressure")
-        let stops = [
-          Self.watch(.warning, queue) { subscribers.tell(.warning) },
-          Self.watch(.critical, queue) { subscribers.tell(.critical) },
+        let sources = [
+          EventSource(.warning, queue) { subscribers.tell(.warning) },
+          EventSource(.critical, queue) { subscribers.tell(.critical) },
         ]
-        return Watch(stop: { for stop in stops { stop() } })
+        return Watch(stop: { for source in sources { source.cancel() } })
       }
     }
 
     /// Listens for one event, so that the handler need not ask the source which one it was.
-    private static func watch(
-      _ event: DispatchSource.MemoryPressureEvent, _ queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
-    ) -> @Sendable () -> Void {
-      let source = DispatchSource.makeMemoryPressureSource(eventMask: event, queue: queue)
-      source.setEventHandler(handler: handler)
-      source.activate()
-      return { source.cancel() }
+    ///
+    /// Unchecked: Dispatch lets a source be cancelled from any thread, and nothing else is done with it.
+    private final class EventSource: @unchecked Sendable {
+      private let source: any DispatchSourceMemoryPressure
+
+      init(
+        _ event: DispatchSource.MemoryPressureEvent, _ queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+      ) {
+        source = DispatchSource.makeMemoryPressureSource(eventMask: event, queue: queue)
+        source.setEventHandler(handler: handler)
+        source.activate()
+      }
+
+      func cancel() { source.cancel() }
     }
   #else
     /// Creates a source that is not available here.

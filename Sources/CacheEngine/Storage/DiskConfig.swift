@@ -134,14 +134,15 @@ public struct DiskConfig: Sendable {
     var attributes: [FileAttributeKey: Any] = [:]
     if let permissions { attributes[.posixPermissions] = permissions }
     #if canImport(Darwin)
-      attributes[.protectionKey] = protection.map { protection -> FileProtectionType in
+      let type: FileProtectionType? =
         switch protection {
-        case .none: .none
+        case nil: nil
+        case .some(.none): FileProtectionType.none
         case .complete: .complete
         case .completeUnlessOpen: .completeUnlessOpen
         case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
         }
-      }
+      if let type { attributes[.protectionKey] = type }
     #endif
     guard !attributes.isEmpty else { return }
     do { try FileManager.default.setAttributes(attributes, ofItemAtPath: path) } catch {
