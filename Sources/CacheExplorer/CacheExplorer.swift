@@ -105,7 +105,13 @@ struct OpenCommand: AsyncParsableCommand {
     let configuration = try Loaded.file(config)
     let asked = try workload.map { (text) throws(ProgramFailure) in try Loaded.workload(text) }
     var started = asked ?? configuration.workload
-    if let requests { started?.requests = requests }
+    if let requests {
+      guard started != nil else {
+        throw ProgramFailure(
+          .usage, "error: --requests \(requests) is for a workload, and none runs; give --run WORKLOAD too")
+      }
+      started?.requests = requests
+    }
     let show = Session.Show(
       configuration: configuration, file: config, workload: started, appearance: appearance, isStrict: strict,
       record: recording.record, recordLimit: recording.limit)

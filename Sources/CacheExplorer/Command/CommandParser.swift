@@ -42,7 +42,17 @@ extension Command {
     case "undo": return .undo
     case "config": return .config
     case "mark": return .mark(text: words.arguments[0].text)
-    case "filter": return .filter(text: words.arguments.first?.text ?? "")
+    case "filter":
+      let filter = words.arguments.first
+      if let filter, let (word, error) = EntryFilter(filter.text).problem {
+        let before = filter.text.firstRange(of: word).map {
+          filter.text.distance(from: filter.text.startIndex, to: $0.lowerBound)
+        }
+        throw CommandError(
+          column: filter.column + (filter.isQuoted ? 1 : 0) + (before ?? 0), message: error.message,
+          remedy: error.remedy)
+      }
+      return .filter(text: filter?.text ?? "")
     case "sort": return .sort(column: try words.choice(words.arguments[0], among: sortColumns, "column"))
     case "export":
       let file = words.arguments[0]

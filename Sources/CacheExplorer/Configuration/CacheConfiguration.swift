@@ -7,6 +7,8 @@ struct CacheConfiguration: Equatable, Sendable {
   var levels: [LevelSpecification]
   /// What `open` runs if nothing else is asked for.
   var workload: WorkloadRequest?
+  /// Where its fields stand, and under "" it itself.
+  var workloadOrigins = FieldOrigins()
   /// The least severe log level to show.
   var logLevel: String?
   /// A store of models to look into.

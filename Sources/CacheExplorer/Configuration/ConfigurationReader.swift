@@ -1,5 +1,11 @@
 import Yams
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Turns the text of a configuration into a ``CacheConfiguration``, or into everything that is wrong with it.
 struct ConfigurationReader {
   /// Operators may hold one another this deep.
@@ -18,6 +24,7 @@ struct ConfigurationReader {
 
   var problems: [ConfigurationProblem] = []
   private var names = NameTable()
+  private var workloadOrigins = FieldOrigins()
 
   init(file: String, folder: String) {
     self.file = file
@@ -57,12 +64,47 @@ struct ConfigurationReader {
         "the file is empty", "write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`", at: nil)
     } catch let error as YamlError {
       let (message, place) = error.told
-      report(message, "mend the YAML there", at: place)
+      if let place, let tab = Self.tab(at: place, in: text) {
+        report("a tab stands where YAML indents", "indent with spaces", at: tab)
+      } else {
+        report(message, "mend the YAML there", at: place)
+      }
     } catch {
       report("the YAML cannot be read: \(error)", "mend the YAML", at: nil)
     }
     return nil
   }
+
+  /// The tab with which the line of a place is indented.
+  private static func tab(at place: Place, in text: String) -> Place? {
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    guard lines.indices.contains(place.line - 1) else { return nil }
+    let indentation = lines[place.line - 1].prefix { $0 == " " || $0 == "\t" }
+    guard let tab = indentation.firstIndex(of: "\t") else { return nil }
+    return Place(line: place.line, column: indentation.distance(from: indentation.startIndex, to: tab) + 1)
+  }
+
+  /// Two levels that keep their entries in one place would overwrite each other's.
+  private mutating func checkFolders(_ levels: [LevelSpecification]) {
+    var owners: [String: String] = [:]
+    for level in levels {
+      let folder: String
+      switch level.kind {
+      case .disk(let disk): folder = Self.real(disk.directory)
+      case .defaults(let defaults): folder = "\(defaults.directory.map(Self.real) ?? "")\n\(defaults.domain)"
+      default: continue
+      }
+      if let owner = owners[folder] {
+        report(
+          "\(level.name) has the place of \(owner): each would drop what the other keeps",
+          "give every level a place of its own", at: level.origins.places["directory"] ?? level.place)
+      } else {
+        owners[folder] = level.name
+      }
+    }
+  }
+
+  private static func real(_ path: String) -> String { URL(filePath: path).standardized.resolvingSymlinksInPath().path }
 
   private static func fits(_ node: Node, depth: Int, _ left: inout Int) -> Bool {
     left -= 1
@@ -90,18 +132,27 @@ struct ConfigurationReader {
     let list = fields.require("levels", "list the levels from the top", fields.node("levels"))
     problems += fields.finish()
     guard let list else { return nil }
+    guard list.mapping?.isEmpty != false else {
+      report(
+        "“levels” is a list, and this is a mapping", "write a dash before each level: `- memory: { capacity: 1 MiB }`",
+        at: list.place)
+      return nil
+    }
     guard let sequence = list.sequence, !sequence.isEmpty else {
       report("“levels” needs at least one level", "write `- memory: { capacity: 1 MiB }` below it", at: list.place)
       return nil
     }
     names = NameTable(reserved: explicitNames(list, depth: 0))
     let levels = sequence.compactMap { level($0, depth: 0) }
+    checkFolders(levels.flatMap(\.withInner))
     return CacheConfiguration(
-      name: name ?? stem, levels: levels, workload: workload, logLevel: logLevel, models: models)
+      name: name ?? stem, levels: levels, workload: workload, workloadOrigins: workloadOrigins, logLevel: logLevel,
+      models: models)
   }
 
   private mutating func workload(_ node: Node) -> WorkloadRequest? {
     let place = node.place ?? Place(line: 1, column: 1)
+    workloadOrigins.places[""] = place
     if let name = node.scalar?.string, !node.isEmpty { return checked(WorkloadRequest(name: name), at: place) }
     var fields = FieldReader(node, owner: "workload", file: file, place: place)
     let name = fields.require("name", "name one of \(Workload.names.joined(separator: ", "))", fields.text("name"))
@@ -112,6 +163,7 @@ struct ConfigurationReader {
     let key = fields.text("key")
     let skew = fields.quantity("skew", Workload.skew)
     let file = fields.quantity("file", path).map(absolute)
+    workloadOrigins.places.merge(fields.origins.places) { $1 }
     problems += fields.finish()
     guard let name else { return nil }
     let request = WorkloadRequest(

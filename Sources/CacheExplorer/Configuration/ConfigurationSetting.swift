@@ -30,12 +30,15 @@ extension CacheConfiguration {
     var result: [ConfigurationSetting] = []
     for level in levels { level.add(to: &result, depth: 0) }
     if let workload {
-      result.append(ConfigurationSetting(depth: 0, owner: "workload", value: workload.name))
-      if let rate = workload.rate {
-        result.append(ConfigurationSetting(depth: 0, owner: "workload", field: "rate", value: "\(rate)"))
-      }
-      if let keys = workload.keys {
-        result.append(ConfigurationSetting(depth: 0, owner: "workload", field: "keys", value: "\(keys)"))
+      let fields: [(name: String?, value: String?)] = [
+        (nil, workload.name), ("rate", workload.rate.map { "\($0)" }), ("requests", workload.requests.map { "\($0)" }),
+        ("keys", workload.keys.map { "\($0)" }), ("seed", workload.seed.map { "\($0)" }), ("key", workload.key),
+        ("skew", workload.skew.map { "\($0)" }), ("file", workload.file),
+      ]
+      for case (let field, let value?) in fields {
+        result.append(
+          ConfigurationSetting(
+            depth: 0, owner: "workload", field: field, value: value, place: workloadOrigins.places[field ?? ""]))
       }
     }
     return result

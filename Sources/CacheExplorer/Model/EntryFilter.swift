@@ -27,8 +27,8 @@ struct EntryFilter: Sendable, Equatable {
   /// As typed.
   let text: String
   private var terms: [Term] = []
-  /// What is wrong with it; such a word is left out.
-  private(set) var problem: String?
+  /// A word that cannot be understood, which is left out, and what is wrong with it.
+  private(set) var problem: (word: String, error: QuantityError)?
 
   init(_ text: String) {
     self.text = text
@@ -55,7 +55,7 @@ struct EntryFilter: Sendable, Equatable {
     do throws(QuantityError) {
       terms.append(Term(isInverted: isInverted, test: try Self.test(word)))
     } catch {
-      problem = error.message
+      problem = (word, error)
     }
   }
 

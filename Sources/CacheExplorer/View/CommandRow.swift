@@ -30,7 +30,7 @@ enum CommandRow {
       let hint: DisplayText =
         model.focus == .entries
         ? "/re/ level:disk ttl:<10s size:>1M !not · Enter keeps · Esc clears" : "Enter keeps · Esc clears"
-      if let problem = model.list.filter.problem, model.focus == .entries {
+      if let problem = model.list.filter.problem?.error.message, model.focus == .entries {
         canvas.write("✕ " + DisplayText(problem), x: x + 2, y: rect.y, style: .error, limit: max(0, rect.right - x - 3))
         break
       }

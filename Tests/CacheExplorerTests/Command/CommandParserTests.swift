@@ -74,6 +74,16 @@ struct CommandParserTests {
       }
     }
   }
+
+  @Test("A filter that says nothing is refused where it is wrong")
+  func badFilters() throws {
+    let cases = [("filter size:>foo", 7), ("filter \"user level:disk ttl:<x\"", 24), ("filter hits:>many", 7)]
+    for (line, column) in cases {
+      let error = #expect(throws: CommandError.self, "\(line)") { try Command.parse(line) }
+      #expect(error?.column == column, "\(line): \(String(describing: error))")
+    }
+    #expect(try Command.parse("filter size:>1M") == .filter(text: "size:>1M"))
+  }
 }
 
 struct GoodLine: Sendable, CustomTestStringConvertible {

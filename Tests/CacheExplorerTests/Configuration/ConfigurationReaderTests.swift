@@ -194,6 +194,40 @@ struct ConfigurationReaderTests {
       ])
     #expect(problems(nested(100)).count == 1)
   }
+
+  @Test("Two levels that keep their entries in one place are refused, however the place is written")
+  func sharedFolders() {
+    let remedy = "give every level a place of its own"
+    #expect(
+      problems("levels:\n  - disk: { directory: ./d }\n  - disk: { directory: /home/me/x/../d/ }\n") == [
+        "c.yaml:3:13: error: disk-2 has the place of disk: each would drop what the other keeps; \(remedy)"
+      ])
+    #expect(
+      problems(
+        "levels:\n  - pooled: [ { defaults: { domain: a } } ]\n  - defaults: { domain: a }\n  - defaults: { domain: b }\n"
+      ).count == 1)
+  }
+
+  @Test("A tab and a mapping in place of a list are called what they are")
+  func vague() {
+    #expect(
+      problems("levels:\n\t- memory: {}\n") == [
+        "c.yaml:2:1: error: a tab stands where YAML indents; indent with spaces"
+      ])
+    #expect(
+      problems("levels:\n  memory: { capacity: 1 MiB }\n").first
+        == "c.yaml:2:3: error: “levels” is a list, and this is a mapping; write a dash before each level: "
+        + "`- memory: { capacity: 1 MiB }`")
+  }
+
+  @Test("A workload that is written down is not called a default, nor any of its fields")
+  func workloadPlaces() throws {
+    let written = try read("levels:\n  - memory\nworkload: { name: zipf, rate: 5, requests: 9, keys: 3, seed: 2 }\n")
+    let settings = written.settings.filter { $0.owner == "workload" }
+    #expect(settings.map(\.field) == [nil, "rate", "requests", "keys", "seed"])
+    #expect(settings.allSatisfy { $0.place?.line == 3 }, "\(settings)")
+    #expect(try read("levels:\n  - memory\nworkload: zipf\n").settings.last?.place?.line == 3)
+  }
 }
 
 struct BadConfiguration: Sendable, CustomTestStringConvertible {

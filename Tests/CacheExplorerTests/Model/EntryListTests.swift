@@ -46,7 +46,7 @@ struct EntryListTests {
     let picture = picture(12)
     for (text, word) in [("/(/ key:1", "/(/"), ("ttl:<4x key:1", "x"), ("size:>many key:1", "many")] {
       let filter = EntryFilter(text)
-      #expect(filter.problem?.contains(word) == true, "\(filter.problem ?? "nothing")")
+      #expect(filter.problem?.error.message.contains(word) == true, "\(filter.problem?.error.message ?? "nothing")")
       #expect(listed(picture, text) == ["key:1", "key:10", "key:11"])
     }
     #expect(EntryFilter("user:42").problem == nil)
