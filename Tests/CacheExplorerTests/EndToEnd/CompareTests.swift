@@ -21,19 +21,70 @@ import Testing
     report(first.map { [measure: $0] }, second.map { [measure: $0] }).rows.first?.verdict
   }
 
-  @Test("a difference inside the spread of the runs is called so, however far the means are apart")
+  @Test("a difference that chance may have made is called so, however far the means are apart")
   func spread() {
-    #expect(verdict(Self.slowest, [100, 200, 300], [290, 500, 900]) == .spread)
-    #expect(verdict(Self.slowest, [100, 200, 300], [310, 500, 900]) == .first)
-    #expect(verdict(Self.slowest, [310, 500, 900], [100, 200, 300]) == .second)
+    #expect(verdict(Self.slowest, [100, 200, 300, 250], [240, 500, 900, 310]) == .spread)
+    #expect(verdict(Self.slowest, [100, 110, 120, 105], [310, 320, 315, 330]) == .first)
+    #expect(verdict(Self.slowest, [310, 320, 315, 330], [100, 110, 120, 105]) == .second)
     #expect(verdict(Self.hitRate, [0.5, 0.5], [0.5, 0.5]) == .same)
+  }
+
+  @Test("three runs are too few to judge what differs from run to run, but not what is counted and never differs")
+  func few() {
+    #expect(verdict(Self.slowest, [100, 101, 102], [900, 901, 902]) == .few)
+    #expect(verdict(Self.slowest, [100, 100, 100], [900, 900, 900]) == .few, "a time is not counted")
+    #expect(verdict(Self.hitRate, [0.5, 0.5, 0.5], [0.6, 0.6, 0.6]) == .second)
+    let report = report([[Self.slowest: 1], [Self.slowest: 2]], [[Self.slowest: 8], [Self.slowest: 9]])
+    #expect(
+      report.findings == ["2 runs are too few to judge what differs from run to run; give --runs 4 or more"])
+  }
+
+  /// Times as runs of one and the same cache have them.
+  enum Noise: CaseIterable {
+    case normal, skewed, bimodal, coarse
+
+    func time(_ random: inout SplitMix64) -> Double {
+      func uniform() -> Double { Double.random(in: 0..<1, using: &random) }
+      let bell = (0..<12).reduce(-6.0) { sum, _ in sum + uniform() }
+      return switch self {
+      case .normal: 1_000 + 100 * bell
+      case .skewed: 1_000 / (1.001 - uniform())
+      case .bimodal: (uniform() < 0.5 ? 1_000 : 9_000) + bell
+      // As from a histogram: neighbours are six percent apart.
+      case .coarse: (uniform() < 0.5 ? 1_000 : 1_062)
+      }
+    }
+  }
+
+  @Test(
+    "of equal caches at most one comparison in twenty calls one better, whatever their times are like",
+    arguments: Noise.allCases, [4, 5])
+  func chance(noise: Noise, runs: Int) {
+    var random = SplitMix64(seed: 7)
+    let measures = ["memory", "disk", "origin"].flatMap { level in
+      [ComparedMeasure.Kind.median, .slowest].map { ComparedMeasure(kind: $0, level: level) }
+    }
+    let comparisons = 300
+    var wrong = 0
+    for _ in 0..<comparisons {
+      let sides = (0..<2).map { _ in
+        (0..<runs).map { _ in
+          // A slow machine slows everything.
+          let pace = Double.random(in: 1..<1.3, using: &random)
+          return Dictionary(uniqueKeysWithValues: measures.map { ($0, pace * noise.time(&random)) })
+        }
+      }
+      let verdicts = report(sides[0], sides[1]).rows.map(\.verdict)
+      wrong += verdicts.contains(.first) || verdicts.contains(.second) ? 1 : 0
+    }
+    #expect(wrong * 20 <= comparisons, "\(wrong) of \(comparisons)")
   }
 
   @Test("more hits and fewer calls are better, more bytes are neither, and hardly anything does not matter")
   func directions() {
-    #expect(verdict(Self.hitRate, [0.5, 0.51], [0.6, 0.61]) == .second)
-    #expect(verdict(Self.calls, [500, 510], [400, 410]) == .second)
-    #expect(verdict(Self.bytes, [500, 510], [400, 410]) == .differs)
+    #expect(verdict(Self.hitRate, [0.5, 0.51, 0.5, 0.51], [0.6, 0.61, 0.6, 0.6]) == .second)
+    #expect(verdict(Self.calls, [500, 510, 505, 502], [400, 410, 402, 407]) == .second)
+    #expect(verdict(Self.bytes, [500, 510, 505, 502], [400, 410, 402, 407]) == .differs)
     #expect(verdict(Self.hitRate, [0.5, 0.5], [0.500_9, 0.500_9]) == .small)
     #expect(verdict(Self.calls, [1_000, 1_000], [1_009, 1_009]) == .small)
   }
@@ -41,7 +92,7 @@ import Testing
   @Test("what only one of them has is no difference, and findings name what is saved")
   func findings() {
     let report = report(
-      [[Self.calls: 500, Self.bytes: 10], [Self.calls: 502, Self.bytes: 10]], [[Self.calls: 400], [Self.calls: 402]])
+      [500, 502, 500, 502].map { [Self.calls: $0, Self.bytes: 10] }, [400, 402, 400, 402].map { [Self.calls: $0] })
     #expect(report.rows.map(\.verdict) == [.second, .alone])
     #expect(report.findings == ["B is better in calls to the source: 401 and not 501, 100 saved"])
     #expect(report.text.contains("501 ±1"))

@@ -26,6 +26,14 @@ struct ComparedMeasure: Hashable, Sendable {
     }
   }
 
+  /// It is counted, and not timed.
+  var isCounted: Bool {
+    switch kind {
+    case .hitRate, .sourceCalls, .failures, .entries, .bytes: true
+    case .median, .slowest, .time: false
+    }
+  }
+
   /// Smaller differences do not matter, whatever the spread: a tenth of a point, else a hundredth of the larger value.
   func isSmall(_ first: Double, _ second: Double) -> Bool {
     kind == .hitRate ? abs(first - second) < 0.001 : abs(first - second) < 0.01 * max(abs(first), abs(second))

@@ -5,8 +5,10 @@ struct ComparisonReport: Sendable {
   enum Verdict: String, Sendable {
     /// Nothing differed.
     case same
-    /// The runs of one overlap with those of the other.
+    /// The runs differ among themselves so much that the difference may be chance.
     case spread
+    /// The runs differ among themselves, and are too few to tell chance from difference.
+    case few
     /// Too little to matter.
     case small
     case first, second
@@ -30,11 +32,14 @@ struct ComparisonReport: Sendable {
   struct Row: Sendable {
     let measure: ComparedMeasure
     let first, second: Values?
+    /// How likely such a difference is between equal caches; `nil` if there are too few runs to say.
+    let chance: Double?
 
     var verdict: Verdict {
       guard let first, let second else { return .alone }
       if first == second, first.least == first.most { return .same }
-      if max(first.least, second.least) <= min(first.most, second.most) { return .spread }
+      guard let chance else { return first.mean == second.mean ? .spread : .few }
+      if chance > ChanceOfDifference.most { return .spread }
       if measure.isSmall(first.mean, second.mean) { return .small }
       guard let wantsMore = measure.wantsMore else { return .differs }
       return (second.mean > first.mean) == wantsMore ? .second : .first
@@ -63,9 +68,10 @@ struct ComparisonReport: Sendable {
         if known.contains(measure) { measures.append(measure) }
       }
     }
+    let chances = ChanceOfDifference.between(sides, measures)
     rows = measures.map { measure in
       func values(_ side: Int) -> Values? { Values(sides[side].compactMap { $0.values[measure] }) }
-      return Row(measure: measure, first: values(0), second: values(1))
+      return Row(measure: measure, first: values(0), second: values(1), chance: chances[measure])
     }
   }
 
@@ -80,7 +86,11 @@ struct ComparisonReport: Sendable {
       return "\(isSecond ? "B" : "A") is better in \(row.measure.name): \(row.measure.text(better.mean)) and not "
         + "\(row.measure.text(worse.mean))\(saved)"
     }
-    return found.isEmpty ? ["no difference is larger than the spread of the runs, and large enough to matter"] : found
+    if rows.contains(where: { $0.verdict == .few }), runs < ChanceOfDifference.leastRuns {
+      let least = ChanceOfDifference.leastRuns
+      return found + ["\(runs) runs are too few to judge what differs from run to run; give --runs \(least) or more"]
+    }
+    return found.isEmpty ? ["no difference is larger than chance makes it, and large enough to matter"] : found
   }
 
   var text: String {
@@ -111,7 +121,8 @@ struct ComparisonReport: Sendable {
   private static func text(_ verdict: Verdict) -> String {
     switch verdict {
     case .same: "the same"
-    case .spread: "inside the spread"
+    case .spread: "may be chance"
+    case .few: "too few runs to tell"
     case .small: "too little to matter"
     case .first: "A is better"
     case .second: "B is better"
