@@ -54,11 +54,11 @@ import Testing
     // README
     let source =
       api
+      .capRequests(4)
       .timeout(after: .seconds(2))
       .retry(RetryPolicy(attempts: 3, initialDelay: .milliseconds(100)))
       .circuitBreaker(failures: 5, reset: .seconds(30))
       .negativeCaching(for: .seconds(5)) { ($0 as? CacheError)?.status == 404 }
-      .capRequests(4)
       .pooled()
     let users = MemoryCacheLevel<String, Data>(expiry: .after(.seconds(60)), keepsExpired: .seconds(3_600))
       .compose(source, revalidating: RevalidationPolicy(whileRevalidate: .seconds(60), ifError: .seconds(3_600)))

@@ -37,6 +37,35 @@ extension CacheStatistics {
     /// Creates counts that are zero.
     public init() {}
 
+    /// What adds up.
+    package static var sums: [WritableKeyPath<Self, Int>] {
+      [
+        \.loads, \.joined, \.refused, \.running, \.waiting, \.queued, \.refreshing, \.refreshes, \.failedRefreshes,
+        \.retries, \.timesOpened, \.timeouts, \.fallbacks, \.rememberedMisses,
+      ]
+    }
+
+    /// Adds other counts; what they tell of a circuit is the newer.
+    public static func += (left: inout Self, right: Self) {
+      for sum in sums { left[keyPath: sum] &+= right[keyPath: sum] }
+      guard let circuit = right.circuit else { return }
+      (left.circuit, left.circuitSince) = (circuit, right.circuitSince)
+    }
+
+    /// What was counted since an earlier moment: a circuit if it changed, and by how much more or fewer run, wait or are
+    /// read anew.
+    ///
+    /// - Parameter earlier: The same counts at an earlier moment.
+    /// - Returns: The differences.
+    public func since(_ earlier: Self) -> Self {
+      var new = self
+      for sum in Self.sums { new[keyPath: sum] &-= earlier[keyPath: sum] }
+      if (circuit, circuitSince) == (earlier.circuit, earlier.circuitSince) {
+        (new.circuit, new.circuitSince) = (nil, nil)
+      }
+      return new
+    }
+
     /// Counts one event of this operator.
     ///
     /// - Parameters:
@@ -63,7 +92,7 @@ extension CacheStatistics {
         refreshes += 1
         refreshing += 1
       case .refreshEnded(_, let error):
-        refreshing = max(0, refreshing - 1)
+        refreshing -= 1
         failedRefreshes += error == nil ? 0 : 1
       case .retried: retries += 1
       case .circuit(let phase):

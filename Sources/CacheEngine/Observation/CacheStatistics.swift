@@ -3,7 +3,10 @@ import Synchronization
 /// Counts what happens in a cache, level by level.
 ///
 /// At every moment, for each level: lookups = hits + misses of every reason + errors + cancelled + pending. For the
-/// whole: requests = sum over ``Snapshot/served`` + missed + failed + cancelled + pending.
+/// whole: requests = sum over ``Snapshot/served`` + joined + missed + failed + cancelled + pending.
+///
+/// Every thread counts in a place of its own, and the places are added up when somebody asks: threads do not wait for each
+/// other, and nothing is lost, however much happens.
 public final class CacheStatistics: CacheObserver {
   /// What one level did.
   public struct Level: Sendable, Equatable {
@@ -31,11 +34,29 @@ public final class CacheStatistics: CacheObserver {
     public var writeErrors = 0
     /// How many entries left, by cause.
     public var removals: [RemovalCause: Int] = [:]
-    /// How long look-ups took.
-    public var latency = LatencyHistogram()
+    /// How long hits took.
+    public var hitLatency = LatencyHistogram()
+    /// How long misses took, but for those of keys that a condition refused.
+    public var missLatency = LatencyHistogram()
+    /// How long look-ups took that failed.
+    public var errorLatency = LatencyHistogram()
 
     /// Creates counts that are zero.
     public init() {}
+
+    /// How many keys a condition refused: the level was never in a position to answer.
+    public var refused: Int { misses[.refused] ?? 0 }
+    /// How many look-ups missed, but for those of keys that a condition refused.
+    public var missed: Int { misses.values.reduce(0, +) - refused }
+    /// How many look-ups were answered: hits, misses of every reason and errors.
+    public var answered: Int { hits + missed + refused + errors }
+    /// How long look-ups took: hits, misses and errors.
+    public var latency: LatencyHistogram {
+      var all = hitLatency
+      all += missLatency
+      all += errorLatency
+      return all
+    }
   }
 
   /// What the pools did.
@@ -60,6 +81,23 @@ public final class CacheStatistics: CacheObserver {
     }
   }
 
+  /// What became of the calls that are not reads: writes, removals and warnings.
+  public struct Writes: Sendable, Equatable {
+    /// How many were begun.
+    public var requests = 0
+    /// How many were carried out.
+    public var done = 0
+    /// How many failed.
+    public var failed = 0
+    /// How many were cancelled.
+    public var cancelled = 0
+    /// How many are under way.
+    public var pending = 0
+
+    /// Creates counts that are zero.
+    public init() {}
+  }
+
   /// All counts at one moment.
   public struct Snapshot: Sendable, Equatable {
     /// The counts of each level, by name.
@@ -68,10 +106,12 @@ public final class CacheStatistics: CacheObserver {
     public var operators: [String: Operator] = [:]
     /// The counts of all pools.
     public var pool = Pool()
-    /// How many reads each level answered.
+    /// How many reads each level answered, without those that ``joined``.
     public var served: [String: Int] = [:]
     /// How many reads were begun.
     public var requests = 0
+    /// How many reads were answered by a load that another caller had begun: neither hits nor misses of their own.
+    public var joined = 0
     /// How many reads found nothing anywhere.
     public var missed = 0
     /// How many reads failed.
@@ -80,39 +120,112 @@ public final class CacheStatistics: CacheObserver {
     public var cancelled = 0
     /// How many reads are under way.
     public var pending = 0
+    /// How long reads took that were not cancelled.
+    public var latency = LatencyHistogram()
+    /// The calls that are not reads.
+    public var writes = Writes()
+
+    /// Creates counts that are zero.
+    public init() {}
   }
 
-  private let state = Mutex(Snapshot())
+  /// The counts of one thread, or of few.
+  private final class Stripe: Sendable {
+    let counts = Mutex(Snapshot())
+    // Two lines of the processor's cache, so that no stripe shares one with another.
+    private let padding:
+      (
+        UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64,
+        UInt64, UInt64
+      ) = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+  }
+
+  private let stripes = (0..<ReadStripe.count).map { _ in Stripe() }
+  /// Those of what only the last word counts of: who waits at a cap, the phase of a breaker.
+  private let told = Mutex(Snapshot())
+  /// Reads that joined a load and have not ended.
+  private let joining = Mutex<Set<RequestID>>([])
+  private let joiningCount = Atomic(0)
 
   /// Creates statistics in which everything is zero.
   public init() {}
 
   /// All counts now.
-  public var snapshot: Snapshot { state.withLock { $0 } }
+  ///
+  /// - Complexity: O(levels), with all buckets of their latencies.
+  public var snapshot: Snapshot {
+    var sum = told.withLock { $0 }
+    for stripe in stripes { sum += stripe.counts.withLock { $0 } }
+    return sum
+  }
 
   /// Takes note of an event.
   ///
   /// - Parameter event: What happened.
-  public func record(_ event: CacheEvent) { state.withLock { $0.fold(event) } }
+  public func record(_ event: CacheEvent) {
+    guard !event.kind.isLastWord else { return told.withLock { $0.fold(event) } }
+    let hasJoined = follow(event)
+    stripes[ReadStripe.current].counts.withLock { $0.fold(event, hasJoined: hasJoined) }
+  }
+
+  /// Notes who joins; says whether a read that ends had joined.
+  private func follow(_ event: CacheEvent) -> Bool {
+    guard let request = event.request else { return false }
+    switch event.kind {
+    case .flightJoined:
+      if joining.withLock({ $0.insert(request).inserted }) { joiningCount.add(1, ordering: .relaxed) }
+      return false
+    // Whoever has joined sees at least the own count.
+    case .requestEnded where joiningCount.load(ordering: .relaxed) > 0:
+      guard joining.withLock({ $0.remove(request) }) != nil else { return false }
+      joiningCount.subtract(1, ordering: .relaxed)
+      return true
+    default: return false
+    }
+  }
+}
+
+extension CacheEvent.Kind {
+  /// It tells how something stands, and not that there is one more.
+  fileprivate var isLastWord: Bool {
+    switch self {
+    case .operated(.queued), .operated(.admitted), .operated(.released), .operated(.circuit): true
+    default: false
+    }
+  }
 }
 
 extension CacheStatistics.Snapshot {
   /// Counts one event.
   ///
-  /// - Parameter event: What happened.
-  public mutating func fold(_ event: CacheEvent) {
+  /// - Parameters:
+  ///   - event: What happened.
+  ///   - hasJoined: The read that ends with the event was answered by a load that another caller had begun.
+  public mutating func fold(_ event: CacheEvent, hasJoined: Bool = false) {
     switch event.kind {
     case .requestBegan(.get):
       requests += 1
       pending += 1
-    case .requestEnded(.get, let outcome, _):
+    case .requestEnded(.get, let outcome, let duration):
       pending -= 1
       switch outcome {
+      case .hit where hasJoined: joined += 1
       case .hit(let level): served[level ?? "unnamed", default: 0] += 1
       case .miss: missed += 1
       case .failed: failed += 1
-      case .cancelled: cancelled += 1
-      case .done: break
+      case .cancelled: return cancelled += 1
+      case .done: served["unnamed", default: 0] += 1
+      }
+      latency.record(duration)
+    case .requestBegan:
+      writes.requests += 1
+      writes.pending += 1
+    case .requestEnded(_, let outcome, _):
+      writes.pending -= 1
+      switch outcome {
+      case .done, .hit, .miss: writes.done += 1
+      case .failed: writes.failed += 1
+      case .cancelled: writes.cancelled += 1
       }
     case .flightBegan:
       pool.executions += 1
@@ -122,7 +235,7 @@ extension CacheStatistics.Snapshot {
       pool.joined += 1
       foldOperator(event)
     case .flightEnded: pool.inFlight -= 1
-    case .requestBegan, .requestEnded, .flightLeft: break
+    case .flightLeft: break
     case .operated(.servedStale): levels[event.level ?? "unnamed", default: CacheStatistics.Level()].stale += 1
     case .operated: foldOperator(event)
     default:
@@ -130,9 +243,7 @@ extension CacheStatistics.Snapshot {
       levels[name, default: CacheStatistics.Level()].fold(event.kind)
     }
   }
-}
 
-extension CacheStatistics.Snapshot {
   private mutating func foldOperator(_ event: CacheEvent) {
     operators[event.level ?? "unnamed", default: CacheStatistics.Operator()].fold(event.kind, at: event.time)
   }
@@ -146,13 +257,16 @@ extension CacheStatistics.Level {
       pending += 1
     case .hit(_, _, let duration):
       hits += 1
-      answered(duration)
+      pending -= 1
+      hitLatency.record(duration)
     case .miss(let reason, let duration):
       misses[reason, default: 0] += 1
-      answered(duration)
+      pending -= 1
+      if reason != .refused { missLatency.record(duration) }
     case .failed(.get, _, let duration):
       errors += 1
-      answered(duration)
+      pending -= 1
+      errorLatency.record(duration)
     case .cancelled(.get, _):
       cancelled += 1
       pending -= 1
@@ -162,10 +276,5 @@ extension CacheStatistics.Level {
     case .removed(let cause, _): removals[cause, default: 0] += 1
     default: break
     }
-  }
-
-  private mutating func answered(_ duration: Duration) {
-    pending -= 1
-    latency.record(duration)
   }
 }

@@ -36,10 +36,9 @@ struct AppSession: Sendable {
     (self.client, self.inlet) = (client, inlet)
     let welcome = client.welcome
     let statistics = CacheStatistics()
-    let calls = CallCounter()
     let clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
     let whatIf = HitRatioObserver(levels: welcome.levels.compactMap(\.watched), clock: clock)
-    observers = [statistics, calls, whatIf]
+    observers = [statistics, whatIf]
     let attachment = Attachment(
       label: isAgain ? "attached again (pid \(welcome.pid))" : "attached \(welcome.pid) \(welcome.app)",
       whyReadOnly: welcome.allowsWrites
@@ -48,7 +47,7 @@ struct AppSession: Sendable {
       cache: RemoteCache(client: client, level: nil).normalize(),
       levels: welcome.levels.map { Self.level($0, client) },
       operators: welcome.operators.map { LiveCache.Operator(name: $0.name, kind: $0.kind) }, statistics: statistics,
-      clock: clock, calls: calls, openedAt: CacheInstant(nanoseconds: welcome.now), whatIf: whatIf)
+      clock: clock, openedAt: CacheInstant(nanoseconds: welcome.now), whatIf: whatIf)
     live.unseen = { inlet.droppedCount }
     live.refusal = { Self.refusal(of: $0, attachment) }
     live.glance = { try await RemoteCache(client: client, level: $1).lookup($0, atMost: ValueSight.mostBytes) }

@@ -41,7 +41,7 @@ struct ExpectedFigure: Equatable, Sendable {
       ExpectedFigure("requests", .count, [.cache, .level], "look-ups of a level; of the whole: reads"),
       ExpectedFigure("lookups", .count, [.level], "look-ups of a level"),
       ExpectedFigure("hits", .count, [.cache, .level], "hits; of the whole: reads served above the sources"),
-      ExpectedFigure("misses", .count, [.cache, .level], "misses of every reason"),
+      ExpectedFigure("misses", .count, [.cache, .level], "misses of every reason but refused keys"),
       ExpectedFigure("errors", .count, [.cache, .level], "look-ups that failed; of the whole: reads that failed"),
       ExpectedFigure("cancelled", .count, [.cache, .level], "look-ups, or reads, that were cancelled"),
       ExpectedFigure("stale", .count, [.level], "expired values that were served as better than nothing"),

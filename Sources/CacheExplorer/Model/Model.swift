@@ -48,6 +48,8 @@ struct Model: Sendable {
   var inspection: Inspection?
   var requestList = RequestList()
   var config = ConfigSheet()
+  /// Figures are those of the last seconds, and not those since the start.
+  var isRecent = false
   /// Which latencies are drawn.
   var latencyPart = LatencyPart.all
   /// Keys are shown by other names, values not at all.
@@ -103,7 +105,11 @@ struct Model: Sendable {
   }
 
   /// What is drawn.
-  var shown: Picture { frozen ?? live }
+  var shown: Picture {
+    var picture = frozen ?? live
+    picture.isRecent = isRecent
+    return picture
+  }
 
   /// The time of day of an instant, in milliseconds.
   func timeOfDay(_ instant: CacheInstant) -> Int64 {

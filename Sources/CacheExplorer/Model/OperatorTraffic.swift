@@ -24,7 +24,4 @@ extension OperatorTraffic {
     default: []
     }
   }
-
-  /// What is under way is no longer known: the events are lost.
-  mutating func forgetPending() { (refreshing, running, waiting) = (0, 0, 0) }
 }

@@ -86,6 +86,7 @@ extension Picture {
     case .miss(let reason, let latency):
       end(.miss(reason), latency, cause: key.map { cause(of: reason, $0, level, event) })
     case .stored(let purpose, _, _, let duration):
+      guard !isUnfit(key, at: level) else { return add(.did("larger than the level"), duration) }
       add(purpose == .set ? .set : .fill, duration)
       if let key { causes.stored(key, level: level) }
     case .done(let operation, let duration):

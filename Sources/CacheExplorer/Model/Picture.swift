@@ -22,22 +22,41 @@ struct Picture: Sendable {
   /// How entries left the levels.
   var causes = CauseTable()
   /// Events that never came here.
+  ///
+  /// What is told of single requests and entries is a part then; the figures are whole.
   var lost = 0
+  /// Shares, errors and latencies are those of the last seconds, and not those since the start.
+  ///
+  /// Set for what is drawn.
+  var isRecent = false
   /// How many events there were, lost ones included; the number of the last one.
   private(set) var eventCount = 0
 
   private let indices: [String: Int]
   private let operatorIndices: [String: Int]
-  /// Look-ups that were not answered yet.
-  private var open: Set<OpenLookup> = []
   /// What the keys of a level below `transformKeys` are to those who ask the cache.
   private var aliases: [Int: [String: String]]
   /// More keys are not remembered: those after them show as the level has them.
   private static let mostAliases = 200_000
 
-  private struct OpenLookup: Hashable {
-    var request: RequestID
+  private struct Place: Hashable {
+    var key: String
     var level: Int
+  }
+
+  /// Values that are larger than the level, until the end of the write is told.
+  private var unfit: Set<Place> = []
+  private static let mostUnfit = 1_000
+
+  /// Whether a value did not fit into a level at all.
+  private func isUnfit(_ event: CacheEvent, at level: Int) -> Bool {
+    guard case .removed(.evicted, _) = event.kind, let room = event.madeRoomFor else { return false }
+    return displayed(room, level: level) == event.key
+  }
+
+  /// Whether what is told to be stored was larger than the level.
+  func isUnfit(_ key: String?, at level: Int) -> Bool {
+    key.map { unfit.contains(Place(key: $0, level: level)) } ?? false
   }
 
   init(levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil, now: CacheInstant) {
@@ -83,9 +102,12 @@ struct Picture: Sendable {
 
   /// Folds events in.
   ///
+  /// `counted`: What the engine counted since the last ones; `nil` to count these events, one by one.
+  ///
   /// Returns whether the levels should be asked what they hold, since the events no longer tell.
-  mutating func fold(_ events: [CacheEvent], lost count: Int) -> Bool {
+  mutating func fold(_ events: [CacheEvent], lost count: Int, counted: CacheStatistics.Snapshot? = nil) -> Bool {
     var isUncertain = false
+    if let counted { add(counted, at: now) }
     if count > 0 {
       lost += min(count, .max - lost)
       eventCount += min(count, .max / 2 - eventCount)
@@ -95,33 +117,58 @@ struct Picture: Sendable {
     for var event in events {
       eventCount += 1
       event.key = displayedKey(event)
+      if counted == nil { self.count(event) }
       follow(event, key: event.key)
       if fold(event) { isUncertain = true }
     }
     return isUncertain
   }
 
+  private mutating func add(_ counted: CacheStatistics.Snapshot, at time: CacheInstant) {
+    requests.add(counted, at: time)
+    for (name, level) in counted.levels { if let index = indices[name] { traffic[index].add(level, at: time) } }
+    for (name, operation) in counted.operators {
+      if let index = operatorIndices[name] { operations[index] += operation }
+    }
+  }
+
+  /// Counts an event, where the engine's counts are not at hand.
+  private mutating func count(_ event: CacheEvent) {
+    var one = CacheStatistics.Snapshot()
+    one.fold(event, hasJoined: event.request.flatMap { requests.pending[$0]?.hasJoined } ?? false)
+    one.operators = [:]
+    add(one, at: event.time)
+    // Not by way of a sum: it tells how many run, and not by how many more.
+    if let index = event.level.flatMap({ operatorIndices[$0] }) { operations[index].fold(event.kind, at: event.time) }
+  }
+
   private mutating func forgetPending() {
-    open = []
-    requests.forgetPending()
+    requests.pending = [:]
     calls.forgetPending()
     flights.forgetAll()
-    for index in traffic.indices { traffic[index].forgetPending() }
-    for index in operations.indices { operations[index].forgetPending() }
   }
+
+  /// What a level did, since the start or lately, as is chosen.
+  func figures(_ level: Int) -> CacheStatistics.Level {
+    isRecent ? traffic[level].recent(at: now) : traffic[level].count
+  }
+
+  /// What became of calls, since the start or lately, as is chosen.
+  var figures: CacheStatistics.Snapshot { isRecent ? requests.recent(at: now) : requests.count }
+
+  /// The time that the figures are about.
+  var window: String { isRecent ? "last \(SecondRing.rateWindow) s" : "since start" }
 
   private mutating func fold(_ event: CacheEvent) -> Bool {
     let time = event.time
     switch event.kind {
     case .requestBegan(let operation):
       if let id = event.request { requests.began(id, operation, key: event.key, at: time) }
-    case .requestEnded(let operation, let outcome, _):
-      requests.ended(event.request, operation, outcome, at: time)
+    case .requestEnded: requests.ended(event.request)
     case .flightBegan, .flightJoined, .flightLeft, .flightEnded:
       foldFlight(event)
-      foldOperation(event)
     case .operated(.servedStale(let deadline)): foldStale(event, deadline)
-    case .operated: foldOperation(event)
+    case .operated(let operation): foldOperation(event, operation)
     default:
       guard let level = event.level.flatMap({ indices[$0] }) else { return false }
       return fold(event, at: level)
@@ -129,10 +176,8 @@ struct Picture: Sendable {
     return false
   }
 
-  private mutating func foldOperation(_ event: CacheEvent) {
-    guard let index = event.level.flatMap({ operatorIndices[$0] }) else { return }
-    operations[index].fold(event.kind, at: event.time)
-    guard let request = event.request, case .operated(let operation) = event.kind else { return }
+  private mutating func foldOperation(_ event: CacheEvent, _ operation: OperatorEvent) {
+    guard let index = event.level.flatMap({ operatorIndices[$0] }), let request = event.request else { return }
     switch operation {
     case .queued, .retried: hold(request, at: index)
     case .admitted: hold(request, at: nil)
@@ -147,7 +192,6 @@ struct Picture: Sendable {
 
   private mutating func foldStale(_ event: CacheEvent, _ deadline: CacheInstant?) {
     guard let level = event.level.flatMap({ indices[$0] }) else { return }
-    traffic[level].stale += 1
     if let key = event.key { entries.servedStale(key, level: level, deadline: deadline, at: event.time) }
   }
 
@@ -160,16 +204,11 @@ struct Picture: Sendable {
       if let leader = event.request { requests.pending[leader]?.isPooled = true }
     case .flightJoined(let callers):
       flights.changed(id, callers: callers)
-      requests.joined(event.request, at: event.time)
+      requests.joined(event.request)
     case .flightLeft(let callers): flights.changed(id, callers: callers)
     case .flightEnded: flights.ended(id)
     default: break
     }
-  }
-
-  private mutating func close(_ request: RequestID?, _ level: Int) -> Bool {
-    guard let request else { return false }
-    return open.remove(OpenLookup(request: request, level: level)) != nil
   }
 
   private mutating func fold(_ event: CacheEvent, at level: Int) -> Bool {
@@ -177,28 +216,28 @@ struct Picture: Sendable {
     switch event.kind {
     case .lookupBegan:
       guard let request = event.request else { return false }
-      if open.insert(OpenLookup(request: request, level: level)).inserted { traffic[level].began(at: time) }
       requests.pending[request]?.level = level
       requests.pending[request]?.heldBy = nil
       flights.reached(level, request: request)
     case .hit(let cost, let deadline, let latency):
-      traffic[level].hit(at: time, after: latency, wasNoted: close(event.request, level), request: event.request)
+      traffic[level].answered(after: latency, at: time, event.request)
       guard let key = event.key, !levels[level].isOrigin else { return false }
       entries.hit(key, level: level, cost: cost, deadline: deadline, at: time)
     case .miss(let reason, let latency):
-      traffic[level].miss(
-        reason, at: time, after: latency, wasNoted: close(event.request, level), request: event.request)
+      if reason != .refused { traffic[level].answered(after: latency, at: time, event.request) }
       let isKept = reason == .expired && levels[level].keepsExpired
       if reason != .refused, !isKept, let key = event.key { entries.gone(key, level: level) }
-    case .failed(.get, _, _): traffic[level].failed(at: time, wasNoted: close(event.request, level))
-    case .failed: traffic[level].writeErrors += 1
-    case .cancelled(.get, _): traffic[level].cancelled(at: time, wasNoted: close(event.request, level))
-    case .stored(let purpose, let cost, let deadline, _):
-      traffic[level].stored(purpose, at: time)
+    case .failed(.get, _, let latency): traffic[level].answered(after: latency, at: time, event.request)
+    // It was told just before that the value is larger than the level.
+    case .stored where event.key.map { unfit.remove(Place(key: $0, level: level)) != nil } ?? false: return false
+    case .stored(_, let cost, let deadline, _):
       guard let key = event.key, !levels[level].isOrigin else { return false }
       entries.stored(key, level: level, cost: cost, deadline: deadline, at: time)
     case .removed(let cause, _):
-      traffic[level].removed(cause, at: time)
+      if isUnfit(event, at: level), let key = event.key {
+        if unfit.count >= Self.mostUnfit { unfit = [] }
+        unfit.insert(Place(key: key, level: level))
+      }
       // The newer value that took its place is told of by an event of its own.
       guard cause != .replaced else { return false }
       if let key = event.key {
@@ -221,7 +260,7 @@ struct Picture: Sendable {
   }
 
   private mutating func warn(_ part: WarningReport.Part, at time: CacheInstant) {
-    traffic[part.level].seconds.note(at: time) { $0.hasWarning = true }
+    traffic[part.level].warned(at: time)
     if warning?.belongs(time) == true {
       warning?.add(part)
     } else {

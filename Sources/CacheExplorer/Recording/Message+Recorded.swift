@@ -12,7 +12,7 @@ extension Message: Recorded {
     switch self {
     case .input(let event): .fields("input", event)
     case .tick(let now, let wall): .fields("tick", now, wall)
-    case .events(let events, let lost): .fields("events", events, lost)
+    case .events(let events, let lost, let counted): .fields("events", events, lost, counted)
     case .log(let lines, let lost): .fields("log", lines, lost)
     case .showLog(let level): .fields("showLog", level.rawValue)
     case .caption(let text): .fields("caption", text)
@@ -50,7 +50,8 @@ extension Message: Recorded {
     switch word {
     case "input": self = .input(try fields.next())
     case "tick": self = .tick(try fields.next(), wall: try fields.next())
-    case "events": self = .events(try fields.next(), lost: try fields.next())
+    case "events":
+      self = .events(try fields.next(), lost: try fields.next(), counted: try fields.nextIfThere() ?? nil)
     case "log": self = .log(try fields.next(), lost: try fields.next())
     case "showLog": self = .showLog(from: try .init(recordedValue: try fields.next()))
     case "caption": self = .caption(try fields.next())

@@ -26,8 +26,9 @@ final class Recorder: Sendable {
   private struct Waiting {
     var letters: [Letter] = []
     var weight = 0
-    /// Events that were left out since the last ones that were taken.
+    /// Events that were left out since the last ones that were taken, and what was counted with them.
     var leftOut = 0
+    var uncounted: CacheStatistics.Snapshot?
     var status = RecordingStatus()
     var problem: String?
     var isScheduled = false
@@ -85,13 +86,17 @@ final class Recorder: Sendable {
       var message = message
       if waiting.weight > mostWaiting, message.weight > 1 {
         // Log lines and lists are made good by what follows; events are known to be missing.
-        if case .events(let events, let lost) = message { waiting.leftOut += events.count + lost }
+        if case .events(let events, let lost, let counted) = message {
+          waiting.leftOut += events.count + lost
+          if let counted { waiting.uncounted = waiting.uncounted.adding(counted) }
+        }
         return false
       }
-      if waiting.leftOut > 0, case .events(let events, let lost) = message {
-        message = .events(events, lost: lost + waiting.leftOut)
+      if waiting.leftOut > 0, case .events(let events, let lost, let counted) = message {
+        let counts = waiting.uncounted.map { Optional($0).adding(counted ?? .init()) } ?? counted
+        message = .events(events, lost: lost + waiting.leftOut, counted: counts)
         waiting.status.lost += waiting.leftOut
-        waiting.leftOut = 0
+        (waiting.leftOut, waiting.uncounted) = (0, nil)
       }
       waiting.weight += message.weight
       waiting.letters.append(.message(at: at, message))
@@ -157,11 +162,19 @@ final class Recorder: Sendable {
   }
 }
 
+extension CacheStatistics.Snapshot? {
+  fileprivate func adding(_ other: Wrapped) -> Wrapped {
+    var sum = self ?? Wrapped()
+    sum += other
+    return sum
+  }
+}
+
 extension Message {
   /// How much there is to write, in events and lines.
   fileprivate var weight: Int {
     switch self {
-    case .events(let events, _): 1 + events.count
+    case .events(let events, _, _): 1 + events.count
     case .log(let lines, _): 1 + lines.count
     case .snapshot(_, let contents): 1 + contents.count
     default: 1

@@ -35,6 +35,8 @@ struct Recording: Sendable {
   /// Events that could not be written.
   private(set) var lost = 0
 
+  /// The version of its format.
+  private let version: Int
   private let bytes: [UInt8]
   /// Where each line is.
   private var lines: [Range<Int>] = []
@@ -56,6 +58,7 @@ struct Recording: Sendable {
     self.file = file
     let end = bytes.firstIndex(of: 0x0a) ?? bytes.count
     let header = try Self.header(bytes[..<end], file)
+    if case .number(let number)? = header["version"] { version = number } else { version = 1 }
     isWhole = Self.flag(header["whole"])
     isMasked = Self.flag(header["masked"])
     if case .number(let seconds)? = header["started"] { started = seconds } else { started = 0 }
@@ -127,7 +130,7 @@ struct Recording: Sendable {
       var picture = Picture(
         at: max(Int64(at), length), lines: firstOfPicture..<lines.count - 1, troubles: 0, checksum: nil)
       if case .number(let troubles)? = json["trouble"] { picture.troubles = troubles }
-      if case .text(let sum)? = json["grid"] { picture.checksum = UInt64(sum, radix: 16) }
+      if version > 1, case .text(let sum)? = json["grid"] { picture.checksum = UInt64(sum, radix: 16) }
       pictures.append(picture)
       firstOfPicture = lines.count
     }

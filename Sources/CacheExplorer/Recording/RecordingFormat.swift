@@ -3,7 +3,7 @@ import CacheEngine
 /// The file of a recorded session: a line of JSON for the beginning, one for each message and each picture.
 ///
 /// ```
-/// {"format":"cache-explorer recording","version":1,…}
+/// {"format":"cache-explorer recording","version":2,…}
 /// {"at":1200000,"message":["tick",…]}
 /// {"at":1250000,"picture":1,"trouble":0,"grid":"9a…"}
 /// {"at":9000000,"end":"closed","lost":0}
@@ -14,7 +14,9 @@ import CacheEngine
 /// masked recording, and in one that began in the middle of a session, of the picture that the file makes.
 enum RecordingFormat {
   static let name = "cache-explorer recording"
-  static let version = 1
+  /// Version 1 told no counts: they are made of its events, and latencies were other ones, so that its pictures cannot be
+  /// compared.
+  static let version = 2
   /// The most that a file may grow to unless another limit is given.
   static let usualLimit = 256 << 20
   static var usualLimitText: String { Format.bytes(usualLimit) }
@@ -40,6 +42,7 @@ struct SessionStart: Sendable {
   var minimum: LogLevel
   var page: Page
   var isZoomed: Bool
+  var isRecent: Bool
   var theme: Theme
   var isMouseOn: Bool
   var canCopy: Bool
@@ -69,6 +72,7 @@ struct SessionStart: Sendable {
     minimum = model.log.minimum
     page = model.page
     isZoomed = model.isZoomed
+    isRecent = model.isRecent
     theme = model.theme
     isMouseOn = model.isMouseOn
     canCopy = model.canCopy
@@ -94,6 +98,7 @@ struct SessionStart: Sendable {
     model.page = page
     if page != .overview, let panel = page.panels.first { model.focus = panel }
     model.isZoomed = isZoomed
+    model.isRecent = isRecent
     model.theme = theme
     model.isMouseOn = isMouseOn
     model.canCopy = canCopy
@@ -113,6 +118,7 @@ extension SessionStart: Recorded {
       ("title", title.recorded), ("size", size.recorded), ("now", now.recorded), ("wall", wall.recorded),
       ("utcOffset", utcOffsetInSeconds.recorded), ("readOnly", isReadOnly.recorded), ("mask", isMasked.recorded),
       ("log", minimum.recordedValue), ("page", page.recordedValue), ("zoom", isZoomed.recorded),
+      ("recent", isRecent.recorded),
       ("theme", theme.recordedValue), ("mouse", isMouseOn.recorded), ("clipboard", canCopy.recorded),
       ("speed", speed.recorded), ("undoable", undoable.recorded), ("attachment", attachment.recorded),
       ("maskSalt", maskSalt.recorded),
@@ -136,6 +142,7 @@ extension SessionStart: Recorded {
     minimum = try .init(recordedValue: try field("log"))
     page = try .init(recordedValue: try field("page"))
     isZoomed = try field("zoom")
+    isRecent = try json["recent"].map { json throws(RecordedFault) in try Bool(recorded: json) } ?? false
     theme = try .init(recordedValue: try field("theme"))
     isMouseOn = try field("mouse")
     canCopy = try field("clipboard")

@@ -44,7 +44,8 @@ struct RecordingMask {
     case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .unlisted, .help, .planned,
       .replaced, .attachment, .attachedAgain, .settings, .whatIf, .showWhatIf, .workload, .recording:
       message
-    case .events(let events, let lost): .events(events.map { masked($0) }, lost: lost)
+    case .events(let events, let lost, let counted):
+      .events(events.map { masked($0) }, lost: lost, counted: counted)
     case .log(let lines, let lost): .log(lines.map { masked($0) }, lost: lost)
     case .snapshot(let level, let contents): .snapshot(level: level, masked(contents))
     case .found(let level, let contents): .found(level: level, masked(contents))

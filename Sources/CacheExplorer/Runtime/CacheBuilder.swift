@@ -11,7 +11,7 @@ import CacheEngineTesting
 struct CacheBuilder {
   let clock: any CacheClock
   private let statistics = CacheStatistics()
-  private let calls = CallCounter()
+  private let removals = RemovalRequests()
   let observer: CacheObservers
   private let whatIf: HitRatioObserver
   private var levels: [LiveCache.Level] = []
@@ -25,7 +25,7 @@ struct CacheBuilder {
   ) {
     self.clock = clock
     self.whatIf = HitRatioObserver(levels: whatIf, share: whatIfShare, clock: clock)
-    observer = CacheObservers([statistics, calls, TranscriptObserver(), self.whatIf] + observers)
+    observer = CacheObservers([statistics, removals, TranscriptObserver(), self.whatIf] + observers)
   }
 
   /// Builds a cache.
@@ -43,7 +43,7 @@ struct CacheBuilder {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(
         cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
-        operators: builder.operators, statistics: builder.statistics, clock: clock, calls: builder.calls,
+        operators: builder.operators, statistics: builder.statistics, clock: clock,
         openedAt: clock.now, whatIf: builder.whatIf)
     } catch {
       for level in builder.levels { try? await level.close() }
@@ -97,7 +97,7 @@ struct CacheBuilder {
       let level = try DiskCacheLevel<String, Data>(
         directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
         keepsExpired: disk.keepsExpired, durability: disk.durability, clock: clock,
-        removalListener: observer.removals(from: name, clock: clock))
+        removalListener: removals.attributing(to: observer).removals(from: name, clock: clock))
       return add(level, specification, storage: level) { try await level.close() }
     case .network(let network):
       let level = try NetworkFetcher<String>(

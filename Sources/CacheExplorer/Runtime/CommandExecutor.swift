@@ -42,17 +42,26 @@ struct CommandExecutor: Sendable {
       let terms = StoreTerms(expiry: timeToLive.map(Expiry.after))
       try await level(name).store(bytes, forKey: key, terms: terms)
     } note: { events in
-      let levels = Self.levels(in: events) { if case .stored(.set, _, _, _) = $0 { true } else { false } }
-      return levels.isEmpty ? "stored nowhere: every level is read-only" : "stored in \(levels)"
+      let stored = Self.levels(in: events) { if case .stored(.set, _, _, _) = $0 { true } else { false } }
+      let unfit = events.compactMap { $0.isUnfit ? $0.level : nil }
+      let kept = stored.filter { !unfit.contains($0) }
+      let rest = unfit.isEmpty ? "" : "larger than \(unfit.joined(separator: ", ")), which keeps nothing of it"
+      guard kept.isEmpty else {
+        return "stored in \(kept.joined(separator: ", "))" + (rest.isEmpty ? "" : "; " + rest)
+      }
+      return "stored nowhere: " + (rest.isEmpty ? "every level is read-only" : rest)
     }
   }
 
   func delete(_ key: String) async -> CommandResult {
-    await timed("del") { _ in
+    await timed("del") { result in
+      // A disk level tells what it removes on a thread of its own, and an app elsewhere: who asks before knows it all.
+      var holders: [String] = []
+      for level in live.holders(from: nil) where try await level.beginning(of: key, atMost: 1) != nil {
+        holders.append(level.name)
+      }
       try await live.cache.remove(key)
-    } note: { events in
-      let levels = Self.levels(in: events) { if case .removed(.removed, _) = $0 { true } else { false } }
-      return levels.isEmpty ? "it was in no level" : "removed from \(levels)"
+      result.note = holders.isEmpty ? "it was in no level" : "removed from \(holders.joined(separator: ", "))"
     }
   }
 
@@ -129,8 +138,10 @@ struct CommandExecutor: Sendable {
   /// Which levels a read filled on its way back, and who shared it.
   private static func travel(_ events: [CacheEvent]) -> String? {
     var parts: [String] = []
+    let unfit = events.compactMap { $0.isUnfit ? $0.level : nil }
     let filled = levels(in: events) { if case .stored(.backFill, _, _, _) = $0 { true } else { false } }
-    if !filled.isEmpty { parts.append("back-filled \(filled)") }
+      .filter { !unfit.contains($0) }
+    if !filled.isEmpty { parts.append("back-filled \(filled.joined(separator: ", "))") }
     if case .flightJoined(let callers)? = events.last(where: { $0.isJoin })?.kind {
       parts.append("\(callers) callers shared one load")
     }
@@ -143,12 +154,12 @@ struct CommandExecutor: Sendable {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  private static func levels(in events: [CacheEvent], where test: (CacheEvent.Kind) -> Bool) -> String {
+  private static func levels(in events: [CacheEvent], where test: (CacheEvent.Kind) -> Bool) -> [String] {
     var names: [String] = []
     for event in events where test(event.kind) {
       if let level = event.level, !names.contains(level) { names.append(level) }
     }
-    return names.joined(separator: ", ")
+    return names
   }
 }
 
@@ -185,6 +196,12 @@ extension Command.ValueSource {
 }
 
 extension CacheEvent {
+  /// A value did not fit into the level at all: it is the one that had to make room for itself.
+  var isUnfit: Bool {
+    if case .removed(.evicted, _) = kind { return key != nil && madeRoomFor == key }
+    return false
+  }
+
   fileprivate var isJoin: Bool {
     if case .flightJoined = kind { return true }
     return false

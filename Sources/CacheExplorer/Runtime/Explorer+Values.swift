@@ -30,7 +30,7 @@ extension Explorer {
 
   /// A value that can be pasted without harm: text without control characters but line ends and tabs.
   private func valueAsText(_ key: String, _ name: String?) async throws -> String {
-    for level in live.levels where level.storage != nil && (name == nil || level.name == name) {
+    for level in live.holders(from: name) {
       guard let (value, count) = try await level.beginning(of: key, atMost: Terminal.mostCopied) else { continue }
       guard value.count == count else {
         throw CommandFailure(
@@ -72,20 +72,7 @@ extension Explorer {
 
   /// Reads a value where it lies, past counters and observers: to look changes no figure.
   func readValue(_ key: String, _ name: String?) async {
-    var sight = ValueSight(key: key, level: name)
-    let levels = live.levels.filter { $0.storage != nil && (name == nil || $0.name == name) }
-    sight.content = .absent
-    for level in levels {
-      do {
-        guard let (bytes, count) = try await level.beginning(of: key, atMost: ValueSight.mostBytes) else { continue }
-        sight.level = level.name
-        sight.content = .bytes(Array(bytes), of: count)
-        break
-      } catch {
-        sight.content = .failed(String(describing: error))
-      }
-    }
-    mailbox.post(.value(sight))
+    mailbox.post(.value(await live.sight(of: key, from: name)))
   }
 
   func reload() async {

@@ -2,7 +2,8 @@ import CacheEngine
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.
 ///
-/// Every task that it starts is ended before ``run(workload:)`` returns.
+/// When ``run(workload:)`` returns, the tasks that bring keys, events and time and those of commands are cancelled; what was
+/// asked of a level for the screen ends by itself, and nobody hears its answer.
 @MainActor
 final class Explorer {
   /// Tells what happens to a cache that belongs to another program, until the task is cancelled.
@@ -37,6 +38,8 @@ final class Explorer {
   private let follow: Follow?
   /// How many events there were, the lost ones included.
   private var eventCount = 0
+  /// What the model was told of the counts of the cache in use.
+  private var told: (by: CacheStatistics?, counts: CacheStatistics.Snapshot) = (nil, .init())
   let mailbox = Mailbox<Message>()
   private let history: CommandHistory?
   var model: Model
@@ -123,6 +126,7 @@ final class Explorer {
   /// Takes in what happened, and draws once for all of it.
   func show(_ messages: [Message]) {
     for message in messages where exitStatus == nil {
+      let message = counted(message)
       recorder?.note(message, mode: model.mode)
       for effect in update(&model, message) { carryOut(effect) }
       if case .tick = message { tellRecording() }
@@ -130,6 +134,22 @@ final class Explorer {
     guard exitStatus == nil else { return }
     draw()
     tellTime()
+  }
+
+  /// A message that tells events, with what was counted since the last one.
+  private func counted(_ message: Message) -> Message {
+    switch message {
+    // All that is counted of another cache belongs to what is shown from here on.
+    case .replaced, .attachedAgain: told.by = nil
+    case .events(let events, let lost, counted: nil):
+      let statistics = live.statistics
+      let counts = statistics.snapshot
+      let new = told.by === statistics ? counts.since(told.counts) : counts
+      told = (statistics, counts)
+      return .events(events, lost: lost, counted: new)
+    default: break
+    }
+    return message
   }
 
   private func draw() {

@@ -46,39 +46,42 @@ extension LiveCache {
 
   /// Nobody has asked anything of the cache yet.
   private var isIdle: Bool {
-    calls.count.calls == 0 && statistics.snapshot.levels.values.allSatisfy { $0.lookups == 0 && $0.sets == 0 }
+    let counts = statistics.snapshot
+    return counts.requests + counts.writes.requests == 0
+      && counts.levels.values.allSatisfy { $0.lookups == 0 && $0.sets == 0 }
   }
 
   // MARK: The whole cache
 
   private func whole(_ expectation: Expectation) -> Measured {
-    let (count, pool) = (calls.count, statistics.snapshot.pool)
+    let count = statistics.snapshot
+    let reads = count.requests - count.pending
     let sources = Set(levels.filter(\.isSource).map(\.name) + operators.map(\.name))
     let hits = count.served.reduce(0) { $0 + (sources.contains($1.key) ? 0 : $1.value) }
     let ends = [("joined", count.joined), ("cancelled", count.cancelled)]
     func share(_ part: Int, _ word: String) -> Measured {
-      guard count.answered > 0 else { return .none("no read of the cache was answered") }
-      return .share(part, word, of: count.answered, "reads that ended", ends)
+      guard count.ended > 0 else { return .none("no read of the cache was answered") }
+      return .share(part, word, of: count.ended, "reads that ended", ends)
     }
     func number(_ value: Int, _ words: String) -> Measured {
       // That nothing was asked is a count only for who expects just that.
       let isMeant = expectation.figure.name == "requests" && expectation.comparison == .equal && expectation.value == 0
       guard !isIdle || isMeant else { return .none("nothing was asked of the cache") }
       return Measured(
-        value: Double(value), counts: [(expectation.figure.name, value), ("reads", count.reads)],
-        source: "\(Format.count(value)) \(words) of the whole cache; \(Format.count(count.reads)) reads ended")
+        value: Double(value), counts: [(expectation.figure.name, value), ("reads", reads)],
+        source: "\(Format.count(value)) \(words) of the whole cache; \(Format.count(reads)) reads ended")
     }
     switch expectation.figure.name {
     case "hit": return share(hits, "hits")
     case "miss": return share(count.missed, "misses")
     case "error": return share(count.failed, "errors")
-    case "requests": return number(statistics.snapshot.requests, "reads")
+    case "requests": return number(count.requests, "reads")
     case "hits": return number(hits, "reads served above the sources")
     case "misses": return number(count.missed, "missed reads")
     case "errors": return number(count.failed, "failed reads")
     case "cancelled": return number(count.cancelled, "cancelled reads")
-    case "joined": return number(pool.joined, "joined loads")
-    case "executions": return number(pool.executions, "loads begun by pools")
+    case "joined": return number(count.pool.joined, "joined loads")
+    case "executions": return number(count.pool.executions, "loads begun by pools")
     default: return latency(expectation.figure, count.latency, "reads of the whole cache")
     }
   }
@@ -97,8 +100,7 @@ extension LiveCache {
   private func measure(_ expectation: Expectation, at level: Level) -> Measured {
     let snapshot = statistics.snapshot
     let count = snapshot.levels[level.name] ?? CacheStatistics.Level()
-    let misses = count.misses.values.reduce(0, +)
-    let answered = count.hits + misses + count.errors
+    let (misses, answered) = (count.missed, count.answered)
     let reasons = count.misses.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 }
     let usage = level.storage?.usage
     func share(_ part: Int, _ word: String) -> Measured {
@@ -120,16 +122,14 @@ extension LiveCache {
     case "miss": return share(misses, "misses")
     case "error": return share(count.errors, "errors")
     case "served":
-      let served = calls.count.served
-      let all = served.values.reduce(0, +)
-      guard all > 0 else { return .none("no level has answered a read") }
-      return .share(served[level.name] ?? 0, "reads", of: all, "that levels answered")
+      guard snapshot.answered > 0 else { return .none("no level has answered a read") }
+      return .share(snapshot.served[level.name] ?? 0, "reads", of: snapshot.answered, "that levels answered")
     case "requests", "lookups": return number(count.lookups, "look-ups")
     case "hits": return number(count.hits, "hits")
     case "misses": return number(misses, "misses")
     case "errors": return number(count.errors, "failed look-ups")
     case "cancelled": return number(count.cancelled, "cancelled look-ups")
-    case "refused": return number(count.misses[.refused] ?? 0, "refused keys")
+    case "refused": return number(count.refused, "refused keys")
     case "stale": return number(count.stale, "values served stale")
     case "sets": return number(count.sets, "sets")
     case "fills": return number(count.backFills, "fills")

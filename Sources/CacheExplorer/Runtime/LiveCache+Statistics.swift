@@ -16,16 +16,17 @@ extension LiveCache {
       ),
       ("operators", .array(operators.map { json($0, counts.operators[$0.name] ?? OperatorTraffic()) })),
       ("served", .object(counts.served.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })),
-      ("requests", .number(counts.requests)), ("missed", .number(counts.missed)), ("failed", .number(counts.failed)),
+      ("requests", .number(counts.requests)), ("joined", .number(counts.joined)), ("missed", .number(counts.missed)),
+      ("failed", .number(counts.failed)),
       ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
       ("whatIf", .array(whatIf.reports.map(WhatIfText.json))),
     ]).line
   }
 
   private func json(_ level: Level, _ counts: CacheStatistics.Level) -> JSONText {
-    let usage = level.storage?.usage
+    let (usage, latency) = (level.storage?.usage, counts.latency)
     func microseconds(_ share: Double) -> JSONText? {
-      counts.latency.percentile(share).map { .number(Int($0.clampedNanoseconds / 1_000)) }
+      latency.percentile(share).map { .number(Int($0.clampedNanoseconds / 1_000)) }
     }
     return .object([
       ("name", .text(level.name)), ("kind", .text(level.kind)), ("lookups", .number(counts.lookups)),
@@ -33,16 +34,17 @@ extension LiveCache {
       ("misses", Self.json(counts.misses.map { ($0.key.rawValue, $0.value) })),
       ("sets", .number(counts.sets)), ("backFills", .number(counts.backFills)),
       ("removals", Self.json(counts.removals.map { ($0.key.rawValue, $0.value) })),
-      ("errors", .number(counts.errors + counts.writeErrors)), ("cancelled", .number(counts.cancelled)),
+      ("errors", .number(counts.errors)), ("writeErrors", .number(counts.writeErrors)),
+      ("cancelled", .number(counts.cancelled)),
       ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
       ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
       (
         "latencyMicroseconds",
-        counts.latency.count == 0
+        latency.count == 0
           ? nil
           : .object([
             ("p50", microseconds(0.5)), ("p99", microseconds(0.99)),
-            ("max", .number(Int(counts.latency.max.clampedNanoseconds / 1_000))),
+            ("max", .number(Int(latency.max.clampedNanoseconds / 1_000))),
           ])
       ),
       ("fault", Self.json(level.faults)),
@@ -83,7 +85,9 @@ extension LiveCache {
       }
       if count.stale > 0 { parts.append("\(count.stale) served stale") }
       if count.errors > 0 { parts.append("\(count.errors) failed") }
-      if count.writeErrors > 0 { parts.append("\(Format.counted(count.writeErrors, "write", isGrouped: false)) failed") }
+      if count.writeErrors > 0 {
+        parts.append("\(Format.counted(count.writeErrors, "write", isGrouped: false)) failed")
+      }
       if let usage = level.storage?.usage {
         parts += [
           Format.counted(usage.count, "entry", "entries", isGrouped: false),
@@ -103,6 +107,7 @@ extension LiveCache {
     let total =
       Format.counted(counts.requests, "request", isGrouped: false)
       + "; served by \(served.isEmpty ? "nobody yet" : served)"
+      + (counts.joined > 0 ? ", \(counts.joined) joined" : "")
     return ([total] + lines + work).joined(separator: "\n")
   }
 }

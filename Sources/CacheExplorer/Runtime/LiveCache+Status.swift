@@ -23,7 +23,8 @@ extension LiveCache {
       if let usage = level.storage?.usage {
         parts.append("it holds \(usage.count) \(usage.count == 1 ? "entry" : "entries"), \(usage.amount)")
       }
-      if let middle = count.latency.percentile(0.5), let high = count.latency.percentile(0.99) {
+      let latency = count.latency
+      if let middle = latency.percentile(0.5), let high = latency.percentile(0.99) {
         parts.append(
           "half of its answers take at most \(Format.latency(nanoseconds: middle.clampedNanoseconds)), "
             + "99 of 100 at most \(Format.latency(nanoseconds: high.clampedNanoseconds))")

@@ -50,8 +50,6 @@ struct LiveCache: Sendable {
   let operators: [Operator]
   let statistics: CacheStatistics
   let clock: any CacheClock
-  /// How calls of the whole ended.
-  var calls = CallCounter()
   /// Since when everything is counted.
   let openedAt: CacheInstant
   /// Says why a command cannot be carried out on a cache that belongs to somebody else.
@@ -80,6 +78,27 @@ struct LiveCache: Sendable {
   /// How full each level is that holds entries, by name.
   var usage: [String: LevelUsage] {
     levels.reduce(into: [:]) { usage, level in usage[level.name] = level.storage?.usage }
+  }
+
+  /// The levels that hold entries, the named one first: what it had may have left it by now.
+  func holders(from name: String?) -> [Level] {
+    let holders = levels.filter { $0.storage != nil }
+    return holders.filter { $0.name == name } + holders.filter { $0.name != name }
+  }
+
+  /// The value of a key where it lies, past counters and observers, in the named level if it is there.
+  func sight(of key: String, from name: String?) async -> ValueSight {
+    var sight = ValueSight(key: key, level: name)
+    sight.content = .absent
+    for level in holders(from: name) {
+      do {
+        guard let (bytes, count) = try await level.beginning(of: key, atMost: ValueSight.mostBytes) else { continue }
+        return ValueSight(key: key, level: level.name, content: .bytes(Array(bytes), of: count))
+      } catch {
+        sight.content = .failed(String(describing: error))
+      }
+    }
+    return sight
   }
 
   /// Closes every level, and gives the first error after all were tried.

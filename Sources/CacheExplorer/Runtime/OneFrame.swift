@@ -14,7 +14,7 @@ enum OneFrame {
     var model = model
     model.live.advance(to: batch.events.first?.time ?? live.clock.now)
     model.size = size
-    _ = update(&model, .events(batch.events, lost: batch.lost))
+    tell(batch, live.statistics.snapshot, &model)
     _ = update(
       &model,
       .log(
@@ -32,5 +32,24 @@ enum OneFrame {
       guard isASCII else { return line }
       return ASCIIGlyphs.text(line)
     }.joined(separator: "\n")
+  }
+
+  /// Tells a model what happened second by second, and before that what was counted and is not told.
+  private static func tell(_ batch: EventBuffer.Batch, _ counts: CacheStatistics.Snapshot, _ model: inout Model) {
+    var seconds: [(events: [CacheEvent], counts: CacheStatistics.Snapshot)] = []
+    let told = CacheStatistics()
+    var rest = batch.events[...]
+    while let first = rest.first {
+      let second = rest.prefix { SecondRing.number(of: $0.time) == SecondRing.number(of: first.time) }
+      let before = told.snapshot
+      for event in second { told.record(event) }
+      seconds.append((Array(second), told.snapshot.since(before)))
+      rest = rest.dropFirst(second.count)
+    }
+    _ = update(&model, .events([], lost: batch.lost, counted: counts.since(told.snapshot)))
+    for second in seconds {
+      model.live.advance(to: second.events[0].time)
+      _ = update(&model, .events(second.events, lost: 0, counted: second.counts))
+    }
   }
 }

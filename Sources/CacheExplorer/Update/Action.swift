@@ -5,7 +5,7 @@ enum Action: String, Sendable, CaseIterable {
   // Anywhere.
   case help, command, filter, nextMatch, previousMatch, back, overview
   case entries, requests, latency, config, log, models, whatIf
-  case inspect, showValue, mask, explain, latencyPart, reload
+  case inspect, showValue, mask, explain, recent, latencyPart, reload
   case nextTrouble, previousTrouble, mark, wrap, stepBack, stepForward
   case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last
   case sort, reverseSort, zoom, freeze, live

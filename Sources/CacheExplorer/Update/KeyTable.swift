@@ -75,6 +75,7 @@ enum KeyTable {
     bind([.character("X")], "X", .exportView, "export this view: as text, or its rows as JSON or CSV", .look),
     bind([.character("0")], "0", .resetFigures, "begin the figures anew: rates, shares and latencies", .look),
     bind([.character("i")], "i", .explain, "explain the figures of the focused panel", .look),
+    bind([.character("R")], "R", .recent, "figures of the last 5 seconds, or since the start again", .look),
     bind([.character("a")], "a", .latencyPart, "latencies of hits, of misses, of all", .look),
     bind([.character("r")], "r", .reload, "read the configuration again; asks before it applies", .look),
     bind([.tab], "Tab", .nextPanel, "focus the next panel", .move, label: "Focus", bar: "Tab"),

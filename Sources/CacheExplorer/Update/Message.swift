@@ -6,7 +6,10 @@ enum Message: Sendable {
   /// Time passed: now by the cache's clock, and the time of day since 1970-01-01 00:00 UTC.
   case tick(CacheInstant, wall: Duration)
   /// What happened in the cache, in order; `lost` events before these never came.
-  case events([CacheEvent], lost: Int)
+  ///
+  /// `counted`: What the engine counted since the last ones, the lost ones included; `nil` where nobody did, as in recordings
+  /// of older programs.
+  case events([CacheEvent], lost: Int, counted: CacheStatistics.Snapshot? = nil)
   case log([LogLine], lost: Int)
   /// The least severe lines to show, as the command `log` sets it.
   case showLog(from: LogLevel)

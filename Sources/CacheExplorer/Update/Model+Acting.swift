@@ -45,6 +45,7 @@ extension Model {
       return [.theme(theme)]
     case .columnLeft: moveSideways(by: -1)
     case .columnRight: moveSideways(by: 1)
+    case .recent: isRecent.toggle()
     case .latencyPart: latencyPart = latencyPart.next
     case .reload: return [.reload]
     case .stepBack: step(forwards: false)

@@ -15,10 +15,10 @@ func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.refreshRequests()
     let isWhatIfDue = isNewSecond && model.hasNews && model.page == .whatIf && model.frozen == nil
     effects = model.questions(isNewSecond: isNewSecond) + (isWhatIfDue ? [.refreshWhatIf] : [])
-  case .events(let events, let lost):
+  case .events(let events, let lost, let counted):
     model.hasNews = true
     model.travel?.capture(events, lost: lost)
-    if model.live.fold(events, lost: lost) { model.isUncertain = true }
+    if model.live.fold(events, lost: lost, counted: counted) { model.isUncertain = true }
     model.refreshRequests()
     effects = model.questions(isNewSecond: false)
   case .log(let lines, let lost):

@@ -38,6 +38,7 @@ enum EntriesPanel {
     } else {
       title += " \(list.top + 1)–\(last) of \(Format.count(list.order.count))"
     }
+    if picture.lost > 0 { title += " · told in part" }
     if !list.filter.text.isEmpty { title += " · /" + DisplayText(list.filter.text).clipped(to: 20) }
     for level in picture.levels where level.unlisted > 0 {
       title += " · +\(Format.count(level.unlisted)) of " + DisplayText(level.name.uppercased()) + " not listed"

@@ -32,49 +32,55 @@ enum FigureTable {
   }
 
   private static let session = "since the start"
+  private static let last = "last \(SecondRing.rateWindow) s"
+  /// The last seconds are the one under way and the five before it.
+  private static let windows = session + "; with R the \(last)"
 
   private static func levels(_ model: Model) -> [Figure] {
     let picture = model.shown
     var figures: [Figure] = []
     for (index, level) in picture.levels.enumerated() {
-      let traffic = picture.traffic[index]
+      let (traffic, lately) = (picture.traffic[index], picture.traffic[index].recent(at: picture.now))
       let name = level.name.uppercased()
-      let total = picture.levels.reduce(0) { $0 + (picture.requests.servedBy[$1.name] ?? 0) }
-      let served = picture.requests.servedBy[level.name] ?? 0
+      func served(_ counts: CacheStatistics.Snapshot) -> (of: Int, by: Int) {
+        (picture.levels.reduce(0) { $0 + (counts.served[$1.name] ?? 0) }, counts.served[level.name] ?? 0)
+      }
+      let (all, recent) = (served(picture.requests.count), served(picture.requests.recent(at: picture.now)))
       if !level.isOrigin {
         figures.append(
           Figure(
             name: "\(name) hit rate (conditional)",
             value:
-              "\(percent(traffic.hits, traffic.answered)) = \(Format.count(traffic.hits)) / \(Format.count(traffic.answered))",
+              "\(percent(traffic.hits, traffic.answered)) = \(Format.count(traffic.hits)) / \(Format.count(traffic.answered)); \(last) \(percent(lately.hits, lately.answered))",
             definition:
               "hits of this level ÷ look-ups that reached this level and were answered; each look-up weighs the same",
-            unit: "percent", window: session, source: "events hit ÷ (hit + miss + failed) of \(level.name)"))
+            unit: "percent", window: windows, source: "the engine's counts hits ÷ answered of \(level.name)"))
       }
       figures.append(
         Figure(
           name: "\(name) served by (global share)",
-          value: "\(percent(served, total)) = \(Format.count(served)) / \(Format.count(total))",
+          value:
+            "\(percent(all.by, all.of)) = \(Format.count(all.by)) / \(Format.count(all.of)); \(last) \(percent(recent.by, recent.of))",
           definition:
             "reads answered by this level ÷ reads answered by any level; callers that joined a load are not in it",
-          unit: "percent", window: session, source: "ends of requests with a hit of \(level.name)"))
+          unit: "percent", window: windows, source: "the engine's count served of \(level.name)"))
     }
     figures.append(
       Figure(
         name: "look-ups = hits + misses + refused + errors",
         value: picture.traffic.map { "\(Format.count($0.lookups))" }.joined(separator: " · "),
-        definition: "every look-up ends as one of these, is cancelled, still pending, or its end was among lost events",
-        unit: "look-ups", window: session, source: "events lookup, hit, miss, failed, cancelled"))
+        definition: "every look-up ends as one of these, is cancelled or still pending",
+        unit: "look-ups", window: session, source: "the engine's counts"))
     figures.append(
       Figure(
         name: "req/s", value: Format.perSecond(picture.requests.seconds.rate(at: picture.now) { $0.asked }),
         definition: "calls to the whole cache, joined ones included", unit: "calls a second",
-        window: "mean of the last \(SecondRing.rateWindow) whole seconds", source: "beginnings of requests"))
+        window: "mean of the last \(SecondRing.rateWindow) whole seconds", source: "the engine's count of calls"))
     figures.append(
       Figure(
-        name: "joined", value: Format.count(picture.requests.reads.joined),
+        name: "joined", value: Format.count(picture.requests.count.joined),
         definition: "reads answered by a load that another caller had begun: neither a hit nor a miss of their own",
-        unit: "reads", window: session, source: "flight joined, then the end of the request"))
+        unit: "reads", window: session, source: "the engine's count joined"))
     return figures
   }
 
@@ -92,13 +98,15 @@ enum FigureTable {
         source: "cost of the last hit or store"),
       Figure(
         name: "AGE", value: row?.created.map { span($0.duration(to: now)) } ?? Format.none,
-        definition: "since the oldest copy was stored, if that was seen; in the list in steps of 5 s", unit: "time",
+        definition:
+          "since the oldest copy was stored, if that was seen; in the list rounded down to 5 s, to tens of seconds, to minutes",
+        unit: "time",
         window: "now",
         source: "time of the event stored"),
       Figure(
         name: "TTL LEFT", value: row?.topmost?.deadline.map { span(now.duration(to: $0)) } ?? "no expiry",
         definition:
-          "until the copy in the topmost level that has one expires; the bar is the share of its whole life. Above 20 s in steps of 5 s",
+          "until the copy in the topmost level that has one expires, in the list rounded up by a tenth at most; the bar is the share of its whole life",
         unit: "time", window: "now", source: "deadline of the last hit or store"),
       Figure(
         name: "HITS", value: row.map { Format.count($0.hits) } ?? Format.none,
@@ -106,7 +114,7 @@ enum FigureTable {
         source: "events hit of all levels but origins"),
       Figure(
         name: "LAST", value: row.map { span($0.lastTouch.duration(to: now)) } ?? Format.none,
-        definition: "since the key was last stored or hit; in the list in steps of 5 s", unit: "time", window: "now",
+        definition: "since the key was last stored or hit; in the list as AGE", unit: "time", window: "now",
         source: "events stored, hit"),
     ]
   }
@@ -128,22 +136,24 @@ enum FigureTable {
   }
 
   private static func latency(_ model: Model) -> [Figure] {
-    let counts = model.shown.traffic.map { Format.count($0.latency.count) }.joined(separator: " · ")
+    let counts = model.shown.traffic.map { Format.count(Int(clamping: $0.latency.count)) }.joined(separator: " · ")
     return [
       Figure(
         name: "p50 p90 p99 p99.9", definition: "the latency that this share of the look-ups did not exceed",
         unit: "time",
-        window: session, source: "durations of hit and miss events, in 16 steps for each doubling: exact to 3 %"),
+        window: windows,
+        source: "the engine's histogram, 16 steps for each doubling: exact to 6 %, rounded up"),
       Figure(
         name: "n", value: counts, definition: "look-ups measured, level by level; “a” tells hits from misses",
-        unit: "look-ups", window: session, source: "events hit and miss"),
+        unit: "look-ups", window: windows, source: "the same histogram"),
       Figure(
         name: "columns",
         definition: "x is the logarithm of the latency, the height that of the count: one slow miss shows",
-        unit: "look-ups", window: session, source: "the same histogram"),
+        unit: "look-ups", window: windows, source: "the same histogram"),
       Figure(
-        name: "max, worst", definition: "the longest look-up of the session; Enter opens its request", unit: "time",
-        window: session, source: "events hit and miss"),
+        name: "max, worst",
+        definition: "the longest look-up; Enter opens the request of the longest that was told", unit: "time",
+        window: windows, source: "the same histogram; its request from the events"),
     ]
   }
 
@@ -162,27 +172,30 @@ enum FigureTable {
   }
 
   private static func requests(_ model: Model) -> [Figure] {
-    let (reads, writes) = (model.shown.requests.reads, model.shown.requests.writes)
+    let reads = model.shown.requests.count
+    let writes = reads.writes
     return [
       Figure(
         name: "requests", value: Format.count(reads.requests + writes.requests),
         definition: "calls to the whole cache: served + joined + missed + written + failed + cancelled + under way",
-        unit: "calls", window: session, source: "beginnings and ends of requests"),
+        unit: "calls", window: session, source: "the engine's counts"),
       Figure(
-        name: "served", value: Format.count(reads.served),
+        name: "served", value: Format.count(reads.answered),
         definition: "reads that a level or an operator answered; the sum of all “served by”", unit: "reads",
-        window: session, source: "ends of requests with a hit"),
+        window: session, source: "the engine's counts served"),
       Figure(
         name: "joined", value: Format.count(reads.joined),
         definition: "reads answered by a load that another caller had begun", unit: "reads", window: session,
-        source: "flight joined, then the end of the request"),
+        source: "the engine's count joined"),
       Figure(
         name: "TOOK", definition: "from the call to its answer; … is still under way", unit: "time",
         window: "the request",
         source: "end of the request"),
       Figure(
         name: "lost", value: Format.count(model.shown.lost),
-        definition: "events that never came to the screen; calls whose end was among them say so", unit: "events",
+        definition:
+          "events that never came to the screen: requests, entries and reads in flight are a part then, the figures are whole",
+        unit: "events",
         window: session, source: "the ring between engine and screen"),
     ]
   }

@@ -37,17 +37,24 @@ enum Format {
     return value < 5 ? "<5s" : value < 10 ? "5s" : "\(value / 10 * 10)s"
   }
 
-  /// How long something lives yet, rounded up in steps that shrink as its end comes near.
+  /// How long something lives yet, rounded up by a tenth of it at most: `17s`, `570s`, `11m`, `1.7h`, `12h`, `5d`.
   static func timeLeft(seconds: Int64) -> String {
     let value = steppedTimeLeft(seconds: seconds)
-    return value <= 120 ? "\(value)s" : span(seconds: value)
+    if value < 600 { return "\(value)s" }
+    if value < 5_400 { return "\(value / 60)m" }
+    if value < 36_000 { return value % 3_600 == 0 ? "\(value / 3_600)h" : "\(value / 3_600).\(value % 3_600 / 360)h" }
+    return value < 864_000 && value % 86_400 != 0 ? "\(value / 3_600)h" : span(seconds: value)
   }
 
-  /// The seconds that ``timeLeft(seconds:)`` shows: the last ten one by one, before that steps of five and of ten, whole
-  /// minutes above two, whole hours above a hundred minutes.
+  /// What ``timeLeft(seconds:)`` rounds up to, from which lifetimes on; in words for who asks what the column shows.
+  static let timeLeftSteps: [(from: Int64, step: Int64)] = [
+    (0, 1), (20, 2), (50, 5), (100, 10), (300, 30), (600, 60), (5_400, 360), (36_000, 3_600), (864_000, 86_400),
+  ]
+
+  /// The seconds that ``timeLeft(seconds:)`` shows.
   static func steppedTimeLeft(seconds: Int64) -> Int64 {
     let value = max(0, seconds)
-    let step: Int64 = value <= 10 ? 1 : value <= 20 ? 5 : value <= 120 ? 10 : value < 100 * 60 ? 60 : 3_600
+    let step = timeLeftSteps.last { $0.from <= value }?.step ?? 1
     let (whole, rest) = value.quotientAndRemainder(dividingBy: step)
     return rest == 0 || value > .max - step ? value : (whole + 1) * step
   }

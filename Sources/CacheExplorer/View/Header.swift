@@ -48,12 +48,16 @@ enum Header {
   ///
   /// Joined ones are neither.
   private static func hitRate(_ picture: Picture, isWide: Bool) -> DisplayText {
-    let reads = picture.requests.reads
     let sources = picture.levels.filter(\.isOrigin).map(\.name) + picture.operators.map(\.name)
-    let origins = sources.reduce(0) { $0 + (picture.requests.servedBy[$1] ?? 0) }
-    let ended = reads.served + reads.missed + reads.failed
-    let rate = Format.percent(max(0, reads.served - origins), of: ended)
-    guard ended > 0 else { return "hit —" }
-    return isWide ? "hit \(rate)% of \(Format.count(ended))" : "hit \(rate)%"
+    func rate(_ reads: CacheStatistics.Snapshot) -> String {
+      let origins = sources.reduce(0) { $0 + (reads.served[$1] ?? 0) }
+      let text = Format.percent(max(0, reads.answered - origins), of: reads.ended)
+      return text == Format.none ? text : text + "%"
+    }
+    let (all, lately) = (picture.requests.count, picture.requests.recent(at: picture.now))
+    let window = "\(SecondRing.rateWindow) s"
+    guard isWide else { return DisplayText(picture.isRecent ? "\(window) \(rate(lately))" : "hit \(rate(all))") }
+    guard all.ended > 0 else { return "hit —" }
+    return DisplayText("hit \(rate(all)) of \(Format.count(all.ended)), \(window) \(rate(lately))")
   }
 }

@@ -8,7 +8,8 @@ enum InFlightPanel {
     let waiting = flights.reduce(0) { $0 + max(0, $1.callers - 1) }
     let title = frame.title("In flight \(flights.count)", as: .inFlight)
     canvas.box(
-      rect, title: title, right: waiting > 0 ? "\(Format.counted(waiting, "caller")) joined" : "",
+      rect, title: title,
+      right: picture.lost > 0 ? "told in part" : waiting > 0 ? "\(Format.counted(waiting, "caller")) joined" : "",
       isFocused: frame.isFocused)
     guard rect.height >= 4, rect.width >= 30 else { return }
     let x = rect.x + 2
@@ -44,7 +45,7 @@ enum InFlightPanel {
     canvas.write("×\(Format.short(flight.callers))", x: x + key + 9, y: y, style: .join)
     // A full bar is the level's p99; what takes longer is marked.
     let expected = flight.level.flatMap {
-      picture.traffic.indices.contains($0) ? picture.traffic[$0].latency.percentile(0.99) : nil
+      picture.traffic.indices.contains($0) ? picture.traffic[$0].latency.nanoseconds(0.99) : nil
     }
     let share = expected.map { Double(elapsed) / Double(max(1, $0)) }
     let isSlow = (share ?? 0) > 1

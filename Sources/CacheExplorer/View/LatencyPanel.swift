@@ -1,3 +1,5 @@
+import CacheEngine
+
 /// How long each level takes to answer, on a logarithmic axis.
 ///
 /// Heights are logarithms too: one slow miss is visible.
@@ -11,7 +13,8 @@ enum LatencyPanel {
     let part = model.latencyPart
     canvas.box(
       rect, title: frame.title("Latency", as: .latency),
-      right: part == .all ? "since start · log x" : "\(part.rawValue) since start · log x", isFocused: frame.isFocused)
+      right: DisplayText((part == .all ? "" : "\(part.rawValue) ") + "\(picture.window) · log x"),
+      isFocused: frame.isFocused)
     let rows = rect.height - 2
     let x = rect.x + 1
     let longest = picture.levels.map { DisplayText($0.name).width }.max() ?? 0
@@ -25,16 +28,16 @@ enum LatencyPanel {
     canvas.write(head, endingAt: rect.right - 1, y: rect.y + 1, style: .faint)
     for (index, level) in picture.levels.prefix(rows - 1).enumerated() {
       let y = rect.y + 2 + index
-      let histogram = LatencyScreen.histogram(picture.traffic[index], part)
+      let histogram = LatencyScreen.histogram(picture.figures(index), part)
       let label = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: name)
       canvas.write(label, x: x, y: y, style: .title)
       canvas.write(graph(histogram, columns), x: x + name + 1, y: y, style: level.isOrigin ? .miss : .accent)
-      var values = [histogram.percentile(0.5), histogram.percentile(0.99)]
-      if numbers == 24 { values.append(histogram.count > 0 ? histogram.longest : nil) }
+      var values = [histogram.nanoseconds(0.5), histogram.nanoseconds(0.99)]
+      if numbers == 24 { values.append(histogram.longest) }
       var text = values.reduce(DisplayText()) {
         $0 + DisplayText($1.map { Format.latency(nanoseconds: $0) } ?? Format.none).rightAligned(to: 6)
       }
-      if numbers == 24 { text += DisplayText(Format.short(histogram.count)).rightAligned(to: 6) }
+      if numbers == 24 { text += DisplayText(Format.short(Int(clamping: histogram.count))).rightAligned(to: 6) }
       canvas.write(text, endingAt: rect.right - 1, y: y)
     }
   }
@@ -48,7 +51,7 @@ enum LatencyPanel {
     }
   }
 
-  private static func graph(_ histogram: Histogram, _ columns: Int) -> DisplayText {
+  private static func graph(_ histogram: LatencyHistogram, _ columns: Int) -> DisplayText {
     let counts = histogram.columns(columns, decades: decades, from: lowest)
     let heights = counts.map { Double(Int.bitWidth - $0.leadingZeroBitCount) }
     let top = max(1, heights.max() ?? 1)

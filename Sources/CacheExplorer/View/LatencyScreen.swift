@@ -11,7 +11,8 @@ enum LatencyScreen {
     let rect = frame.rect
     let part = model.latencyPart
     let right: DisplayText =
-      rect.width >= 70 ? "a: \(part.rawValue) · since start · log x, log counts · ↵ worst" : "a: \(part.rawValue) · log"
+      rect.width >= 70
+      ? "a: \(part.rawValue) · \(picture.window) · log x, log counts · ↵ worst" : "a: \(part.rawValue) · log"
     canvas.box(rect, title: "Latency · \(part.rawValue)", right: right, isFocused: frame.isFocused)
     let levels = picture.levels.indices
     let inner = rect.inner
@@ -36,7 +37,7 @@ enum LatencyScreen {
     }
   }
 
-  static func histogram(_ traffic: LevelTraffic, _ part: LatencyPart) -> Histogram {
+  static func histogram(_ traffic: CacheStatistics.Level, _ part: LatencyPart) -> LatencyHistogram {
     switch part {
     case .all: traffic.latency
     case .hits: traffic.hitLatency
@@ -48,15 +49,15 @@ enum LatencyScreen {
     _ picture: Picture, _ index: Int, _ part: LatencyPart, in rect: Rect, _ model: Model, on canvas: inout Canvas
   ) {
     let level = picture.levels[index]
-    let histogram = histogram(picture.traffic[index], part)
+    let histogram = histogram(picture.figures(index), part)
     func text(_ value: Int64?) -> String { value.map { Format.latency(nanoseconds: $0) } ?? Format.none }
     let name = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: 14)
     var items = [50.0, 90, 99, 99.9].map { share in
-      "p\(share == 99.9 ? "99.9" : "\(Int(share))") \(text(histogram.percentile(share / 100)))"
+      "p\(share == 99.9 ? "99.9" : "\(Int(share))") \(text(histogram.nanoseconds(share / 100)))"
     }
-    items.append("max \(text(histogram.count > 0 ? histogram.longest : nil))")
-    items.insert("n \(Format.count(histogram.count))", at: 0)
-    if let worst = picture.traffic[index].worst, part == .all {
+    items.append("max \(text(histogram.longest))")
+    items.insert("n \(Format.count(Int(clamping: histogram.count)))", at: 0)
+    if let worst = picture.traffic[index].worst, part == .all, worst.nanoseconds == histogram.longest {
       let request = worst.request.map { " \($0)" } ?? ""
       items.append("worst at \(Format.clock(seconds: model.timeOfDay(worst.time) / 1_000))\(request)")
     }
@@ -69,7 +70,7 @@ enum LatencyScreen {
       style: level.isOrigin ? .miss : part == .misses ? .miss : part == .hits ? .hit : .accent, on: &canvas)
   }
 
-  private static func drawColumns(_ histogram: Histogram, in rect: Rect, style: Style, on canvas: inout Canvas) {
+  private static func drawColumns(_ histogram: LatencyHistogram, in rect: Rect, style: Style, on canvas: inout Canvas) {
     guard rect.height > 0, histogram.count > 0 else {
       return _ = canvas.write("— nothing measured", x: rect.x, y: rect.y, style: .faint)
     }

@@ -34,7 +34,6 @@ enum LevelBoxes {
     _ picture: Picture, _ index: Int, pool: Int?, in box: Rect, on canvas: inout Canvas
   ) {
     let level = picture.levels[index]
-    let traffic = picture.traffic[index]
     let name = DisplayText(level.name.uppercased())
     canvas.box(
       box, title: "\(LevelRow.number(index, of: picture.levels))" + name, right: DisplayText(level.capacity))
@@ -42,11 +41,11 @@ enum LevelBoxes {
       let text = DisplayText(" ✕ \(fault) ").clipped(to: max(0, box.width - name.width - 6))
       canvas.write(text, endingAt: box.right - 1, y: box.y, style: .warning)
     }
-    drawNotes(level, traffic, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) }, in: box, on: &canvas)
+    drawNotes(picture, index, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) }, in: box, on: &canvas)
     if level.isOrigin {
-      drawOrigin(traffic, picture.now, history(picture, index, in: box), in: box, on: &canvas)
+      drawOrigin(picture, index, history(picture, index, in: box), in: box, on: &canvas)
     } else {
-      drawStorage(level, traffic, picture.now, history(picture, index, in: box), in: box, on: &canvas)
+      drawStorage(picture, index, history(picture, index, in: box), in: box, on: &canvas)
     }
     if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
       warning.time.duration(to: picture.now) < WarningReport.flash
@@ -56,66 +55,73 @@ enum LevelBoxes {
   }
 
   private static func drawNotes(
-    _ level: LevelRow, _ traffic: LevelTraffic, _ pool: OperatorText?, in box: Rect, on canvas: inout Canvas
+    _ picture: Picture, _ index: Int, _ pool: OperatorText?, in box: Rect, on canvas: inout Canvas
   ) {
+    let (level, traffic) = (picture.levels[index], picture.figures(index))
+    let lately = picture.traffic[index].recent(at: picture.now)
     var notes: [String] = []
     if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
     if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
-    if !level.isOrigin, !traffic.missReasons.isEmpty { notes.append("misses: " + reasons(traffic)) }
+    if !level.isOrigin, traffic.missed > 0 { notes.append("misses: " + reasons(traffic)) }
     if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
-    let errors = traffic.errors + traffic.writeErrors
-    if errors > 0 { notes.append("errors \(Format.count(errors))") }
+    if traffic.errors > 0 { notes.append("errors \(Format.count(traffic.errors))") }
+    if traffic.writeErrors > 0 { notes.append("failed writes \(Format.count(traffic.writeErrors))") }
     guard !notes.isEmpty else { return }
     let text = DisplayText(notes.joined(separator: " · ")).clipped(to: box.width - 4)
-    canvas.write(" " + text + " ", x: box.x + 1, y: box.bottom - 1, style: errors > 0 ? .error : .faint)
+    canvas.write(
+      " " + text + " ", x: box.x + 1, y: box.bottom - 1, style: lately.errors + lately.writeErrors > 0 ? .error : .faint
+    )
   }
 
   /// Why look-ups missed, the most frequent reason first.
-  private static func reasons(_ traffic: LevelTraffic) -> String {
-    traffic.missReasons
+  private static func reasons(_ traffic: CacheStatistics.Level) -> String {
+    traffic.misses.filter { $0.key != .refused }
       .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
       .map { "\($0.key.rawValue) \(Format.count($0.value))" }
       .joined(separator: ", ")
   }
 
   private static func drawStorage(
-    _ level: LevelRow, _ traffic: LevelTraffic, _ now: CacheInstant, _ history: Rect?, in box: Rect,
-    on canvas: inout Canvas
+    _ picture: Picture, _ index: Int, _ history: Rect?, in box: Rect, on canvas: inout Canvas
   ) {
+    let (level, traffic, now) = (picture.levels[index], picture.figures(index), picture.now)
+    let past = picture.traffic[index].seconds
     let x = box.x + 2
     let room = box.width - 3
     drawShare(
-      "hit ", traffic.hits, traffic, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room, on: &canvas
+      "hit ", traffic.hits, traffic, past, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room,
+      on: &canvas
     )
     drawShare(
-      "miss", traffic.misses, traffic, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
+      "miss", traffic.missed, traffic, past, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
       on: &canvas)
     guard box.height >= Layout.boxHeight else {
-      var items = latencies(traffic).prefix(2).map(\.self)
+      var items = latencies(picture, index).prefix(2).map(\.self)
       if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
       canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
       return
     }
-    canvas.write(fitting(latencies(traffic), in: room - 1), x: x, y: box.y + 3)
+    canvas.write(fitting(latencies(picture, index), in: room - 1), x: x, y: box.y + 3)
     drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
     var items: [String] = []
     if let usage = level.usage { items.append("\(Format.count(usage.count)) \(usage.count == 1 ? "key" : "keys")") }
-    items.append("evict \(Format.perSecond(traffic.seconds.rate(at: now) { $0.evicted }))")
-    items.append("expire \(Format.perSecond(traffic.seconds.rate(at: now) { $0.expired }))")
+    items.append("evict \(Format.perSecond(past.rate(at: now) { $0.evicted }))")
+    items.append("expire \(Format.perSecond(past.rate(at: now) { $0.expired }))")
     items.append("sets \(Format.short(traffic.sets))")
     canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 5, style: .faint)
   }
 
   private static func drawShare(
-    _ label: DisplayText, _ count: Int, _ traffic: LevelTraffic, _ now: CacheInstant, _ history: Rect?,
-    _ field: (SecondRing.Second) -> UInt32, style: Style, x: Int, y: Int, room: Int, on canvas: inout Canvas
+    _ label: DisplayText, _ count: Int, _ traffic: CacheStatistics.Level, _ past: SecondRing, _ now: CacheInstant,
+    _ history: Rect?, _ field: (SecondRing.Second) -> UInt32, style: Style, x: Int, y: Int, room: Int,
+    on canvas: inout Canvas
   ) {
     let percent = Format.percent(count, of: traffic.answered)
     let share = DisplayText(percent == Format.none ? percent : percent + "%").rightAligned(to: 6)
-    let rate = DisplayText(Format.perSecond(traffic.seconds.rate(at: now, field)))
+    let rate = DisplayText(Format.perSecond(past.rate(at: now, field)))
     canvas.write([Span(label + " "), Span(share, style.bold)], x: x, y: y)
     if let history {
-      let seconds = traffic.seconds.last(history.width, at: now)
+      let seconds = past.last(history.width, at: now)
       let line = Canvas.sparkline(seconds.map { Double(field($0)) }, most: most(seconds))
       canvas.write(line, x: history.x, y: y, style: style)
       for (column, second) in seconds.enumerated() where second.hasWarning {
@@ -130,14 +136,27 @@ enum LevelBoxes {
     Double(seconds.reduce(1) { max($0, max($1.hits, $1.misses)) })
   }
 
-  private static func latencies(_ traffic: LevelTraffic) -> [String] {
-    guard let median = traffic.latency.percentile(0.5), let high = traffic.latency.percentile(0.99) else {
-      return ["p50 —", "p99 —", "max —"]
+  /// Of the chosen time; where there is more room, of the last seconds too.
+  private static func latencies(_ picture: Picture, _ index: Int) -> [String] {
+    func texts(_ latency: LatencyHistogram) -> [String] {
+      let values = [("p50", latency.nanoseconds(0.5)), ("p99", latency.nanoseconds(0.99)), ("max", latency.longest)]
+      return values.map { "\($0.0) \($0.1.map { Format.latency(nanoseconds: $0) } ?? Format.none)" }
     }
-    return [
-      "p50 \(Format.latency(nanoseconds: median))", "p99 \(Format.latency(nanoseconds: high))",
-      "max \(Format.latency(nanoseconds: traffic.latency.longest))",
-    ]
+    guard !picture.isRecent else { return texts(picture.figures(index).latency) }
+    let (all, lately) = (picture.traffic[index].latency, picture.traffic[index].recent(at: picture.now).latency)
+    return texts(all) + (all.count > 0 ? ["· \(SecondRing.rateWindow) s \(texts(lately)[1])"] : [])
+  }
+
+  /// Which share of the answers were errors, since the start and lately.
+  static func errors(_ picture: Picture, _ index: Int) -> (items: [String], style: Style) {
+    func text(_ figures: CacheStatistics.Level) -> String {
+      let share = Format.percent(figures.errors, of: figures.answered)
+      return share == Format.none ? share : share + "%"
+    }
+    let (all, lately) = (picture.traffic[index].count, picture.traffic[index].recent(at: picture.now))
+    let last = "\(SecondRing.rateWindow) s \(text(lately))"
+    let items = picture.isRecent ? ["err " + last] : ["err \(text(all))"] + (all.errors > 0 ? [last] : [])
+    return (items, lately.errors > 0 ? .error : all.errors > 0 ? .plain : .faint)
   }
 
   private static func drawUsage(_ usage: LevelUsage?, x: Int, y: Int, room: Int, on canvas: inout Canvas) {
@@ -158,23 +177,23 @@ enum LevelBoxes {
   }
 
   private static func drawOrigin(
-    _ traffic: LevelTraffic, _ now: CacheInstant, _ history: Rect?, in box: Rect, on canvas: inout Canvas
+    _ picture: Picture, _ index: Int, _ history: Rect?, in box: Rect, on canvas: inout Canvas
   ) {
+    let (traffic, past, now) = (picture.figures(index), picture.traffic[index].seconds, picture.now)
     let x = box.x + 2
-    let rate = DisplayText(Format.perSecond(traffic.seconds.rate(at: now) { $0.asked }))
+    let rate = DisplayText(Format.perSecond(past.rate(at: now) { $0.asked }))
     canvas.write(rate, x: x, y: box.y + 1, style: Style.plain.bold)
     if let history {
-      let seconds = traffic.seconds.last(history.width, at: now)
+      let seconds = past.last(history.width, at: now)
       canvas.write(
         Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: history.x, y: history.y, style: .miss)
     }
     let room = box.width - 3
-    let words = latencies(traffic)
+    let (words, errors) = (latencies(picture, index), errors(picture, index))
     guard box.height >= Layout.boxHeight else {
-      let errors = Format.percent(traffic.errors, of: traffic.answered)
       canvas.write(
-        fitting([Format.counted(traffic.lookups, "load"), "err \(errors)"], in: room), x: x, y: box.y + 2,
-        style: traffic.errors > 0 ? .error : .plain)
+        fitting([Format.counted(traffic.lookups, "load")] + errors.items, in: room), x: x, y: box.y + 2,
+        style: errors.style)
       canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
       return
     }
@@ -185,10 +204,7 @@ enum LevelBoxes {
       canvas.write(DisplayText(words[0]).clipped(to: room), x: x, y: box.y + 3)
       canvas.write(DisplayText(words[1]).clipped(to: room), x: x, y: box.y + 4)
     }
-    let errors = Format.percent(traffic.errors, of: traffic.answered)
-    canvas.write(
-      "err \(errors == Format.none ? errors : errors + "%")", x: x, y: box.y + 5,
-      style: traffic.errors > 0 ? .error : .faint)
+    canvas.write(fitting(errors.items, in: room), x: x, y: box.y + 5, style: errors.style)
   }
 
   /// What is passed on to the levels after, and what is copied back to those before.

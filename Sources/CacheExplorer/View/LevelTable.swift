@@ -160,9 +160,9 @@ enum LevelTable {
     for column in columns {
       x += 1
       if column == .used {
-        drawUsed(level, picture.traffic[index], x: x, y: y, on: &canvas)
+        drawUsed(level, picture, index, x: x, y: y, on: &canvas)
       } else {
-        let (text, style) = cell(column, level, picture.traffic[index], picture.now)
+        let (text, style) = cell(column, level, picture.traffic[index].seconds, picture.figures(index), picture.now)
         let shown = text.clipped(to: column.width)
         canvas.write(
           column.isLeftAligned ? shown : shown.rightAligned(to: column.width), x: x, y: y, style: style)
@@ -189,35 +189,35 @@ enum LevelTable {
   }
 
   private static func cell(
-    _ column: Column, _ level: LevelRow, _ traffic: LevelTraffic, _ now: CacheInstant
+    _ column: Column, _ level: LevelRow, _ seconds: SecondRing, _ figures: CacheStatistics.Level, _ now: CacheInstant
   ) -> (DisplayText, Style) {
     func latency(_ share: Double) -> DisplayText {
-      DisplayText(traffic.latency.percentile(share).map { Format.latency(nanoseconds: $0) } ?? Format.none)
+      DisplayText(figures.latency.nanoseconds(share).map { Format.latency(nanoseconds: $0) } ?? Format.none)
     }
     switch column {
     case .share:
       // Whoever asks an origin gets an answer: a hit rate would say nothing.
-      return (DisplayText(level.isOrigin ? Format.none : Format.percent(traffic.hits, of: traffic.answered)), .hit)
-    case .rate: return (DisplayText(Format.rate(traffic.seconds.rate(at: now) { $0.asked })), .plain)
+      return (DisplayText(level.isOrigin ? Format.none : Format.percent(figures.hits, of: figures.answered)), .hit)
+    case .rate: return (DisplayText(Format.rate(seconds.rate(at: now) { $0.asked })), .plain)
     case .history:
-      let seconds = traffic.seconds.last(column.width, at: now)
-      return (Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), .accent)
+      let last = seconds.last(column.width, at: now)
+      return (Canvas.sparkline(last.lazy.map { Double($0.asked) }), .accent)
     case .median: return (latency(0.5), .plain)
     case .high: return (latency(0.99), .plain)
     case .keys: return (DisplayText(level.usage.map { Format.count($0.count) } ?? Format.none), .plain)
     case .evicted:
       guard !level.isOrigin else { return (DisplayText(Format.none), .faint) }
-      return (DisplayText(Format.perSecond(traffic.seconds.rate(at: now) { $0.evicted })), .faint)
+      return (DisplayText(Format.perSecond(seconds.rate(at: now) { $0.evicted })), .faint)
     case .used: return ("", .plain)
     }
   }
 
-  private static func drawUsed(_ level: LevelRow, _ traffic: LevelTraffic, x: Int, y: Int, on canvas: inout Canvas) {
+  private static func drawUsed(
+    _ level: LevelRow, _ picture: Picture, _ index: Int, x: Int, y: Int, on canvas: inout Canvas
+  ) {
     guard !level.isOrigin else {
-      let errors = Format.percent(traffic.errors, of: traffic.answered)
-      canvas.write(
-        "err \(errors == Format.none ? errors : errors + "%")", x: x, y: y, style: traffic.errors > 0 ? .error : .faint)
-      return
+      let errors = LevelBoxes.errors(picture, index)
+      return _ = canvas.write(LevelBoxes.fitting(errors.items, in: Column.used.width), x: x, y: y, style: errors.style)
     }
     guard let usage = level.usage else { return _ = canvas.write("—", x: x, y: y, style: .faint) }
     guard let fraction = usage.fraction else {

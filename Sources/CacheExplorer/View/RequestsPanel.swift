@@ -39,9 +39,10 @@ enum RequestsPanel {
 
   /// All requests by what became of them: the parts add up to the whole.
   private static func summary(_ picture: Picture, room: Int) -> DisplayText {
-    let (reads, writes) = (picture.requests.reads, picture.requests.writes)
+    let reads = picture.figures
+    let writes = reads.writes
     let items: [(String, Int)] = [
-      ("served", reads.served), ("joined", reads.joined),
+      ("served", reads.answered), ("joined", reads.joined),
       ("missed", reads.missed), ("written", writes.done), ("failed", reads.failed + writes.failed),
       ("under way", reads.pending + writes.pending), ("lost", picture.lost),
     ]

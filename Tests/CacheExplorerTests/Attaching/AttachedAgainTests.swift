@@ -25,10 +25,10 @@ import Testing
   func header() {
     var scene = gone()
     #expect(scene.lines[0].contains("✕ app gone, trying again"))
-    #expect(scene.model.live.requests.reads.served == 1)
+    #expect(scene.model.live.requests.count.answered == 1)
     comeBack(&scene)
     #expect(scene.lines[0].contains("● attached again (pid 8)"))
-    #expect(scene.model.live.requests.reads.served == 0)
+    #expect(scene.model.live.requests.count.answered == 0)
     #expect(scene.lines.contains { $0.contains("counters began anew") })
   }
 
@@ -40,7 +40,7 @@ import Testing
     scene.press(.character(":"))
     scene.type("get b")
     comeBack(&scene)
-    #expect(scene.model.frozen?.requests.reads.served == 1)
+    #expect(scene.model.frozen?.requests.count.answered == 1)
     #expect(scene.model.command.editor.text == "get b")
     #expect(scene.model.mode == .command)
   }

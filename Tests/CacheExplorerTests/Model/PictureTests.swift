@@ -19,23 +19,6 @@ struct PictureTests {
         return
       }
     }
-    for traffic in picture.traffic {
-      #expect(
-        traffic.lookups
-          == traffic.hits + traffic.misses + traffic.refused + traffic.errors + traffic.cancelled + traffic.pending
-          + traffic.unanswered)
-      #expect(traffic.misses == traffic.missReasons.values.reduce(0, +))
-      #expect(traffic.pending >= 0)
-    }
-    for tally in [picture.requests.reads, picture.requests.writes] {
-      #expect(
-        tally.requests
-          == tally.served + tally.joined + tally.missed + tally.done + tally.failed + tally.cancelled + tally.pending
-          + tally.unanswered)
-      #expect(tally.pending >= 0)
-    }
-    let pending = picture.requests.reads.pending + picture.requests.writes.pending
-    #expect(pending == picture.requests.pending.count)
     #expect(picture.inFlight.count == picture.inFlightCount)
   }
 
@@ -47,9 +30,9 @@ struct PictureTests {
     let picture = scene.model.live
     #expect(picture.traffic.map(\.lookups) == [2, 1, 1])
     #expect(picture.traffic.map(\.hits) == [1, 0, 1])
-    #expect(picture.traffic.map(\.fills) == [1, 1, 0])
-    #expect(picture.requests.servedBy == ["origin": 1, "memory": 1])
-    #expect(picture.requests.reads.served == 2)
+    #expect(picture.traffic.map(\.backFills) == [1, 1, 0])
+    #expect(picture.requests.count.served == ["origin": 1, "memory": 1])
+    #expect(picture.requests.count.answered == 2)
     #expect(picture.requests.pending.isEmpty)
   }
 
@@ -71,9 +54,9 @@ struct PictureTests {
       scene.event(.requestEnded(.get, .hit(level: "origin"), .zero), key: "a", request: request)
     }
     let requests = scene.model.live.requests
-    #expect(requests.reads.served == 1)
-    #expect(requests.reads.joined == 1)
-    #expect(requests.servedBy == ["origin": 1])
+    #expect(requests.count.answered == 1)
+    #expect(requests.count.joined == 1)
+    #expect(requests.count.served == ["origin": 1])
     #expect(scene.model.live.inFlight.isEmpty)
   }
 
@@ -91,7 +74,7 @@ struct PictureTests {
     var scene = Scene(size: small)
     scene.event(.miss(.refused, .zero), level: memory, key: "a")
     #expect(scene.model.live.traffic[0].refused == 1)
-    #expect(scene.model.live.traffic[0].misses == 0)
+    #expect(scene.model.live.traffic[0].missed == 0)
   }
 
   @Test("What operators do is counted at the operator that its event names")
@@ -113,8 +96,10 @@ struct PictureTests {
     #expect(
       picture.operations[1] == traffic { ($0.circuit, $0.circuitSince, $0.timesOpened) = (.open, Scene.start, 1) })
     #expect(picture.operations[2] == traffic { ($0.loads, $0.joined) = (1, 1) })
-    _ = picture.fold([], lost: 1)
-    #expect(picture.operations[0] == traffic { $0.queued = 1 })
+    var counted = CacheStatistics.Snapshot()
+    counted.operators = ["capped": traffic { ($0.running, $0.waiting) = (-2, -1) }]
+    _ = picture.fold([], lost: 1, counted: counted)
+    #expect(picture.operations[0] == traffic { $0.queued = 1 }, "what was lost is counted")
   }
 
   @Test("A read that an operator holds up is shown there until it goes on")
@@ -219,7 +204,6 @@ struct PictureTests {
     scene.pass(.seconds(1))
     #expect(scene.send(.events([], lost: 7)).contains(.refreshEntries))
     #expect(scene.model.live.lost == 12)
-    #expect(scene.model.live.traffic[0].pending == 0)
     #expect(scene.model.live.inFlight.isEmpty)
     #expect(scene.lines[0].contains("lost 12"))
   }
@@ -243,6 +227,77 @@ struct PictureTests {
     #expect(warning?.before.map { Int($0 * 100) } == 84)
     #expect(warning?.lowest == 0.5)
     #expect(warning?.recovered == nil)
+  }
+
+  @Test("A refusal says nothing of the entry: it stays in the list")
+  func refusalKeepsEntries() {
+    var scene = Scene(size: small)
+    scene.event(.stored(.set, cost: 5, deadline: nil, .zero), level: memory, key: "a")
+    scene.event(.miss(.refused, .zero), level: memory, key: "a")
+    #expect(scene.model.live.entries.row("a")?.presence[0] != nil)
+  }
+
+  @Test("The levels are asked for their contents when the events do not tell, and not at every batch")
+  func asksSeldom() {
+    var scene = Scene(size: small)
+    // Once, since nobody knows what they hold.
+    scene.send(.events([], lost: 0))
+    var asked = 0
+    for number in 0..<40 {
+      scene.read("key:\(number)", from: 0)
+      let event = CacheEvent(time: scene.now, level: memory, key: "a", kind: .lookupBegan)
+      asked += scene.send(.events([event], lost: 0)).contains(.refreshEntries) ? 1 : 0
+      scene.pass(.milliseconds(300))
+    }
+    #expect(asked == 0)
+    scene.pass(.seconds(2))
+    #expect(scene.send(.events([], lost: 1)).contains(.refreshEntries))
+    #expect(!scene.send(.events([], lost: 1)).contains(.refreshEntries))
+    #expect(!scene.send(.events([], lost: 0)).contains(.refreshEntries))
+  }
+
+  @Test("A warning can be dismissed while the picture stands still, and is gone afterwards too")
+  func dismissesFrozen() {
+    var scene = Scene.busy(small)
+    scene.press(.character(" "))
+    #expect(scene.lines.contains { $0.contains("MEMORY WARNING") })
+    scene.press(.escape)
+    #expect(!scene.lines.contains { $0.contains("MEMORY WARNING") })
+    scene.press(.character("L"))
+    #expect(!scene.lines.contains { $0.contains("MEMORY WARNING") })
+  }
+
+  @Test(
+    "An entry's mark and its colour say whether it lives, is about to end, has ended, or is served for want of better")
+  func marks() throws {
+    var levels = Scene.threeLevels
+    levels[0].keepsExpired = true
+    var scene = Scene(size: Size(width: 120, height: 40), levels: levels)
+    func store(_ key: String, _ lifetime: Duration?) {
+      let deadline = lifetime.map { scene.now.advanced(by: $0) }
+      scene.event(.stored(.set, cost: 5, deadline: deadline, .zero), level: memory, key: key)
+    }
+    store("ending", .seconds(100))
+    store("ended", .seconds(50))
+    store("stale", .seconds(50))
+    store("fresh", .seconds(1_000))
+    store("endless", nil)
+    scene.pass(.seconds(95))
+    scene.event(.operated(.servedStale(deadline: Scene.start.advanced(by: .seconds(50)))), level: memory, key: "stale")
+    scene.pass(.seconds(1))
+    var canvas = Canvas(scene.model.size)
+    view(scene.model, on: &canvas)
+    let head = try #require(canvas.lines.first { $0.contains("KEY ") && $0.contains("TTL LEFT") })
+    let column = try #require(head.firstIndex(of: "M").map { head.distance(from: head.startIndex, to: $0) })
+    let marks: [(String, String, Style)] = [
+      ("ending", "◐", .warning), ("ended", "✕", .error), ("stale", "≈", .warning), ("fresh", "●", .hit),
+      ("endless", "●", .hit),
+    ]
+    for (key, mark, style) in marks {
+      let row = try #require(canvas.lines.firstIndex { $0.dropFirst(2).hasPrefix(key + " ") }, "\(key)")
+      #expect(canvas[column, row].glyph == mark, "\(key)")
+      #expect(canvas[column, row].style == style, "\(key)")
+    }
   }
 }
 

@@ -13,20 +13,20 @@ struct TimeTravelTests {
     scene.press(.character(" "))
     let before = scene.lines
     scene.read("b", from: 0)
-    #expect(scene.model.live.requests.reads.requests == 2)
-    #expect(scene.model.shown.requests.reads.requests == 1)
+    #expect(scene.model.live.requests.count.requests == 2)
+    #expect(scene.model.shown.requests.count.requests == 1)
     // A request, a look-up, a hit, an end.
     for step in 1...4 {
       scene.press(.character("."))
       #expect(scene.lines[0].contains("event \(step) of 4"))
     }
-    #expect(scene.model.shown.requests.reads.served == 2)
+    #expect(scene.model.shown.requests.count.answered == 2)
     #expect(scene.model.shown.entries.row("b")?.hits == 1)
     scene.press(.character("."))
     #expect(scene.model.command.answer?.text == "nothing has happened since")
     scene.press(.character(","), .character(","))
     #expect(scene.model.shown.entries.row("b") == nil)
-    #expect(scene.model.shown.requests.reads.pending == 1)
+    #expect(scene.model.shown.requests.count.pending == 1)
     scene.press(.character(","), .character(","))
     scene.model.command.answer = nil
     // But for the header, which tells how much has happened since.
@@ -35,7 +35,7 @@ struct TimeTravelTests {
     #expect(scene.model.command.answer?.text == "this is where the picture was frozen")
     scene.press(.character("L"))
     #expect(scene.model.travel == nil)
-    #expect(scene.model.shown.requests.reads.requests == 2)
+    #expect(scene.model.shown.requests.count.requests == 2)
   }
 
   @Test("Nobody steps over events that were lost")
@@ -58,7 +58,7 @@ struct TimeTravelTests {
     for _ in 0..<150 { scene.press(.character(".")) }
     let (shown, live) = (scene.model.shown, scene.model.live)
     #expect(shown.traffic.map(\.lookups) == live.traffic.map(\.lookups))
-    #expect(shown.requests.reads == live.requests.reads)
+    #expect(shown.requests.count == live.requests.count)
     #expect(shown.eventCount == live.eventCount)
     #expect(shown.entries.rows.map(\.key) == live.entries.rows.map(\.key))
   }

@@ -112,8 +112,8 @@ import Testing
       failure("levels:\n  - memory: {}\n").hasPrefix("a.rec:1: error: this is not a recording of cache-explorer; "))
     #expect(failure("").contains("a.rec:1: error: this is not a recording"))
     #expect(failure("{\"version\":2,\"width\":80}\n").contains("this is not a recording"))
-    let newer = failure(text.replacing("\"version\":1", with: "\"version\":2"))
-    #expect(newer.contains("the recording has format 2") && newer.contains("reads up to 1"))
+    let newer = failure(text.replacing("\"version\":2", with: "\"version\":3"))
+    #expect(newer.contains("the recording has format 3") && newer.contains("reads up to 2"))
     #expect(newer.contains("open it with the program that made it"))
     var lines = text.split(separator: "\n").map(String.init)
     lines[5] = "what is this"
@@ -314,5 +314,44 @@ import Testing
     let final = try #require(session.shown.last)
     for (row, wanted) in zip(emulator.screen.rows, final.lines) { #expect(row == wanted) }
     #expect(emulator.screen.isCursorVisible == (final.cursor != nil))
+  }
+
+  @Test("What was counted is recorded as it was, and a file may not count to anything that overflows")
+  func counts() throws {
+    let statistics = CacheStatistics()
+    var messages = RandomMessages(
+      seed: 4, levels: Scene.threeLevels, operators: [OperatorRow(name: "cap", kind: "capped")])
+    for _ in 0..<2_000 { statistics.record(messages.event()) }
+    var counts = statistics.snapshot
+    for name in counts.operators.keys {
+      counts.operators[name]?.running = 3
+      counts.operators[name]?.waiting = 0
+    }
+    let json = counts.recorded
+    let read = try JSONText(reading: Array(json.line.utf8)[...])
+    #expect(try CacheStatistics.Snapshot(recorded: read) == counts)
+    counts.requests = 1 << 60
+    #expect(throws: RecordedFault.self) { try CacheStatistics.Snapshot(recorded: counts.recorded) }
+    let bucket = JSONText.fields(Duration.seconds(1), [10_000, 1])
+    #expect(throws: RecordedFault.self) { try LatencyHistogram(recorded: bucket) }
+  }
+
+  @Test("A recording of the first version counts its events, and none of its pictures is compared")
+  func firstVersion() throws {
+    let folder = try TemporaryFolder()
+    var session = try RecordedSession(in: folder, model: Scene(size: Size(width: 120, height: 40)).model)
+    let event = CacheEvent(time: Scene.start, request: RequestID(1), key: "a", kind: .requestBegan(.get))
+    session.send(.events([event], lost: 0))
+    session.show()
+    _ = try session.opened()
+    var text = try String(contentsOfFile: session.path, encoding: .utf8)
+    text = text.replacing("\"version\":2", with: "\"version\":1").replacing("],0,null]}", with: "],0]}")
+      .replacing("\"recent\":false,", with: "")
+    let old = try Recording(Array(text.utf8), file: "old.rec")
+    #expect(old.pictures.allSatisfy { $0.checksum == nil })
+    var playback = Playback(old)
+    playback.go(to: .max)
+    #expect(playback.failure == nil)
+    #expect(playback.model.live.requests.count.requests == 1)
   }
 }

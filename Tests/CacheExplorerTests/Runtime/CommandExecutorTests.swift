@@ -159,4 +159,70 @@ struct CommandExecutorTests {
     task.cancel()
     #expect(await task.value.requests <= 1)
   }
+
+  /// Memory of at most a hundred bytes over a disk.
+  private func twoLevels(_ folder: borrowing TemporaryFolder, buffer: EventBuffer) async throws -> LiveCache {
+    let configuration = try ConfigurationReader.read(
+      "levels:\n  - memory: { capacity: 100 B }\n  - disk: { directory: d }\n", file: "c.yaml",
+      folder: folder.url.path())
+    return try await CacheBuilder.build(configuration, file: "c.yaml", observers: [buffer])
+  }
+
+  @Test("del names every level that held the key, and the disk's line in the log has the number of the call")
+  func deletesEverywhere() async throws {
+    let folder = try TemporaryFolder()
+    let buffer = EventBuffer()
+    let live = try await twoLevels(folder, buffer: buffer)
+    let executor = CommandExecutor(live: live)
+    _ = await executor.set("a", to: .text("small"), timeToLive: nil, level: nil)
+    let result = await executor.delete("a")
+    #expect(result.note == "removed from memory, disk")
+    #expect(await executor.delete("a").note == "it was in no level")
+    try await live.close()
+    let removals = buffer.drain().events.filter { if case .removed(.removed, _) = $0.kind { true } else { false } }
+    #expect(Set(removals.map(\.level)) == ["memory", "disk"])
+    #expect(removals.count == 2)
+    #expect(removals.allSatisfy { $0.request != nil && $0.request == removals[0].request })
+  }
+
+  @Test("A value is shown from whichever level holds it, also if the first one has let go of it")
+  func looksBelow() async throws {
+    let folder = try TemporaryFolder()
+    let live = try await twoLevels(folder, buffer: EventBuffer())
+    try await live.cache.set(Data("small".utf8), forKey: "a")
+    try await live.level(named: "memory")?.level.remove("a")
+    let sight = await live.sight(of: "a", from: "memory")
+    #expect(sight.level == "disk")
+    #expect(sight.content == .bytes(Array("small".utf8), of: 5))
+    #expect(await live.sight(of: "b", from: "memory").content == .absent)
+    try await live.close()
+  }
+
+  @Test("A value that is larger than a level is stored in the others, which set, the list and the cause of a miss say")
+  func tooLarge() async throws {
+    let folder = try TemporaryFolder()
+    let buffer = EventBuffer()
+    let live = try await twoLevels(folder, buffer: buffer)
+    let executor = CommandExecutor(live: live)
+    let large = Command.ValueSource.text(String(repeating: "x", count: 300))
+    let set = await executor.set("a", to: large, timeToLive: nil, level: nil)
+    #expect(set.note == "stored in disk; larger than memory, which keeps nothing of it")
+    let alone = await executor.set("a", to: large, timeToLive: nil, level: "memory")
+    #expect(alone.note == "stored nowhere: larger than memory, which keeps nothing of it")
+    let get = await executor.get("a", level: nil)
+    #expect(get.level == "disk")
+    #expect(get.note == nil)
+    let levels = [LevelRow(name: "memory", kind: "memory"), LevelRow(name: "disk", kind: "disk")]
+    var scene = Scene(size: Size(width: 120, height: 40), levels: levels)
+    let events = buffer.drain().events
+    scene.send(.events(events, lost: 0))
+    #expect(scene.model.live.entries.row("a")?.presence.map { $0 != nil } == [false, true])
+    let request = try #require(events.last { if case .miss = $0.kind { true } else { false } }?.request)
+    let step = try #require(scene.model.live.calls[request]?.steps.first)
+    let cause = try #require(step.cause)
+    #expect(
+      CauseText.sentence(cause, at: step.place, key: "a", scene.model)
+        == "MEMORY missed because the value is larger than the level")
+    try await live.close()
+  }
 }

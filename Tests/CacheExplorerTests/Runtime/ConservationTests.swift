@@ -44,7 +44,7 @@ struct ConservationTests {
         let part = Array(batch.events[start..<min(start + 7, batch.events.count)])
         _ = update(&model, .events(part, lost: start == 0 ? batch.lost : 0))
         looks += 1
-        if let fault = Conservation.faultOfRealTraffic(in: model.live) {
+        if let fault = Conservation.fault(in: model.live) {
           Issue.record("after \(model.live.eventCount) events: \(fault)")
           isOver = true
           break
@@ -52,11 +52,11 @@ struct ConservationTests {
       }
     }
     await running.value
-    #expect(Conservation.faultOfRealTraffic(in: model.live) == nil)
+    #expect(Conservation.fault(in: model.live) == nil)
     #expect(looks > 0)
     if capacity > 10_000, model.live.lost == 0 {
-      #expect(model.live.requests.reads.requests == 3_000)
-      #expect(model.live.requests.reads.pending == 0)
+      #expect(model.live.requests.count.requests == 3_000)
+      #expect(model.live.requests.count.pending == 0)
       #expect(model.live.traffic.allSatisfy { $0.pending == 0 })
       // What the screen counted from events is what the engine counted.
       for (level, traffic) in zip(model.live.levels, model.live.traffic) {

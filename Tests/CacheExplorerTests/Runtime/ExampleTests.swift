@@ -6,6 +6,15 @@ import Testing
 
 @testable import CacheExplorer
 
+/// Tells whether anything happens.
+private final class EventCount: CacheObserver {
+  private let number = Atomic(0)
+
+  var count: Int { number.load(ordering: .relaxed) }
+
+  func record(_ event: CacheEvent) { number.add(1, ordering: .relaxed) }
+}
+
 /// The examples and demos under their own workloads, on a clock that runs as fast as they do.
 @Suite(.timeLimit(.minutes(10))) struct ExampleTests {
   private let clock = ManualClock()
@@ -22,8 +31,9 @@ import Testing
     let configuration = try read(folder)
     let request = try #require(configuration.workload)
     var workload = try Workload(request)
-    let live = try await CacheBuilder.build(configuration, file: "example", clock: clock)
-    let hand = hand(of: live, by: .milliseconds(20))
+    let events = EventCount()
+    let live = try await CacheBuilder.build(configuration, file: "example", clock: clock, observers: [events])
+    let hand = hand(of: events, by: .milliseconds(20))
     for _ in 0..<rounds {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<count {
@@ -46,17 +56,15 @@ import Testing
   ///
   /// On a machine with much to do a request takes its steps turn by turn. Time stands still meanwhile: otherwise minutes
   /// would pass between two requests.
-  private func hand(of live: LiveCache, by step: Duration) -> Task<Void, Never> {
+  private func hand(of events: EventCount, by step: Duration) -> Task<Void, Never> {
     Task { [clock] in
-      var steps = 0
       while !Task.isCancelled {
         await clock.waitForSleepers()
-        var before = -1
+        var (steps, before) = (0, -1)
         while steps != before {
           before = steps
           await Task.yield()
-          let snapshot = live.statistics.snapshot
-          steps = snapshot.levels.values.reduce(snapshot.requests) { $0 + $1.lookups }
+          steps = events.count
         }
         clock.advance(by: step)
       }
@@ -113,7 +121,9 @@ import Testing
     let steps = try demo.steps()
     let pace = AdjustableClock(clock)
     // By this clock hits take no time at all, of which nobody can have a share.
-    let live = try await CacheBuilder.build(configuration, file: "demo", clock: pace, whatIfShare: 1)
+    let events = EventCount()
+    let live = try await CacheBuilder.build(
+      configuration, file: "demo", clock: pace, observers: [events], whatIfShare: 1)
     let interpreter = Interpreter(live: live, mode: .interactive)
     if let workload = configuration.workload { _ = await interpreter.run(.run(workload)) }
     let results = Mutex<[CommandResult]>([])
@@ -124,7 +134,7 @@ import Testing
         results.withLock { $0.append(result) }
       }
     }
-    let hand = hand(of: live, by: .milliseconds(5))
+    let hand = hand(of: events, by: .milliseconds(5))
     await play.value
     await interpreter.stopWorkload()
     hand.cancel()

@@ -98,7 +98,8 @@ struct ExpectingTests {
     clock.advance(by: .milliseconds(40))
     await reads.value
     _ = try await live.cache.get("a")
-    #expect(live.calls.count.joined == 3)
+    #expect(live.statistics.snapshot.joined == 3)
+    #expect(live.statistics.snapshot.served == ["memory": 1, "origin": 1])
     let report = try report("hit >= 50%", of: live)
     #expect(report.actual == 0.5)
     #expect(report.source == "hits: 1 of 2 reads that ended (3 joined)")

@@ -7,7 +7,8 @@ struct FormatTests {
     "Latencies read as a person says them",
     arguments: [
       (0, "0ns"), (640, "640ns"), (18_000, "18µs"), (4_250, "4.3µs"), (310_000, "310µs"), (1_140_000, "1.1ms"),
-      (9_800_000, "9.8ms"), (82_000_000, "82ms"), (999_999_999, "1s"), (2_900_000_000, "2.9s"),
+      (9_800_000, "9.8ms"), (82_000_000, "82ms"), (999_999_999, "1s"), (999_700, "1ms"),
+      (999_499, "999µs"), (999_700_000, "1s"), (999, "999ns"), (1_000, "1µs"), (2_900_000_000, "2.9s"),
       (48_000_000_000, "48s"), (240_000_000_000, "4m"), (7_200_000_000_000, "2h"), (-5, "0ns"),
     ] as [(Int64, String)])
   func latency(nanoseconds: Int64, text: String) {
@@ -62,22 +63,26 @@ struct FormatTests {
       [0, 4, 9, 10, 19, 59, 60, 99, 119, 120, 7_200].map { Format.age(seconds: $0) }
         == ["<5s", "<5s", "5s", "10s", "10s", "50s", "1m", "1m", "1m", "2m", "2h"])
     #expect(
-      [0, 1, 10, 11, 15, 16, 20, 21, 26, 61, 119, 120, 121, 180, 600, 601, 6_000, .max].map {
+      [0, 1, 17, 20, 21, 25, 26, 61, 119, 121, 180, 301, 600, 601, 5_300, 6_000, 7_200, 40_000, 432_000, .max].map {
         Format.timeLeft(seconds: $0)
       }
         == [
-          "0s", "1s", "10s", "15s", "15s", "20s", "20s", "30s", "30s", "70s", "120s", "120s", "3m", "3m", "10m", "11m",
-          "2h",
-          Format.span(seconds: .max),
+          "0s", "1s", "17s", "20s", "22s", "26s", "26s", "65s", "120s", "130s", "180s", "330s", "10m", "11m", "89m",
+          "1.7h", "2h", "12h", "5d", Format.span(seconds: .max),
         ])
   }
 
-  @Test("What is left is never shown as less than it is, nor as much more")
+  @Test("What is left is never shown as less than it is, nor as a tenth more")
   func honest() {
-    for seconds: Int64 in 0...10_000 {
+    for seconds in Array(0...10_000) + stride(from: 10_000, to: 3_000_000, by: 997) as [Int64] {
       let shown = Format.steppedTimeLeft(seconds: seconds)
       #expect(shown >= seconds)
-      #expect(shown - seconds < max(1, seconds) || shown - seconds < 10)
+      #expect((shown - seconds) * 10 <= seconds)
+      // What is written says just that, to the second.
+      let text = Format.timeLeft(seconds: seconds)
+      let unit: Double = ["s": 1, "m": 60, "h": 3_600, "d": 86_400][text.last ?? "s"] ?? 0
+      #expect(abs((Double(text.dropLast()) ?? -1) * unit - Double(shown)) < 0.5, "\(seconds): \(text)")
+      #expect(text.count <= 5)
     }
   }
 }

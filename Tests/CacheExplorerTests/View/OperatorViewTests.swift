@@ -75,7 +75,7 @@ private let boxesShown = #"""
   │ hit    0.0%  ···············   0/s │══0═▶┤  ╭────────────────────────────╮  ╭────────────────────────────╮  ┌ 2 DISK ───────────────────── 4 MiB ┐ ╮     ╭────────────────────────────╮  ┌ 3 API ────┐
   │ miss   100%  ██▆············   0/s │     │  │ stale for 6s, …  ≈ 1 stale │═▶│ expires after 5s           │═▶│ hit    0.0%  ···············   0/s │ │══0═▶│ pool   5 callers on 1 load │═▶│ 0/s ····· │
   │ p50 20µs  p99 20µs  max 20µs       │     │  │                            │  │ keys v1/…                  │  │ miss   100%  ··█············   0/s │ │     │ retry ×3     2 tried again │  │ 1 load    │
-  │ used ████████████████░░░░░░░░ 67%  │◀──0─│  │                            │  │ values gzip › base64       │  │ p50 88µs  p99 88µs  max 90µs       │ │     │ breaker  ✕ OPEN, trial 18s │  │ p50 —     │
+  │ used ████████████████░░░░░░░░ 67%  │◀──0─│  │                            │  │ values gzip › base64       │  │ p50 90µs  p99 90µs  max 90µs       │ │     │ breaker  ✕ OPEN, trial 18s │  │ p50 —     │
   │ 12 keys  evict 0/s  expire 0/s     │     │  │                            │◀─│                            │◀─│ used —                             │ │◀──0─│ timeout 2s     1 timed out │◀─│ p99 —     │
   └ misses: absent 12 ─────────────────┘     │  │                            │  │                            │  │ evict 0/s  expire 0/s  sets 0      │ │     │ cap        2/2 run, 4 wait │  │ err —     │
                                              │  ╰────────────────────────────╯  ╰────────────────────────────╯  └ ≈ stale 1 · misses: expired 1 ─────┘ ╯     ╰────────────────────────────╯  └───────────┘
@@ -112,7 +112,7 @@ private let treeShown = #"""
      ◇ prefix img:  0/s
      └ stale for 6s, if error 1m  ≈ 1 stale  ⟳ 1 refreshing  2 refreshed  1 failed
        ├ expires after 5s › keys v1/… › values gzip › base64
-   2   │ └ DISK    ≈1    0.0      0 ··········   88µs   88µs —                   —    0/s
+   2   │ └ DISK    ≈1    0.0      0 ··········   90µs   90µs —                   —    0/s
        └ pool ×5 › retry ×2 › breaker ✕ OPEN 18s › timeout ×1 › cap 2/2 +4
    3     └ api             —      0 ··········      —      — err —               —      —
      ◇ else  —
@@ -130,7 +130,7 @@ private let narrowShown = #"""
      ◇ prefix img:  0/s
      └ stale for 6s, if error 1m  ≈ 1 stale  ⟳ 1 refreshing  2 refreshed
        ├ expires after 5s › keys v1/… › values gzip › base64
-   2   │ └ DISK    ≈1    0.0      0   88µs   88µs —                   —    0/s
+   2   │ └ DISK    ≈1    0.0      0   90µs   90µs —                   —    0/s
        └ pool ×5 › retry ×2 › breaker ✕ OPEN 18s › timeout ×1 › cap 2/2 +4
    3     └ api             —      0      —      — err —               —      —
      ◇ else  —
@@ -158,7 +158,7 @@ private let fullShown = #"""
        ├ expires after 5s
        │ └ keys v1/…
        │   └ values gzip › base64
-   2   │     └ DISK      ≈1    0.0      0 ··········   88µs   88µs —                   —    0/s
+   2   │     └ DISK      ≈1    0.0      0 ··········   90µs   90µs —                   —    0/s
        └ pool               5 callers on 1 load  1 joined
          └ retry ×3         2 tried again
            └ breaker at 3   ✕ OPEN, trial 18s  opened ×1
@@ -182,7 +182,7 @@ private let leastShown = #"""
      ◇ prefix img:  0/s
      └ stale for 6s, if error…  ≈ 1 stale
        ├ expires › keys › values
-   2   │ └ DISK      0.0      0   88µs
+   2   │ └ DISK      0.0      0   90µs
        └ pool › retry › breaker ✕ OPEN 1…
      … 6 more rows: enlarge the window
    : types a command   get KEY · set KEY …

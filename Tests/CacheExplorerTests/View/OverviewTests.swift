@@ -83,7 +83,7 @@ struct OverviewTests {
 }
 
 private let wide = #"""
-   CacheExplorer  demo.yaml  ● LIVE   3 req/s   hit 91.9% of 111   in flight 1   lost 0                  12:03:23  ?:help
+   CacheExplorer  demo.yaml  ● LIVE   3 req/s   hit 91.9% of 111, 5 s 100%   in flight 1   lost 0        12:03:23  ?:help
   ┌ 1 MEMORY ──────────────────── LRU 64 MiB ┐     ┌ 2 DISK ───────────────────────── 256 MiB ┐     ┌ ORIGIN ────────────┐
   │ hit   75.2%  ▇█▄▄▆▇█▄▄▆▇█▄▄▆▇█▲▂·· 2.4/s │═0.6▶│ hit   63.0%  ██·████·████·████·█·· 0.6/s │══0═▶│ 0/s ·············█ │
   │ miss  24.8%  ▂▂·▂▂▂▂·▂▂▂▂·▂▂▂▂▲▂·▂ 0.6/s │     │ miss  37.0%  ····················█   0/s │     │ 10 loads           │
@@ -95,11 +95,11 @@ private let wide = #"""
   ┌ Entries 1–9 of 9 ───────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ In flight 1 ─────────── 3 callers joined ┐
   │ KEY                   M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ KEY             AT      WAIT ELAPSED     │
   │▸user:42               ● ◐   4.1 KiB   20s  ██████████  60s      19  <5s  ││ img:logo        origin  ×4   ████ 412ms! │
-  │ user:9113             ● ●   4.1 KiB   20s  ██████████  60s      18  <5s  ││                                          │
-  │ feed:home?page=1      ● ●   4.1 KiB   20s  ██████████  60s      17  <5s  ││                                          │
-  │ i18n/日本語           ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │└──────────────────────────────────────────┘
+  │ user:9113             ● ●   4.1 KiB   20s  █████████▌  55s      18  <5s  ││                                          │
+  │ feed:home?page=1      ● ●   4.1 KiB   20s  █████████▌  55s      17  <5s  ││                                          │
+  │ i18n/日本語           ● ●   4.1 KiB   20s  █████████▌  55s      16  <5s  │└──────────────────────────────────────────┘
   │ key\e[2J\u{202e}      ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │┌ Latency ──────────── since start · log x ┐
-  │ search:"swift"        ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  ││       100n 10µ   1m   100m      p50   p99│
+  │ search:"swift"        ● ●   4.1 KiB   20s  █████████▌  55s      16  <5s  ││       100n 10µ   1m   100m      p50   p99│
   │ img:hero@2x           ● ●   1.9 MiB   20s  ██████████  10m       0  20s  ││MEMORY       █                  18µs  18µs│
   │ cfg/flags             ● ●     9 KiB   20s  no expiry             0  20s  ││DISK              █            1.1ms 1.1ms│
   │ session:7f3a9e…12aa91 ✕ ✕     212 B   20s  expired <5s           0  20s  ││origin                 █        82ms  82ms│
@@ -135,11 +135,11 @@ private let smallOverview = #"""
   ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
   │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
   │▸user:42                   ● ◐   4.1 KiB   20s  ██████████  60s      19  <5s  │
-  │ user:9113                 ● ●   4.1 KiB   20s  ██████████  60s      18  <5s  │
-  │ feed:home?page=1          ● ●   4.1 KiB   20s  ██████████  60s      17  <5s  │
-  │ i18n/日本語               ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ user:9113                 ● ●   4.1 KiB   20s  █████████▌  55s      18  <5s  │
+  │ feed:home?page=1          ● ●   4.1 KiB   20s  █████████▌  55s      17  <5s  │
+  │ i18n/日本語               ● ●   4.1 KiB   20s  █████████▌  55s      16  <5s  │
   │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
-  │ search:"swift"            ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ search:"swift"            ● ●   4.1 KiB   20s  █████████▌  55s      16  <5s  │
   └──────────────────────────────────────────────────────────────────────────────┘
   ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
   │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │
@@ -229,11 +229,11 @@ private let command = #"""
   ┌ Entries 1–6 of 9 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
   │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
   │▸user:42                   ● ◐   4.1 KiB   20s  ██████████  60s      19  <5s  │
-  │ user:9113                 ● ●   4.1 KiB   20s  ██████████  60s      18  <5s  │
-  │ feed:home?page=1          ● ●   4.1 KiB   20s  ██████████  60s      17  <5s  │
-  │ i18n/日本語               ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ user:9113                 ● ●   4.1 KiB   20s  █████████▌  55s      18  <5s  │
+  │ feed:home?page=1          ● ●   4.1 KiB   20s  █████████▌  55s      17  <5s  │
+  │ i18n/日本語               ● ●   4.1 KiB   20s  █████████▌  55s      16  <5s  │
   │ key\e[2J\u{202e}          ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
-  │ search:"swift"            ● ●   4.1 KiB   20s  ██████████  60s      16  <5s  │
+  │ search:"swift"            ● ●   4.1 KiB   20s  █████████▌  55s      16  <5s  │
   └──────────────────────────────────────────────────────────────────────────────┘
   ┌ [Log] In flight Latency ──────────────────────────────── ≥ debug · following ┐
   │ 20.000 ERROR origin   timed out: img:logo after 3 attempts (2.9 s)      #102 │

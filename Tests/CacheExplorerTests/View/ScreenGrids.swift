@@ -8,7 +8,7 @@ enum ScreenGrids {
      2 DISK           18.2    1.2  1.1ms
        pool         2 joined
        └ cap        3/3 run  1 had to wait
-         └ origin        —    0.4   82ms
+         └ origin        —    0.4   84ms
      served by M 0.0 D 25.0 o 75.0
 
      the workload zipf runs: quit? y/N
@@ -20,12 +20,12 @@ enum ScreenGrids {
      2 DISK              18.2    1.2  1.1ms  1.1ms ▏░░░░░░░░   0%      6    0/s
        pool            2 joined
        └ cap           3/3 run  1 had to wait
-         └ origin           —    0.4   82ms   82ms err 14.3%           —      —
+         └ origin           —    0.4   84ms  150ms err 14.3%           —      —
      served by M 0.0 D 25.0 █████▌ o 75.0 ████████████████▌   joined 2  failed 1
     ┌ Entries 1–5 of 6 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-    │▸user:42                   ● ●   4.1 KiB   30s  ██████████  30s       1  5s   │
-    │ feed:home                 ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  │
+    │▸user:42                   ● ●   4.1 KiB   30s  █████████░  26s       1  5s   │
+    │ feed:home                 ● ●   4.1 KiB   30s  █████████░  26s       1  <5s  │
     │ user:9113                 ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
     │ i18n/日本語               ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
     │ key\e[2J                  ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
@@ -40,7 +40,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Config120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────────────── no warnings · r reloads ┐
     │ memory                                                                                                  demo.yaml:3  │
     │   capacity        1 MiB                                                                                 demo.yaml:3  │
@@ -82,7 +82,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Config200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                                                                                                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────── no warnings · r reloads ┐┌ Inspector ───────────────────────────────────────────────────────────────────────────┐
     │ memory                                                                                          demo.yaml:3  ││ no request is known for the chosen row; Tab and the arrows choose                    │
     │   capacity        1 MiB                                                                         demo.yaml:3  ││                                                                                      │
@@ -182,15 +182,15 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Entries120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────────────────────────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                                                               M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-    │▸user:42                                                           ● ●   4.1 KiB   30s  ██████████  30s       1  5s   │
-    │ feed:home                                                         ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  │
+    │▸user:42                                                           ● ●   4.1 KiB   30s  █████████░  26s       1  5s   │
+    │ feed:home                                                         ● ●   4.1 KiB   30s  █████████░  26s       1  <5s  │
     │ user:9113                                                         ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
     │ i18n/日本語                                                       ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
     │ key\e[2J                                                          ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
-    │ thumb:903                                                         ● ●   4.1 KiB   <5s  ██████████  30s       0  <5s  │
+    │ thumb:903                                                         ● ●   4.1 KiB   <5s  █████████▌  28s       0  <5s  │
     │                                                                                                                      │
     │                                                                                                                      │
     │                                                                                                                      │
@@ -224,15 +224,15 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Entries200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                                                                                                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────────────────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ Request #6  get user:42 ───────────────────────────────────────────────── ↵ inspects ┐
     │ KEY                                                       M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ hit DISK                                                                             │
-    │▸user:42                                                   ● ●   4.1 KiB   30s  ██████████  30s       1  5s   ││ 4.1 KiB · total 570µs · TTL 9m · 12:03:31.416                                        │
-    │ feed:home                                                 ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  ││                       0                         285µs                         570µs  │
+    │▸user:42                                                   ● ●   4.1 KiB   30s  █████████░  26s       1  5s   ││ 4.1 KiB · total 570µs · TTL 9m · 12:03:31.416                                        │
+    │ feed:home                                                 ● ●   4.1 KiB   30s  █████████░  26s       1  <5s  ││                       0                         285µs                         570µs  │
     │ user:9113                                                 ✕ ●   4.1 KiB   30s  expired 5s            0  30s  ││ MEMORY      ○ expired █▉ 20µs                                                        │
     │ i18n/日本語                                               ✕ ●   4.1 KiB   30s  expired 5s            0  30s  ││ DISK        ● hit      ██████████████████████████████████████████▊ 460µs             │
     │ key\e[2J                                                  ✕ ●   4.1 KiB   30s  expired 5s            0  30s  ││ MEMORY      fill                                                  ████████▍ 90µs     │
-    │ thumb:903                                                 ● ●   4.1 KiB   <5s  ██████████  30s       0  <5s  ││ why: MEMORY missed because its copy expired 12:03:30 (ttl 30s); see event 63         │
+    │ thumb:903                                                 ● ●   4.1 KiB   <5s  █████████▌  28s       0  <5s  ││ why: MEMORY missed because its copy expired 12:03:30 (ttl 30s); see event 63         │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
@@ -289,8 +289,8 @@ enum ScreenGrids {
      demo.yaml  ● LIVE     12:03:36  ?:help
     ┌ Entries 1–5 of 6 ──────── sort HITS▼ ┐
     │ KEY            MD  TTL LEFT     LAST │
-    │▸user:42        ●●  █████  30s   5s   │
-    │ feed:home      ●●  █████  30s   <5s  │
+    │▸user:42        ●●  ████▌  26s   5s   │
+    │ feed:home      ●●  ████▌  26s   <5s  │
     │ user:9113      ✕●  expired 5s   30s  │
     │ i18n/日本語    ✕●  expired 5s   30s  │
     │ key\e[2J       ✕●  expired 5s   30s  │
@@ -301,12 +301,12 @@ enum ScreenGrids {
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
-    │▸user:42                   ● ●   4.1 KiB   30s  ██████████  30s       1  5s   │
-    │ feed:home                 ● ●   4.1 KiB   30s  ██████████  30s       1  <5s  │
+    │▸user:42                   ● ●   4.1 KiB   30s  █████████░  26s       1  5s   │
+    │ feed:home                 ● ●   4.1 KiB   30s  █████████░  26s       1  <5s  │
     │ user:9113                 ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
     │ i18n/日本語               ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
     │ key\e[2J                  ✕ ●   4.1 KiB   30s  expired 5s            0  30s  │
-    │ thumb:903                 ● ●   4.1 KiB   <5s  ██████████  30s       0  <5s  │
+    │ thumb:903                 ● ●   4.1 KiB   <5s  █████████▌  28s       0  <5s  │
     │                                                                              │
     │                                                                              │
     │                                                                              │
@@ -324,7 +324,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Latency120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ Latency · all ─────────────────────────────────────────────────── a: all · since start · log x, log counts · ↵ worst ┐
     │ MEMORY         n 12  p50 18µs  p90 20µs  p99 20µs  p99.9 20µs  max 20µs  worst at 12:03:31 #6                        │
     │                              █                                                                                       │
@@ -344,15 +344,15 @@ enum ScreenGrids {
     │                                                █    █                                                                │
     │                                                █    █                                                                │
     │                                                █    █                                                                │
-    │ origin         n 6  p50 82ms  p90 82ms  p99 82ms  p99.9 82ms  max 82ms  worst at 12:03:00 #1                         │
+    │ origin         n 7  p50 84ms  p90 150ms  p99 150ms  p99.9 150ms  max 150ms  worst at 12:03:34 #11                    │
     │                                                                             █                                        │
     │                                                                             █                                        │
     │                                                                             █                                        │
     │                                                                             █                                        │
-    │                                                                             █                                        │
-    │                                                                             █                                        │
-    │                                                                             █                                        │
-    │                                                                             █                                        │
+    │                                                                             █  ▾ max                                 │
+    │                                                                             █  ▅                                     │
+    │                                                                             █  █                                     │
+    │                                                                             █  █                                     │
     │ 100n        1µ           10µ          100µ         1m           10m          100m         1s           10s           │
     │                                                                                                                      │
     │                                                                                                                      │
@@ -366,35 +366,35 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Latency200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                                                                                                  12:03:36  ?:help
-    ┌ Latency · all ─────────────────────────────────────────── a: all · since start · log x, log counts · ↵ worst ┐┌ Request #1  get user:42 ───────────────────────────────────────────────── ↵ inspects ┐
-    │ MEMORY         n 12  p50 18µs  p90 20µs  p99 20µs  p99.9 20µs  max 20µs  worst at 12:03:31 #6                ││ hit ORIGIN                                                                           │
-    │                            █                                                                                 ││ 4.1 KiB · total 83ms · 12:03:00.000                                                  │
-    │                            █                                                                                 ││                       0                         42ms                           83ms  │
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
+    ┌ Latency · all ─────────────────────────────────────────── a: all · since start · log x, log counts · ↵ worst ┐┌ Request #11  get img:logo ─────────────────────────────────────────────── ↵ inspects ┐
+    │ MEMORY         n 12  p50 18µs  p90 20µs  p99 20µs  p99.9 20µs  max 20µs  worst at 12:03:31 #6                ││ failed: no route to host                                                             │
+    │                            █                                                                                 ││ total 152ms · 12:03:34.413                                                           │
+    │                            █                                                                                 ││                       0                         76ms                          152ms  │
     │                            █                                                                                 ││ MEMORY      ○ miss    ▏ 18µs                                                         │
-    │                            █                                                                                 ││ DISK        ○ miss    ▊ 1.1ms                                                        │
-    │                            █                                                                                 ││ origin      ● hit     ████████████████████████████████████████████████████▏ 82ms     │
-    │                            █                                                                                 ││ DISK        fill                                                          ▏ 90µs     │
-    │                            █                                                                                 ││ MEMORY      fill                                                          ▏ 90µs     │
+    │                            █                                                                                 ││ DISK        ○ miss    ▍ 1.1ms                                                        │
+    │                            █                                                                                 ││ origin      ✕ failed  ████████████████████████████████████████████████████▎ 150ms    │
     │                            █                                                                                 ││ why: MEMORY missed because nobody has stored the key there since the start; see      │
-    │ DISK           n 11  p50 1.1ms  p90 1.1ms  p99 1.1ms  p99.9 1.1ms  max 1.1ms  worst at 12:03:00 #1           ││      event 3                                                                         │
-    │                                                 █                                                            ││ why: DISK missed because nobody has stored the key there since the start; see event  │
-    │                                                 █                                                            ││      5                                                                               │
+    │                            █                                                                                 ││      event 107                                                                       │
+    │                            █                                                                                 ││ why: DISK missed because nobody has stored the key there since the start; see event  │
+    │ DISK           n 11  p50 1.1ms  p90 1.1ms  p99 1.1ms  p99.9 1.1ms  max 1.1ms  worst at 12:03:00 #1           ││      109                                                                             │
+    │                                                 █                                                            ││ why: ORIGIN could not answer: no route to host; see event 112                        │
+    │                                                 █                                                            ││ why: it failed: no route to host; see event 114                                      │
     │                                                 █                                                            ││                                                                                      │
     │                                                 █                                                            ││                                                                                      │
     │                                             █   █                                                            ││                                                                                      │
     │                                             █   █                                                            ││                                                                                      │
     │                                             █   █                                                            ││                                                                                      │
     │                                             █   █                                                            ││                                                                                      │
-    │ origin         n 6  p50 82ms  p90 82ms  p99 82ms  p99.9 82ms  max 82ms  worst at 12:03:00 #1                 ││                                                                                      │
+    │ origin         n 7  p50 84ms  p90 150ms  p99 150ms  p99.9 150ms  max 150ms  worst at 12:03:34 #11            ││                                                                                      │
     │                                                                        █                                     ││                                                                                      │
     │                                                                        █                                     ││                                                                                      │
     │                                                                        █                                     ││                                                                                      │
     │                                                                        █                                     ││                                                                                      │
-    │                                                                        █                                     ││                                                                                      │
-    │                                                                        █                                     ││                                                                                      │
-    │                                                                        █                                     ││                                                                                      │
-    │                                                                        █                                     ││                                                                                      │
+    │                                                                        █  ▾ max                              ││                                                                                      │
+    │                                                                        █  ▅                                  ││                                                                                      │
+    │                                                                        █  █                                  ││                                                                                      │
+    │                                                                        █  █                                  ││                                                                                      │
     │ 100n        1µ          10µ         100µ        1m          10m         100m        1s          10s          ││                                                                                      │
     │                                                                                                              ││                                                                                      │
     │                                                                                                              ││                                                                                      │
@@ -432,7 +432,7 @@ enum ScreenGrids {
     ┌ Latency · all ───────── a: all · log ┐
     │ MEMORY n 12  p50 18µs  p90 20µs      │
     │ DISK   n 11  p50 1.1ms  p90 1.1ms    │
-    │ origin n 6  p50 82ms  p90 82ms       │
+    │ origin n 7  p50 84ms  p90 150ms      │
     │                                      │
     │                                      │
     │                                      │
@@ -454,19 +454,19 @@ enum ScreenGrids {
     │                                ▄  █                                          │
     │                                █  █                                          │
     │                                █  █                                          │
-    │ origin      n 6  p50 82ms  p90 82ms  p99 82ms  p99.9 82ms  max 82ms          │
+    │ origin      n 7  p50 84ms  p90 150ms  p99 150ms  p99.9 150ms  max 150ms      │
     │                                                  █                           │
     │                                                  █                           │
-    │                                                  █                           │
-    │                                                  █                           │
-    │                                                  █                           │
+    │                                                  █  ▾ max                    │
+    │                                                  █  ▅                        │
+    │                                                  █  █                        │
     │ 100n    1µ      10µ      100µ    1m       10m     100m     1s      10s       │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
      ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Log120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ Log ──────────────────────────────────────────────────────────────────────────────────────────── ≥ debug · following ┐
     │ 12:03:00.333 DEBUG memory   miss   key\e[2J (absent) 0.018 ms                                                     #5 │
     │ 12:03:00.334 DEBUG disk     miss   key\e[2J (absent) 1.140 ms                                                     #5 │
@@ -508,7 +508,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Log200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                                                                                                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
     ┌ Log ──────────────────────────────────────────────────────────────────────────────────── ≥ debug · following ┐┌ Request #12  get search:swift ─────────────────────────────────────────── ↵ inspects ┐
     │ 12:03:00.083 DEBUG disk     fill   user:42 cost=4200 0.090 ms                                             #1 ││ under way                                                                            │
     │ 12:03:00.083 DEBUG memory   fill   user:42 cost=4200 0.090 ms                                             #1 ││ total 3ms · 12:03:36.564                                                             │
@@ -608,7 +608,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Requests120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ Requests 1–12 of the last 12 ──────────────────────────── 12 requests: served 8 joined 2 failed 1 under way 1 lost 0 ┐
     │ REQUEST  BEGAN        WHAT   KEY                                             OUTCOME                            TOOK │
     │▸#12      12:03:36.564 get    search:swift                                    under way                          3ms… │
@@ -650,7 +650,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Requests200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                                                                                                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
     ┌ Requests 1–12 of the last 12 ──────────────────── 12 requests: served 8 joined 2 failed 1 under way 1 lost 0 ┐┌ Request #12  get search:swift ─────────────────────────────────────────── ↵ inspects ┐
     │ REQUEST  BEGAN        WHAT   KEY                                        OUTCOME                         TOOK ││ under way                                                                            │
     │▸#12      12:03:36.564 get    search:swift                               under way                       3ms… ││ total 3ms · 12:03:36.564                                                             │
@@ -776,49 +776,49 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "figures": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ 1 MEMORY ───┌ Figures · Levels and Entries ─────────────────────────────────────── ↓ more · Esc closes ┐ ┌ ORIGIN ───┐
-    │ hit    0.0% │ MEMORY hit rate (conditional)   0.0% = 0 / 12                                            │▶│ 0.4/s     │
+    │ hit    0.0% │ MEMORY hit rate (conditional)   0.0% = 0 / 12; last 5 s 0.0%                             │▶│ 0.4/s     │
     │ miss   100% │   is             hits of this level ÷ look-ups that reached this level and were answered;│ │ 7 loads   │
-    │ p50 18µs  p9│                  each look-up weighs the same                                            │ │ p50 82ms  │
-    │ used ▍░░░░░░│   unit           percent                                                                 │─│ p99 82ms  │
-    │ 5 keys  evic│   window         since the start                                                         │ │ err 14.3% │
-    └ misses: abse│   source         events hit ÷ (hit + miss + failed) of memory                            │ └ errors 1 ─┘
-     served by MEM│ MEMORY served by (global share)   0.0% = 0 / 8                                           │  failed 1
+    │ p50 18µs  p9│                  each look-up weighs the same                                            │ │ p50 84ms  │
+    │ used ▍░░░░░░│   unit           percent                                                                 │─│ p99 150ms │
+    │ 5 keys  evic│   window         since the start; with R the last 5 s                                    │ │ err 14.3% │
+    └ misses: abse│   source         the engine's counts hits ÷ answered of memory                           │ └ errors 1 ─┘
+     served by MEM│ MEMORY served by (global share)   0.0% = 0 / 8; last 5 s 0.0%                            │  failed 1
     ┌ Entries 1–6 │   is             reads answered by this level ÷ reads answered by any level; callers that│─────────────┐
     │ KEY         │                  joined a load are not in it                                             │ ELAPSED     │
     │▸user:42     │   unit           percent                                                                 │ ████ 3ms!   │
-    │ feed:home   │   window         since the start                                                         │             │
-    │ user:9113   │   source         ends of requests with a hit of memory                                   │             │
-    │ i18n/日本語 │ DISK hit rate (conditional)   18.2% = 2 / 11                                             │─────────────┘
+    │ feed:home   │   window         since the start; with R the last 5 s                                    │             │
+    │ user:9113   │   source         the engine's count served of memory                                     │             │
+    │ i18n/日本語 │ DISK hit rate (conditional)   18.2% = 2 / 11; last 5 s 33.3%                             │─────────────┘
     │ key\e[2J    │   is             hits of this level ÷ look-ups that reached this level and were answered;│tart · log x ┐
     │ thumb:903   │                  each look-up weighs the same                                            │    p50   p99│
     │             │   unit           percent                                                                 │   18µs  20µs│
-    │             │   window         since the start                                                         │  1.1ms 1.1ms│
-    │             │   source         events hit ÷ (hit + miss + failed) of disk                              │   82ms  82ms│
-    │             │ DISK served by (global share)   25.0% = 2 / 8                                            │             │
+    │             │   window         since the start; with R the last 5 s                                    │  1.1ms 1.1ms│
+    │             │   source         the engine's counts hits ÷ answered of disk                             │   84ms 150ms│
+    │             │ DISK served by (global share)   25.0% = 2 / 8; last 5 s 66.7%                            │             │
     │             │   is             reads answered by this level ÷ reads answered by any level; callers that│             │
     │             │                  joined a load are not in it                                             │             │
     │             │   unit           percent                                                                 │             │
-    │             │   window         since the start                                                         │             │
-    └─────────────│   source         ends of requests with a hit of disk                                     │─────────────┘
-    ┌ Log ────────│ ORIGIN served by (global share)   75.0% = 6 / 8                                          │ · following ┐
+    │             │   window         since the start; with R the last 5 s                                    │             │
+    └─────────────│   source         the engine's count served of disk                                       │─────────────┘
+    ┌ Log ────────│ ORIGIN served by (global share)   75.0% = 6 / 8; last 5 s 33.3%                          │ · following ┐
     │ 12:03:33.713│   is             reads answered by this level ÷ reads answered by any level; callers that│          #8 │
     │ 12:03:33.713│                  joined a load are not in it                                             │          #8 │
     │ 12:03:33.713│   unit           percent                                                                 │          #8 │
-    │ 12:03:34.413│   window         since the start                                                         │         #11 │
-    │ 12:03:34.414│   source         ends of requests with a hit of origin                                   │         #11 │
+    │ 12:03:34.413│   window         since the start; with R the last 5 s                                    │         #11 │
+    │ 12:03:34.414│   source         the engine's count served of origin                                     │         #11 │
     │ 12:03:34.414│ look-ups = hits + misses + refused + errors   12 · 12 · 7                                │         #11 │
-    │ 12:03:34.564│   is             every look-up ends as one of these, is cancelled, still pending, or its │         #11 │
-    │ 12:03:34.564│                  end was among lost events                                               │         #11 │
-    │ 12:03:36.564│   unit           look-ups                                                                │         #12 │
+    │ 12:03:34.564│   is             every look-up ends as one of these, is cancelled or still pending       │         #11 │
+    │ 12:03:34.564│   unit           look-ups                                                                │         #11 │
+    │ 12:03:36.564│   window         since the start                                                         │         #12 │
     └─────────────└──────────────────────────────────────────────────────────────────────────────────────────┘─────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
      ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "leader": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9   in flight 1   lost 0                  12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
     ┌ Requests 1–3 of the last 3 · /thumb ───────────────────── 12 requests: served 8 joined 2 failed 1 under way 1 lost 0 ┐
     │ REQUEST  BEGAN        WHAT   KEY                                             OUTCOME                            TOOK │
     │ #10      12:03:33.672 get    thumb:903                                       hit ORIGIN joined #8               42ms │

@@ -149,7 +149,7 @@ struct ScreensTests {
     #expect(scene.lines.contains { $0.contains("MEMORY") && $0.contains("n 12 ") })
     scene.type("a")
     scene.press(.enter)
-    #expect(scene.lines.contains { $0.contains("Request #1  get user:42") })
+    #expect(scene.lines.contains { $0.contains("Request #11  get img:logo") })
   }
 
   @Test("A reload shows what it would change and applies it only after a yes")
@@ -169,7 +169,7 @@ struct ScreensTests {
     #expect(scene.send(.input(.key(.character("y")))) == [.applyReload])
     scene.send(.replaced(Replacement(new, file: "demo.yaml")))
     #expect(scene.model.live.levels.map(\.name) == ["memory", "second", "disk", "origin"])
-    #expect(scene.model.live.requests.reads.requests == 0)
+    #expect(scene.model.live.requests.count.requests == 0)
     #expect(!scene.model.live.log.numbers.isEmpty)
     scene.send(.planned(.changes([])))
     #expect(scene.model.mode == .normal)

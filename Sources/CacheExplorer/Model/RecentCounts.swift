@@ -1,0 +1,42 @@
+import CacheEngine
+
+/// What can be added up.
+protocol Countable: Sendable {
+  init()
+  static func += (left: inout Self, right: Self)
+}
+
+extension CacheStatistics.Level: Countable {}
+extension CacheStatistics.Snapshot: Countable {}
+
+/// What was counted in the second under way and the few before it.
+struct RecentCounts<Counts: Countable>: Sendable {
+  /// How many seconds before the one under way.
+  static var window: Int64 { SecondRing.rateWindow }
+
+  /// The oldest first.
+  private var seconds: [(number: Int64, counts: Counts)] = []
+
+  mutating func add(_ counts: Counts, at time: CacheInstant) {
+    let number = SecondRing.number(of: time)
+    if let place = seconds.lastIndex(where: { $0.number <= number }) {
+      if seconds[place].number == number {
+        seconds[place].counts += counts
+      } else {
+        seconds.insert((number, counts), at: place + 1)
+      }
+    } else {
+      seconds.insert((number, counts), at: 0)
+    }
+    let end = seconds[seconds.count - 1].number
+    seconds.removeAll { end.subtractingReportingOverflow($0.number).partialValue > Self.window }
+  }
+
+  func sum(at now: CacheInstant) -> Counts {
+    let end = SecondRing.number(of: now)
+    return seconds.reduce(into: Counts()) { sum, second in
+      let (age, overflow) = end.subtractingReportingOverflow(second.number)
+      if !overflow, (0...Self.window).contains(age) { sum += second.counts }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import CacheEngine
+import CacheEngineTesting
+import Testing
+
+/// Counts that many threads make at once.
+struct CacheStatisticsTests {
+  @Test("Whatever many threads count at once is all counted, and adds up at every moment")
+  func exact() async {
+    let statistics = CacheStatistics()
+    let (tasks, each) = (8, 2_000)
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<tasks {
+        group.addTask {
+          for number in 0..<each { Self.read(UInt64(task * each + number), into: statistics) }
+        }
+      }
+      group.addTask {
+        for _ in 0..<50 {
+          let level = statistics.snapshot.levels["memory"] ?? .init()
+          #expect(level.lookups == level.answered + level.cancelled + level.pending)
+        }
+      }
+    }
+    let (counts, level) = (statistics.snapshot, statistics.snapshot.levels["memory"] ?? .init())
+    #expect(counts.requests == tasks * each)
+    #expect(counts.served == ["memory": tasks * each / 2])
+    #expect(counts.missed == tasks * each / 2)
+    #expect((level.hits, level.missed, level.pending) == (tasks * each / 2, tasks * each / 2, 0))
+    #expect(level.latency.count == UInt64(tasks * each))
+    #expect(level.latency.max == .microseconds(9))
+  }
+
+  /// Every second one is a hit.
+  private static func read(_ number: UInt64, into statistics: CacheStatistics) {
+    func tell(_ kind: CacheEvent.Kind, _ level: String?) {
+      statistics.record(
+        CacheEvent(time: CacheInstant(nanoseconds: 0), request: RequestID(number), level: level, key: "a", kind: kind))
+    }
+    let latency = Duration.microseconds(Int64(number % 10))
+    tell(.requestBegan(.get), nil)
+    tell(.lookupBegan, "memory")
+    tell(number % 2 == 0 ? .hit(cost: 1, deadline: nil, latency) : .miss(.absent, latency), "memory")
+    tell(.requestEnded(.get, number % 2 == 0 ? .hit(level: "memory") : .miss(.absent), latency), nil)
+  }
+
+  @Test("A read that joined another's load is served by nobody, on whatever thread it ends")
+  func joined() async throws {
+    let statistics = CacheStatistics()
+    let clock = ManualClock()
+    let gate = Gate()
+    let source = ScriptedLevel<String, Int>(name: "source") { _ in
+      try await gate.pass()
+      return .hit(Entry(1))
+    }
+    let cache = source.observed(as: "source", by: statistics, clock: clock).pooled(observer: statistics, clock: clock)
+      .traced(by: statistics, clock: clock)
+    let reads = (0..<5).map { _ in Task { try await cache.get("a") } }
+    while statistics.snapshot.pool.joined < 4 { await Task.yield() }
+    gate.open()
+    for read in reads { #expect(try await read.value == 1) }
+    let counts = statistics.snapshot
+    #expect(counts.served == ["source": 1])
+    #expect(counts.joined == 4)
+    #expect(counts.requests == 5 && counts.pending == 0)
+    // The next one reads for itself.
+    _ = try await cache.get("b")
+    #expect(statistics.snapshot.served == ["source": 2])
+  }
+
+  @Test("What came between two moments, added to the first, is the second")
+  func differences() {
+    let statistics = CacheStatistics()
+    for number in 0..<20 { Self.read(UInt64(number), into: statistics) }
+    statistics.record(event(.operated(.queued(running: 3, waiting: 2)), "cap"))
+    statistics.record(event(.operated(.circuit(.open)), "breaker"))
+    statistics.record(event(.removed(.evicted, cost: 1), "memory"))
+    let first = statistics.snapshot
+    #expect(first.since(first) == CacheStatistics.Snapshot())
+    #expect(first.since(CacheStatistics.Snapshot()) == first)
+    for number in 20..<31 { Self.read(UInt64(number), into: statistics) }
+    statistics.record(event(.operated(.released(running: 1, waiting: 0)), "cap"))
+    statistics.record(event(.operated(.circuit(.halfOpen)), "breaker"))
+    statistics.record(event(.removed(.evicted, cost: 1), "disk"))
+    statistics.record(event(.requestBegan(.set), nil))
+    let second = statistics.snapshot
+    let between = second.since(first)
+    #expect(between.requests == 11)
+    #expect(between.operators["cap"]?.running == -2)
+    #expect(between.operators["breaker"]?.circuit == .halfOpen)
+    var sum = first
+    sum += between
+    #expect(sum == second)
+  }
+
+  private func event(_ kind: CacheEvent.Kind, _ level: String?) -> CacheEvent {
+    CacheEvent(time: CacheInstant(nanoseconds: 7), level: level, key: "a", kind: kind)
+  }
+
+  @Test("The longest of a stretch of time is no longer than the upper end of its bucket")
+  func longest() {
+    var histogram = LatencyHistogram()
+    histogram.record(.seconds(2))
+    let earlier = histogram
+    histogram.record(.milliseconds(1))
+    let new = histogram.since(earlier)
+    #expect(new.count == 1)
+    #expect(new.max >= .milliseconds(1) && new.max < .microseconds(1_063))
+    histogram.record(.seconds(3))
+    #expect(histogram.since(earlier).max == .seconds(3))
+    #expect(histogram.since(histogram) == LatencyHistogram())
+  }
+
+  @Test("A share that is not a number has no percentile", arguments: [Double.nan, .signalingNaN])
+  func notANumber(share: Double) {
+    var histogram = LatencyHistogram()
+    histogram.record(.seconds(1))
+    #expect(histogram.percentile(share) == nil)
+    #expect(histogram.percentile(.infinity) == .seconds(1))
+    #expect(histogram.percentile(-.infinity) == .seconds(1))
+  }
+}

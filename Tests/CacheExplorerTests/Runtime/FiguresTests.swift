@@ -1,0 +1,151 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Testing
+
+@testable import CacheExplorer
+
+/// What the screen, `stats`, the JSON and `expect` say of the same requests.
+@MainActor
+@Suite(.timeLimit(.minutes(10))) struct FiguresTests {
+  private let clock = ManualClock()
+
+  @Test(
+    "Screen, JSON, text and expectations count every read, however many events the screen cannot take",
+    arguments: [20_000, 200_000])
+  func agree(perSecond: Int) async throws {
+    let seconds = 5
+    let configuration = try ConfigurationReader.read(
+      """
+      levels:
+        - memory: { count: 40, policy: lru }
+        - pooled: { origin: { latency: 0s, failures: 10%, size: 10 B, seed: 3 } }
+      """, file: "c.yaml", folder: "/")
+    let buffer = EventBuffer(capacity: 1_000)
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock, observers: [buffer])
+    let screen = RecordingScreen(size: Size(width: 120, height: 40))
+    let explorer = Explorer(
+      screen: screen, opened: OpenedCache(live: live), buffer: buffer,
+      model: Model(configuration, title: "c", now: clock.now))
+    explorer.prepare()
+    for second in 0...seconds {
+      if second < seconds { await Self.read(perSecond, live) }
+      let batch = buffer.drain()
+      explorer.show([
+        .tick(clock.now, wall: clock.timeSinceEpoch), .events(batch.events, lost: batch.lost),
+      ])
+      clock.advance(by: .seconds(1))
+    }
+    explorer.show([.tick(clock.now, wall: clock.timeSinceEpoch)])
+
+    let (shown, engine) = (explorer.model.live, live.statistics.snapshot)
+    #expect(shown.lost > 0)
+    #expect(engine.requests == seconds * perSecond)
+    #expect(engine.requests == engine.ended + engine.joined + engine.cancelled)
+    var whole = engine
+    (whole.levels, whole.operators) = ([:], [:])
+    #expect(shown.requests.count == whole)
+    for (level, traffic) in zip(shown.levels, shown.traffic) { #expect(traffic.count == engine.levels[level.name]) }
+    #expect(shown.operations[0] == engine.operators["pool"])
+    #expect(Conservation.fault(in: shown) == nil)
+    #expect(shown.traffic[0].seconds.last(9, at: shown.now).reduce(0) { $0 + Int($1.asked) } == seconds * perSecond)
+
+    let header = try #require(screen.shown.last?.lines.first)
+    #expect(header.contains("of \(Format.count(engine.ended))"), "\(header)")
+    let rate = shown.requests.seconds.rate(at: shown.now.advanced(by: .seconds(-1))) { $0.asked }
+    #expect(rate == Double(perSecond))
+
+    let json = try #require(
+      JSONSerialization.jsonObject(with: Data(live.statisticsJSON.utf8)) as? [String: Any])
+    #expect(json["requests"] as? Int == engine.requests)
+    #expect(json["served"] as? [String: Int] == engine.served)
+    #expect(json["joined"] as? Int == engine.joined)
+    let levels = try #require(json["levels"] as? [[String: Any]])
+    for level in levels {
+      let count = try #require(engine.levels[level["name"] as? String ?? ""])
+      #expect(level["lookups"] as? Int == count.lookups)
+      #expect(level["hits"] as? Int == count.hits)
+      #expect(level["errors"] as? Int == count.errors)
+      #expect(level["writeErrors"] as? Int == count.writeErrors)
+      #expect((level["misses"] as? [String: Int])?.values.reduce(0, +) ?? 0 == count.missed)
+    }
+    #expect(live.summary.contains("memory: \(perSecond * seconds) lookups"))
+    let memory = try #require(engine.levels["memory"])
+    for text in [
+      "requests == \(engine.requests)", "errors == \(engine.failed)", "memory.hits == \(memory.hits)",
+      "memory.misses == \(memory.missed)", "origin.errors == \(engine.levels["origin"]?.errors ?? 0)",
+      "pool.executions == \(engine.pool.executions)",
+    ] {
+      let report = try live.measure(Expectation(text))
+      #expect(report.holds, "\(report.sentence)")
+    }
+    try await live.close()
+  }
+
+  /// Four clients, whose keys are mostly among those that memory holds.
+  @concurrent
+  private nonisolated static func read(_ count: Int, _ live: LiveCache) async {
+    await withTaskGroup(of: Void.self) { group in
+      for client in 0..<4 {
+        group.addTask {
+          for number in 0..<count / 4 {
+            let key = number % 100 == 0 ? "rare:\(number + client)" : "key:\(number % 20)"
+            _ = try? await live.cache.get(key)
+          }
+        }
+      }
+    }
+  }
+
+  @Test("After an outage the last seconds are well again, while the time since the start is not")
+  func outage() throws {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    func ask(_ kind: CacheEvent.Kind, _ outcome: CacheEvent.Outcome) {
+      let request = scene.nextRequest()
+      scene.event(.requestBegan(.get), key: "a", request: request)
+      scene.event(.lookupBegan, level: "origin", key: "a", request: request)
+      scene.event(kind, level: "origin", key: "a", request: request)
+      scene.event(.requestEnded(.get, outcome, .seconds(3)), key: "a", request: request)
+    }
+    for _ in 0..<10 {
+      ask(.failed(.get, "down", .seconds(3)), .failed("down"))
+      scene.pass(.seconds(1))
+    }
+    for _ in 0..<8 {
+      ask(.hit(cost: 1, deadline: nil, .milliseconds(4)), .hit(level: "origin"))
+      scene.pass(.seconds(1))
+    }
+    let origin = scene.model.live.traffic[2]
+    #expect(origin.errors == 10 && origin.recent(at: scene.now).errors == 0)
+    #expect(scene.lines.contains { $0.contains("err 55.6%  5 s 0.0%") })
+    #expect(scene.lines[0].contains("hit 0.0% of 18, 5 s 0.0%"))
+    #expect(scene.lines.contains { $0.contains("served by") && $0.contains("failed 10") })
+    scene.press(.character("R"))
+    #expect(scene.lines.contains { $0.contains("last 5 s by") && !$0.contains("failed") })
+    #expect(scene.lines.contains { $0.contains("p99 4ms") && !$0.contains("p99 3s") })
+    #expect(scene.lines.contains { $0.contains("Latency") && $0.contains("last 5 s · log x") })
+    #expect(!scene.lines.contains { $0.contains("errors 10") })
+    scene.press(.character("R"))
+    #expect(scene.lines.contains { $0.contains("errors 10") })
+  }
+
+  @Test("What failed is drawn as a failure, and what joined as joined")
+  func colours() throws {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    for (number, outcome) in [CacheEvent.Outcome.failed("down"), .hit(level: "memory"), .miss(.absent)].enumerated() {
+      let request = RequestID(UInt64(number))
+      scene.event(.requestBegan(.get), key: "a", request: request)
+      if number == 1 { scene.event(.flightJoined(callers: 2), level: "pool", key: "a", request: request) }
+      scene.event(.requestEnded(.get, outcome, .zero), key: "a", request: request)
+    }
+    scene.read("b", from: 0)
+    var canvas = Canvas(scene.model.size)
+    view(scene.model, on: &canvas)
+    let row = try #require(canvas.lines.firstIndex { $0.hasPrefix(" served by") })
+    for (word, style) in [("failed", Style.error), ("joined", .join), ("missed", .miss)] {
+      let place = try #require(canvas.lines[row].range(of: word))
+      let column = DisplayText(String(canvas.lines[row][..<place.lowerBound])).width
+      #expect(canvas[column, row].style == style, "\(word)")
+    }
+  }
+}
