@@ -77,7 +77,8 @@ import Testing
       let verdicts = report(sides[0], sides[1]).rows.map(\.verdict)
       wrong += verdicts.contains(.first) || verdicts.contains(.second) ? 1 : 0
     }
-    #expect(wrong * 20 <= comparisons, "\(wrong) of \(comparisons)")
+    // One in twenty, and three times the spread of such a count.
+    #expect(wrong <= 15 + 11, "\(wrong) of \(comparisons)")
   }
 
   @Test("more hits and fewer calls are better, more bytes are neither, and hardly anything does not matter")
