@@ -1,6 +1,6 @@
 /// A level above another: reads ask the upper one first, writes go to both.
 ///
-/// Built by ``CacheLevel/compose(_:observer:)``.
+/// Built by ``CacheLevel/compose(_:partialStores:backFill:observer:clock:)``.
 ///
 /// | the upper level | the lower level | a read gives |
 /// |---|---|---|

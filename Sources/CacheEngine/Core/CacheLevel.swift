@@ -1,7 +1,7 @@
 /// A place that may hold a value for a key: memory, a disk, the network, or several of these behind one face.
 ///
-/// Levels are composed: ``compose(_:observer:)`` puts one above another, ``pooled(observer:)`` lets simultaneous readers of
-/// one key share the work, and so on. Every operator returns a level again.
+/// Levels are composed: ``compose(_:partialStores:backFill:observer:clock:)`` puts one above another,
+/// ``pooled(name:observer:clock:)`` lets simultaneous readers of one key share the work, and so on. Every operator returns a level again.
 ///
 /// A level of your own implements ``get(_:)``, ``set(_:forKey:)``, ``remove(_:)`` and ``clear()``. The other
 /// requirements have default implementations, which a level that knows more (a deadline, a cost, why a key missed,

@@ -1,0 +1,172 @@
+import CacheEngine
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+/// What reads wait for once they have their value, and what writes fail for.
+@Suite(.timeLimit(.minutes(10))) struct BackFillTests {
+  typealias Level = ScriptedLevel<String, Int>
+
+  let clock = ManualClock()
+  let observer = RecordingObserver()
+  let gate = Gate()
+  let origin = Level { _ in .hit(Entry(7)) }
+
+  private var hung: Level { Level(name: "hung", onSet: { [gate] _, _ in try await gate.pass() }) }
+
+  @Test("B2 a read waits for its copy into a level that hangs as long as was said, and the copy goes on by itself")
+  func within() async throws {
+    let hung = hung
+    let cache = hung.compose(origin, backFill: .within(.seconds(1)), observer: observer, clock: clock)
+    let reader = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    #expect(hung.stored("a") == nil)
+    clock.advance(by: .seconds(1))
+    #expect(try await reader.value == 7)
+    #expect(hung.stored("a") == nil)
+    let writer = Task { try await cache.set(8, forKey: "a") }
+    gate.open()
+    try await writer.value
+    #expect(hung.stored("a")?.value == 8)
+    #expect(observer.events.isEmpty)
+  }
+
+  @Test("B2 a copy that does not suspend costs no timer, and one into memory is always waited for")
+  func atOnce() async throws {
+    let quick = Level(name: "quick")
+    #expect(try await quick.compose(origin, backFill: .within(.zero), clock: clock).get("a") == 7)
+    #expect(quick.stored("a")?.value == 7)
+    let memory = MemoryCacheLevel<String, Int>()
+    #expect(try await memory.compose(origin, backFill: .within(.zero), clock: clock).get("a") == 7)
+    #expect(memory.peek("a") == 7)
+  }
+
+  @Test("B2 where too many copies are under way, one more is left out and told")
+  func tooMany() async throws {
+    let hung = hung
+    let cache = hung.compose(origin, backFill: .within(.seconds(1), atMost: 1), observer: observer, clock: clock)
+    let reader = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    #expect(try await cache.get("b") == 7)
+    #expect(hung.count(of: .set("b", .backFill)) == 0)
+    let failures = observer.events.filter { if case .failed(.backFill, _, _) = $0.kind { true } else { false } }
+    #expect(failures.map(\.key) == ["b"])
+    gate.open()
+    #expect(try await reader.value == 7)
+    #expect(try await cache.get("b") == 7)
+    #expect(hung.stored("b")?.value == 7)
+  }
+
+  @Test("a reader that is cancelled while it waits for its copy returns at once")
+  func cancelled() async throws {
+    let cache = hung.compose(origin, backFill: .within(.seconds(1)), clock: clock)
+    let reader = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+  }
+
+  @Test("D13 a copy that fails is told with the time that it took, by the clock of the composition")
+  func failureIsTimed() async throws {
+    let clock = clock
+    let full = Level(name: "full") { _, _ in
+      clock.advance(by: .milliseconds(3))
+      throw CacheError(.diskWriteFailed, "full")
+    }
+    #expect(try await full.compose(origin, observer: observer, clock: clock).get("a") == 7)
+    #expect(observer.events.map(\.description) == ["full fill failed a (full) 3.000 ms"])
+    #expect(observer.events.first?.time == clock.now)
+  }
+
+  @Test("B2 a level that is optional fails no write, and tells what it could not do")
+  func optional() async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    let down = HookedLevel(
+      base: MemoryCacheLevel<String, Int>(name: "down"), onStore: { _, _ in throw CacheError(.simulated, "down") },
+      onRemove: { _ in throw CacheError(.simulated, "down") }, onClear: { throw CacheError(.simulated, "down") })
+    let cache = memory.compose(
+      down.circuitBreaker(failures: 1, clock: clock).optional(observer: observer, clock: clock))
+    try await cache.set(1, forKey: "a")
+    #expect(try await cache.get("a") == 1)
+    try await cache.set(2, forKey: "a")
+    try await cache.remove("a")
+    #expect(memory.peek("a") == nil)
+    try await cache.clear()
+    let told = observer.events.map { event -> String in
+      if case .failed(let operation, _, _) = event.kind { return operation.rawValue }
+      return "?"
+    }
+    #expect(told == ["set", "set", "remove", "clear"])
+  }
+
+  @Test("B2 a write into a level that hangs fails at its limit", arguments: ["set", "remove", "clear"])
+  func limitedWrites(write: String) async throws {
+    let level = HookedLevel(
+      base: Level(name: "slow"), onStore: { [gate] _, _ in try await gate.pass() },
+      onRemove: { [gate] _ in try await gate.pass() }, onClear: { [gate] in try await gate.pass() })
+    let cache = level.timeout(after: .seconds(9), writes: .seconds(1), observer: observer, clock: clock)
+    let writer = Task {
+      switch write {
+      case "set": try await cache.set(1, forKey: "a")
+      case "remove": try await cache.remove("a")
+      default: try await cache.clear()
+      }
+    }
+    await gate.arrivals(1)
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: CacheError.self) { try await writer.value }
+    #expect(error?.code == .timedOut)
+    #expect(observer.events.map(\.key) == [write == "clear" ? nil : "a"])
+  }
+
+  @Test("A17 what a fallback gives is not kept above: once the source is back, its value is read")
+  func placeholder() async throws {
+    let isDown = Mutex(true)
+    let source = Level { _ in
+      if isDown.withLock({ $0 }) { throw CacheError(.simulated, "down") }
+      return .hit(Entry(1))
+    }
+    let cache = MemoryCacheLevel<String, Int>().compose(source.fallback { _, _ in 0 })
+    #expect(try await cache.get("a") == 0)
+    isDown.withLock { $0 = false }
+    #expect(try await cache.get("a") == 1)
+  }
+
+  @Test("A18 once the source has said that there is no such value, no failure brings the old one back")
+  func goneForGood() async throws {
+    let clock = clock
+    let memory = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(1)), keepsExpired: .seconds(60), clock: clock)
+    let isDown = Mutex(false)
+    let source = Level { _ in
+      if isDown.withLock({ $0 }) { throw CacheError(.simulated, "down") }
+      return .miss(.absent)
+    }
+    let cache = memory.staleIfError(source, for: .seconds(60), observer: nil, clock: clock)
+    try await memory.set(1, forKey: "a")
+    clock.advance(by: .seconds(1))
+    #expect(try await cache.get("a") == nil)
+    isDown.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await cache.get("a") }
+  }
+
+  @Test("A22 what is read is not copied into a level whose condition refuses the key")
+  func conditioned() async throws {
+    let disk = Level(name: "disk")
+    let cache = MemoryCacheLevel<String, Int>().compose(disk.conditioned { $0 != "secret" }).compose(origin)
+    #expect(try await cache.get("secret") == 7)
+    #expect(try await cache.get("plain") == 7)
+    #expect(disk.stored("secret") == nil)
+    #expect(disk.stored("plain")?.value == 7)
+  }
+
+  @Test("a composition that failed in part failed in part for what stands around it too")
+  func nestedPartialFailure() async throws {
+    let full = { Level(name: $0, onSet: { _, _ in throw CacheError(.diskWriteFailed, "no space") }) }
+    let error = await #expect(throws: CacheError.self) {
+      try await Level(name: "a").compose(full("b")).compose(full("c")).set(1, forKey: "k")
+    }
+    #expect(error?.code == .partialFailure)
+    #expect(error?.failures.map(\.level) == ["c", "b"])
+  }
+}

@@ -1,0 +1,225 @@
+import CacheEngineTesting
+import Synchronization
+import Testing
+
+@testable import CacheEngine
+
+/// Loads that are shared: by whom, how urgently, and who would wait for himself.
+@Suite(.timeLimit(.minutes(10))) struct SharedLoadTests {
+  typealias Memory = MemoryCacheLevel<String, Int>
+  typealias Level = ScriptedLevel<String, Int>
+
+  let observer = RecordingObserver()
+  let gate = Gate()
+
+  @Test(
+    "B15 memory above a pool: who missed above and comes when the load has ended finds the value, and loads nothing")
+  func lateCaller() async throws {
+    let missed = Gate()
+    let memory = Memory()
+    let isFirst = Mutex(true)
+    // The first caller learns that the key is not there, and is slow to go on.
+    let above = SlowLookup(base: memory) {
+      let isSlow = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if isSlow { try await missed.pass() }
+    }
+    let source = Level { _ in .hit(Entry(7)) }
+    let cache = above.compose(source.pooled())
+    async let late = cache.get("a")
+    await missed.arrivals(1)
+    #expect(try await cache.get("a") == 7)
+    missed.open()
+    #expect(try await late == 7)
+    #expect(source.count(of: .get("a")) == 1)
+  }
+
+  @Test("B15 a load goes on until the upper level has its value: who comes between joins it")
+  func callerDuringCopy() async throws {
+    let memory = Memory()
+    let above = HookedLevel(base: memory, storesAtOnce: true, onStore: { [gate] _, _ in try await gate.pass() })
+    let source = Level { _ in .hit(Entry(7)) }
+    let cache = above.compose(source.pooled(observer: observer))
+    async let first = cache.get("a")
+    await gate.arrivals(1)
+    async let second = cache.get("a")
+    await observer.event { if case .flightJoined = $0.kind { true } else { false } }
+    gate.open()
+    #expect(try await (first, second) == (7, 7))
+    #expect(source.count(of: .get("a")) == 1)
+    #expect(memory.peek("a") == 7)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test(
+    "B15 a thousand callers of a cold key make one load, in either order of pool and memory", arguments: [false, true])
+  func crowd(isPoolAbove: Bool) async throws {
+    let source = Level { [gate] _ in
+      try await gate.pass()
+      return .hit(Entry(7))
+    }
+    let cache =
+      isPoolAbove
+      ? Memory().compose(source).pooled().normalize() : Memory().compose(source.pooled()).normalize()
+    let callers = (0..<1_000).map { _ in Task { try await cache.get("a") } }
+    await gate.arrivals(1)
+    gate.open()
+    for caller in callers { #expect(try await caller.value == 7) }
+    #expect(source.count(of: .get("a")) == 1)
+  }
+
+  @Test("B5 two callers whose values are made from each other: one is told, and nobody waits for ever")
+  func circleOfTwo() async throws {
+    let pool = Memory().pooled(observer: observer)
+    let (first, second) = (Gate(), Gate())
+    let a = Task {
+      try await pool.value(forKey: "a") {
+        try await first.pass()
+        return try await pool.value(forKey: "b") { 2 } + 1
+      }
+    }
+    let b = Task {
+      try await pool.value(forKey: "b") {
+        try await second.pass()
+        return try await pool.value(forKey: "a") { 1 } + 1
+      }
+    }
+    await first.arrivals(1)
+    await second.arrivals(1)
+    first.open()
+    await observer.event { if case .flightJoined = $0.kind { true } else { false } }
+    second.open()
+    for task in [a, b] {
+      let error = await #expect(throws: CacheError.self) { try await task.value }
+      #expect(error?.code == .circular)
+    }
+    #expect(pool.isIdle)
+    #expect(try await pool.value(forKey: "a") { 5 } == 5)
+  }
+
+  @Test("B5 a source that asks its own pool for the key that it loads is told, also over another pool")
+  func sourceAsksItsPool() async throws {
+    let pool = Mutex<BasicCache<String, Int>?>(nil)
+    let source = Level { key in
+      guard let pool = pool.withLock({ $0 }) else { return .miss(.absent) }
+      return try await pool.lookup(key == "b" ? "other" : key)
+    }
+    let pooled = source.pooled().postProcess { $0 }.pooled()
+    pool.withLock { $0 = pooled.normalize() }
+    defer { pool.withLock { $0 = nil } }
+    let error = await #expect(throws: CacheError.self) { try await pooled.get("a") }
+    #expect(error?.code == .circular)
+  }
+
+  @Test("B10 a load takes the priority of the most urgent caller who joins it")
+  func hurries() async throws {
+    let priority = Mutex<TaskPriority?>(nil)
+    let source = Level { [gate] _ in
+      try await gate.pass()
+      priority.withLock { $0 = Task.currentPriority }
+      return .hit(Entry(7))
+    }
+    let pool = source.pooled(observer: observer)
+    let slow = Task(priority: .background) { try await pool.get("a") }
+    await gate.arrivals(1)
+    let urgent = Task(priority: .high) { try await pool.get("a") }
+    await observer.event { if case .flightJoined = $0.kind { true } else { false } }
+    gate.open()
+    _ = try await (slow.value, urgent.value)
+    #expect(try #require(priority.withLock { $0 }) >= .high)
+  }
+
+  @Test("B11 work that a time limit gave up keeps its place in the cap around it until it ends")
+  func capAroundTimeout() async throws {
+    let clock = ManualClock()
+    let (stream, finish) = AsyncStream<Void>.makeStream()
+    let level = Level { key in
+      if key == "stubborn" { await Task { for await _ in stream {} }.value }
+      return .hit(Entry(1))
+    }
+    let cache = level.timeout(after: .seconds(1), clock: clock).capRequests(1, observer: observer)
+    let first = Task { try await cache.get("stubborn") }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    await #expect(throws: CacheError.self) { try await first.value }
+    expect(cache.load == (running: 1, waiting: 0))
+    let second = Task { try await cache.get("a") }
+    await observer.event { $0.key == "a" && $0.isQueued }
+    #expect(level.count(of: .get("a")) == 0)
+    finish.finish()
+    #expect(try await second.value == 1)
+    await observer.event { if case .operated(.released(0, 0)) = $0.kind { true } else { false } }
+    expect(cache.load == (running: 0, waiting: 0))
+  }
+
+  @Test("a caller that gives up in the line of a cap is told of")
+  func leavesLine() async throws {
+    let level = Level { [gate] _ in
+      try await gate.pass()
+      return .hit(Entry(1))
+    }
+    let cache = level.capRequests(1, observer: observer)
+    let first = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    let second = Task { try await cache.get("b") }
+    await observer.event { $0.key == "b" && $0.isQueued }
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    let left = observer.events.contains {
+      if case .operated(.released(running: 1, waiting: 0)) = $0.kind { $0.key == "b" } else { false }
+    }
+    #expect(left)
+    gate.open()
+    #expect(try await first.value == 1)
+  }
+
+  @Test(
+    "C80 whatever is written through a pool, later callers share no load that began before, of reads or of values",
+    arguments: ["set", "remove", "clear", "removeAll", "replace"])
+  func writesDetach(write: String) async throws {
+    let memory = Memory()
+    let slow = SlowLookup(base: memory) { [gate] in try await gate.pass() }
+    let pool = slow.pooled()
+    async let old = pool.lookup("a")
+    async let oldValue = pool.value(forKey: "a") { 1 }
+    await gate.arrivals(2)
+    switch write {
+    case "set": try await pool.set(2, forKey: "a")
+    case "remove": try await pool.remove("a")
+    case "clear": try await pool.clear()
+    case "replace": _ = try await pool.replace(2, forKey: "a")
+    default: _ = try await pool.removeAll { _ in true }
+    }
+    async let new = pool.lookup("a")
+    async let newValue = pool.value(forKey: "a") { 3 }
+    await gate.arrivals(4)
+    gate.open()
+    _ = try await (old, oldValue, new, newValue)
+    #expect(pool.isIdle)
+  }
+}
+
+/// A level that knows the answer before it gives it, and never at once.
+private struct SlowLookup<Base: CacheLevel>: LevelDecorator {
+  let base: Base
+  let wait: @Sendable () async throws -> Void
+  var storesAtOnce: Bool { base.storesAtOnce }
+  func get(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
+  func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    let answer = try await base.lookup(key)
+    try await wait()
+    return answer
+  }
+}
+
+extension SlowLookup: SelectiveRemoval where Base: SelectiveRemoval {}
+
+extension SlowLookup: ConditionalLevel where Base: ConditionalLevel {
+  func store(
+    _ value: Base.Value, forKey key: Base.Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await base.store(value, forKey: key, terms: terms, if: condition)
+  }
+}
