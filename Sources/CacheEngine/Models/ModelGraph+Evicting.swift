@@ -53,9 +53,18 @@ extension ModelGraph {
   }
 
   /// Lets models leave until the limits hold, or nothing is left that nobody observes.
+  ///
+  /// Each is asked by a walk of its own, until those have come by as many nodes as there are: then one walk from all that is
+  /// observed tells of the rest, so that no commit takes more than that twice.
   mutating func makeRoom(_ commit: inout Commit) {
+    let start = stepCount
+    var reached: UInt64?
     while isOverLimits, let victim = order.queue.victim {
-      guard isReachedFromObserved(victim) else {
+      if reached == nil, stepCount - start > nodeCount {
+        let observed = nodes.indices.filter { !nodes[$0].observers.isEmpty }
+        reached = walk(from: observed.map(Int32.init), .toRelations)
+      }
+      guard reached.map({ nodes[Int(victim)].mark == $0 }) ?? isReachedFromObserved(victim) else {
         withdraw(victim, .evicted, &commit)
         continue
       }

@@ -51,6 +51,8 @@ struct ModelGraph: Sendable {
   private(set) var observerCount = 0
   private(set) var commitCount: UInt64 = 0
   private var walkCount: UInt64 = 0
+  /// How many nodes all walks together came by.
+  private(set) var stepCount = 0
   var order: EvictionOrder
   /// What is to be written, if somebody writes.
   var archive: ArchiveLedger?
@@ -138,6 +140,7 @@ struct ModelGraph: Sendable {
       path.append(slot)
     }
     while let slot = path.popLast() {
+      stepCount &+= 1
       let edges = direction == .toRelations ? nodes[Int(slot)].relations : nodes[Int(slot)].dependents
       for edge in edges where nodes[Int(edge.slot)].mark != walk {
         nodes[Int(edge.slot)].mark = walk

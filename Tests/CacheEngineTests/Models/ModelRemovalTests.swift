@@ -1,4 +1,5 @@
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @testable import CacheEngine
@@ -141,6 +142,26 @@ import Testing
     observation.cancel()
     cache.insert(Book(id: "e", title: ""))
     #expect(cache.count == 2 && has("e", in: cache))
+  }
+
+  @Test("a change of relations among observed models beyond the limit takes steps in proportion to their number")
+  func shieldedChain() {
+    let count = 1_000
+    let cache = ModelCache(countLimit: 10)
+    func book(_ id: Int, _ next: Int) -> Book { Book(id: "\(id)", title: "", sequels: [Related(id: "\(next)")]) }
+    let observation = cache.observe(Book.self, id: "0") { _ in }
+    cache.performBatchUpdates { batch in for id in 0..<count { batch.insert(book(id, id + 1)) } }
+    #expect(cache.count == count)
+    func steps() -> Int { cache.state.withLock { $0.graph.stepCount } }
+    let before = steps()
+    cache.insert(book(count - 1, count + 1))
+    #expect(cache.count == count)
+    #expect(steps() - before < 5 * count)
+    // What is no longer led to leaves, and nothing else.
+    cache.insert(book(499, count))
+    #expect(cache.count == 500)
+    #expect((0..<500).allSatisfy { cache.value(Book.self, id: "\($0)") != nil })
+    observation.cancel()
   }
 
   @Test("costs whose sum is beyond every whole number are added up, and what leaves takes its own away")
