@@ -9,7 +9,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test torture test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install dependencies test-dependencies help
+.PHONY: run test fuzz fuzz-seeds torture test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -19,13 +19,23 @@ test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
-	@./Scripts/run-tests --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests'
+	@./Scripts/run-tests --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
 	@./Scripts/run-tests --filter CacheEngineInspectorTests
 	@./Scripts/run-tests --filter CacheExplorerTests
 
 # As many kills for each tier; a number that CI has the time for.
 CYCLES ?= 100
 SEED ?= 1
+
+# Seconds for each target, and which of them: all, or names such as "json gzip".
+FUZZ_TIME ?= 60
+FUZZ ?= all
+
+fuzz: test-dependencies ## Make up bytes for every parser; FUZZ_TIME=600 for seconds each, FUZZ="json gzip" for some of them
+	@./Scripts/fuzz $(FUZZ_TIME) $(FUZZ)
+
+fuzz-seeds: test-dependencies ## Write the files that fuzzing begins with anew, as this build writes them
+	@./Scripts/fuzz seeds
 
 torture: dependencies ## Kill disk levels, fill disks and let system calls fail; CYCLES=2000 for a long form
 	@$(SWIFT) build -c release --product CacheTorture

@@ -123,6 +123,13 @@ let package = Package(
         "CacheEngineEncryption", "CacheEngine", "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
+    // Every parser of foreign bytes, run on the files in its folder Corpus; make fuzz makes up more.
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
+      ],
+      exclude: ["Corpus", "Fuzzer.swift"], swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
     .target(name: "CPseudoTerminal", path: "Tests/PseudoTerminal/C"),
     .target(
@@ -139,3 +146,25 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// make fuzz builds the sources of FuzzTests into one program with libFuzzer, whose `main` it has, and nothing else.
+if Context.environment["CACHEENGINE_FUZZ"] != nil {
+  package.products = []
+  package.targets.removeAll { $0.isTest || $0.name == "CacheEngineEncryption" }
+  for (place, target) in package.targets.enumerated() where target.name == "CacheExplorer" {
+    package.targets[place] = .target(
+      name: target.name, dependencies: target.dependencies,
+      swiftSettings: strict + [
+        .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "explorer_main"])
+      ])
+  }
+  package.targets.append(
+    .executableTarget(
+      name: "CacheFuzzer",
+      dependencies: [
+        "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
+      ],
+      path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzCorpusTests.swift"],
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+  for target in package.targets { target.swiftSettings?.append(.define("CACHEENGINE_FUZZ")) }
+}
