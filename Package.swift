@@ -16,6 +16,14 @@ let strict: [SwiftSetting] = [
 // Where publishers are OpenCombine's. Apple platforms have Combine.
 let withoutCombine: [Platform] = [.linux, .android, .windows]
 
+// Homebrew keeps its ncurses apart, where pkg-config finds it. Elsewhere it lies in the way, and pkg-config would only warn of
+// flags that SwiftPM does not take.
+#if os(macOS)
+  let ncursesw: String? = "ncursesw"
+#else
+  let ncursesw: String? = nil
+#endif
+
 let package = Package(
   name: "CacheEngine",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -41,7 +49,8 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
   ],
   targets: [
-    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
+    .systemLibrary(
+      name: "CNcurses", pkgConfig: ncursesw, providers: [.apt(["libncurses-dev"]), .brew(["ncurses"])]),
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
