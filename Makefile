@@ -9,7 +9,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install dependencies test-dependencies help
+.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -23,8 +23,9 @@ test: test-dependencies ## Run every test
 	@./Scripts/run-tests --filter CacheEngineInspectorTests
 	@./Scripts/run-tests --filter CacheExplorerTests
 
-# As many kills for each tier; a number that CI has the time for.
-CYCLES ?= 100
+# As many kills for each tier, and one of so many calls and moments: numbers that CI has the time for.
+CYCLES ?= 60
+STRIDE ?= $(if $(filter-out 60,$(CYCLES)),1,23)
 SEED ?= 1
 
 # Seconds for each target, and which of them: all, or names such as "json gzip".
@@ -37,15 +38,22 @@ fuzz: test-dependencies ## Make up bytes for every parser; FUZZ_TIME=600 for sec
 fuzz-seeds: test-dependencies ## Write the files that fuzzing begins with anew, as this build writes them
 	@./Scripts/fuzz seeds
 
-torture: dependencies ## Kill disk levels, fill disks and let system calls fail; CYCLES=2000 for a long form
+torture: dependencies ## Kill disk levels, cut their power, let system calls fail, fill disks; CYCLES=500 for the long form
 	@$(SWIFT) build -c release --product CacheTorture
-	@set -e; torture="$$($(SWIFT) build -c release --show-bin-path)/CacheTorture"; for tier in buffered synced; do \
+	@set -e; torture="$$($(SWIFT) build -c release --show-bin-path)/CacheTorture"; for tier in buffered synced mixed; do \
 		for room in "" --tight; do \
 			"$$torture" cycle --count $(CYCLES) --seed $(SEED) --tier $$tier $$room; \
-			"$$torture" faults --seed $(SEED) --tier $$tier $$room; \
+			"$$torture" cuts --stride $(STRIDE) --seed $(SEED) --tier $$tier $$room; \
+			"$$torture" faults --stride $(STRIDE) --seed $(SEED) --tier $$tier $$room; \
 		done; \
 		"$$torture" full --seed $(SEED) --tier $$tier; \
 	done; "$$torture" cycle --count 10 --tier memory
+
+# What CI has no time for, before a release and after work on the store, the locks or the parsers.
+soak: ## Everything that takes long: torture, fuzzing, Thread Sanitizer
+	@$(MAKE) torture CYCLES=500
+	@$(MAKE) fuzz FUZZ_TIME=600
+	@$(MAKE) test-tsan
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'

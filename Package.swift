@@ -103,9 +103,13 @@ let package = Package(
     // Kills disk levels and looks at what is left; not a product.
     .executableTarget(
       name: "CacheTorture",
-      dependencies: ["CacheEngine", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      dependencies: [
+        "CacheEngine", "CacheEngineTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
       swiftSettings: strict),
-    .testTarget(name: "CacheTortureTests", dependencies: ["CacheTorture", "CacheEngine"], swiftSettings: strict),
+    .testTarget(
+      name: "CacheTortureTests", dependencies: ["CacheTorture", "CacheEngine", "CacheEngineTesting"],
+      swiftSettings: strict),
     // An HTTP server for the tests, which misbehaves on demand. Not a product.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
     .testTarget(

@@ -19,24 +19,34 @@ struct CacheTorture: AsyncParsableCommand {
     commandName: "cache-torture",
     abstract: "Kills disk levels, lets their system calls fail, and looks whether what was promised holds.",
     discussion: "Ends with 1 if a promise was broken, and then says where the evidence lies.",
-    subcommands: [Work.self, Verify.self, Cycle.self, Faults.self, Full.self])
+    subcommands: [Work.self, Verify.self, Cycle.self, Cuts.self, Faults.self, Full.self])
 }
 
 enum Tier: String, ExpressibleByArgument, CaseIterable {
-  case buffered, synced, memory
+  case buffered, synced, mixed, memory
 
-  var durability: Durability? { Durability(rawValue: rawValue) }
+  /// Those of the levels over the store.
+  var durabilities: [Durability] {
+    switch self {
+    case .buffered, .memory: [.buffered]
+    case .synced: [.synced]
+    case .mixed: [.synced, .buffered]
+    }
+  }
 }
 
 struct Options: ParsableArguments {
   @Option(help: "Where the random numbers begin.") var seed: UInt64 = 1
-  @Option(help: "What an acknowledged write survives: buffered, synced, or memory for nothing.")
+  @Option(
+    help:
+      "What an acknowledged write survives: buffered, synced, mixed for the one or the other, or memory for nothing.")
   var tier = Tier.buffered
   @Flag(help: "Less room than the work needs, so that entries are evicted and the log is reclaimed.") var tight = false
 
-  func job(_ directory: String) -> Job {
-    Job(directory: directory, durability: tier.durability ?? .buffered, isRoomy: !tight)
-  }
+  func job(_ directory: String) -> Job { Job(directory: directory, tier: tier, isRoomy: !tight) }
+
+  /// How the same is asked for again.
+  var words: String { "--seed \(seed) --tier \(tier.rawValue)\(tight ? " --tight" : "")" }
 }
 
 struct Work: AsyncParsableCommand {
@@ -44,11 +54,12 @@ struct Work: AsyncParsableCommand {
   @Argument(help: "The directory of the store.") var directory: String
   @Option(help: "The file that says what was asked and answered.") var log: String
   @Option(help: "How many rounds of a hundred operations.") var rounds = 1_000_000
+  @Flag(help: "Write a byte for each answer, for who kills after so many.") var announces = false
   @OptionGroup var options: Options
 
   func run() async throws {
     let known = (try? Disk.text(of: log)).map { History(text: $0) } ?? History()
-    let recorder = try Recorder(known, appendingTo: log)
+    let recorder = try Recorder(known, appendingTo: log, announces: announces)
     guard options.tier != .memory else { return try await workInMemory(recorder) }
     do {
       try await options.job(directory).run(seed: options.seed, rounds: rounds, recorder: recorder)
@@ -89,96 +100,132 @@ struct Verify: AsyncParsableCommand {
 
 struct Cycle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Start work in a process of its own, kill it at a random moment, look at what it left; again and again.")
+    abstract:
+      "Start work in a process of its own, kill it after some thousand operations, look at what it left; again and again."
+  )
   @Option(help: "How many times.") var count = 100
+  @Option(help: "The most operations before a kill.") var operations = 4_000
   @Option(help: "Where the store is kept if a promise was broken.") var evidence = "torture-evidence"
   @OptionGroup var options: Options
 
+  /// What was seen in all cycles.
+  private struct Tally {
+    var operations = 0
+    var seen = 0
+    var evicted = 0
+  }
+
   func run() async throws {
-    let folder = try Disk.makeTemporary()
+    let folder = try Disk.makeTemporary(inMemory: true)
     let (store, log) = (folder + "/store", folder + "/log")
     var generator = SeededGenerator(seed: options.seed)
-    var operations = 0
-    var known = 0
-    var seen = 0
+    var tally = Tally()
     for cycle in 0..<count {
-      let delay = UInt32.random(in: 0..<160_000, using: &generator)
-      let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
-      let looksFirst = Bool.random(using: &generator)
-      let startsAnew = Int.random(in: 0..<8, using: &generator) == 0
-      if startsAnew {
-        for path in [store, log] { Disk.remove(path) }
-        known = 0
-      }
-      do {
-        let child = try Child.work(store, log: log, seed: seed, options: options)
-        if options.tier != .memory, cycle % 2 == 0 {
-          usleep(delay / 2)
-          seen += try await Look(directory: store).check()
-        }
-        try child.kill(after: cycle % 2 == 0 ? delay / 2 : delay)
-        let history = (try? Disk.text(of: log)).map { History(text: $0) } ?? History()
-        operations += history.order.count - known
-        known = history.order.count
-        guard options.tier != .memory else {
-          guard !FileManager.default.fileExists(atPath: store) else { throw Failure("\(store) was made") }
-          Disk.remove(log)
-          known = 0
-          continue
-        }
-        // Looking changes nothing, so the next one to open it has the crash to mend.
-        if looksFirst, FileManager.default.fileExists(atPath: store) {
-          try await options.job(store).verify(history, access: .readOnly)
-        }
-        if Bool.random(using: &generator) {
-          try await options.job(store).verify(history)
-        } else if cycle == count - 1 {
-          try await options.job(store).verify(history)
-        }
-      } catch {
+      if Int.random(in: 0..<8, using: &generator) == 0 { for path in [store, log] { Disk.remove(path) } }
+      do { try await kill(store, log, &generator, &tally, isLast: cycle == count - 1) } catch {
         let kept = "\(evidence)/\(options.tier.rawValue)-\(options.seed)-\(cycle)"
         Disk.remove(kept)
         try FileManager.default.createDirectory(atPath: evidence, withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: folder, toPath: kept)
-        let tight = options.tight ? " --tight" : ""
         print(
           """
           broken in cycle \(cycle) of \(count): \(error)
           evidence: \(kept)
-          look again: cache-torture verify \(kept)/store --log \(kept)/log --tier \(options.tier.rawValue)\(tight)
-          replay: cache-torture cycle --seed \(options.seed) --tier \(options.tier.rawValue)\(tight) --count \(count)
+          look again: cache-torture verify \(kept)/store --log \(kept)/log \(options.words)
+          replay: cache-torture cycle \(options.words) --count \(count)
           """)
         throw ExitCode(1)
       }
     }
     Disk.remove(folder)
-    let tier = options.tier.rawValue + (options.tight ? ", tight" : "")
+    if options.tight, tally.evicted == 0 {
+      print("broken: nothing was evicted in \(tally.operations) operations")
+      throw ExitCode(1)
+    }
     print(
       """
-      \(tier): \(count) kills within \(operations) operations from seed \(options.seed), \(seen) values seen while \
-      another process wrote, every promise held
+      \(options.words): \(count) kills within \(tally.operations) operations, \(tally.evicted) entries evicted, \
+      \(tally.seen) values seen while another process wrote, every promise held
       """)
+  }
+
+  private func kill(
+    _ store: String, _ log: String, _ generator: inout SeededGenerator, _ tally: inout Tally, isLast: Bool
+  ) async throws {
+    let seed = UInt64.random(in: 0...UInt64.max, using: &generator)
+    // Opening and the first operations are worth a quarter of the kills.
+    let isEarly = Int.random(in: 0..<4, using: &generator) == 0
+    let wanted = Int.random(in: isEarly ? 0...30 : operations / 4...operations, using: &generator)
+    let isWatched = Bool.random(using: &generator)
+    let (looksFirst, isVerified) = (Bool.random(using: &generator), Bool.random(using: &generator) || isLast)
+    let delay = UInt32.random(in: 0..<2_000, using: &generator)
+    let child = try Child.work(store, log: log, seed: seed, options: options)
+    if options.tier != .memory, isWatched {
+      try child.await(wanted / 2)
+      tally.seen += try await Look(directory: store).check()
+    }
+    try child.await(isWatched ? wanted - wanted / 2 : wanted)
+    try child.kill(after: delay)
+    guard options.tier != .memory else {
+      guard !FileManager.default.fileExists(atPath: store) else { throw Failure("\(store) was made") }
+      tally.operations += wanted
+      return Disk.remove(log)
+    }
+    tally.operations += wanted
+    guard looksFirst || isVerified else { return }
+    let history = (try? Disk.text(of: log)).map { History(text: $0) } ?? History()
+    // Looking changes nothing, so the next one to open it has the crash to mend.
+    if looksFirst, FileManager.default.fileExists(atPath: store) {
+      try await options.job(store).verify(history, access: .readOnly)
+    }
+    if isVerified { tally.evicted += try await options.job(store).verify(history) }
+  }
+}
+
+struct Cuts: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract:
+      "Cut the power at every moment of a job, and look at what a disk may have that promises nothing but syncs.")
+  @Option(help: "1 for every moment; more for one of so many.") var stride = 1
+  @Option(help: "In how many ways each time.") var ways = 2
+  @Option(help: "Where the folder is kept if a promise was broken.") var evidence = "torture-evidence"
+  @OptionGroup var options: Options
+
+  func run() async throws {
+    guard options.tier != .memory else { return print("a memory level has nothing on a disk") }
+    var cuts = PowerCuts(tier: options.tier, isRoomy: !options.tight, seed: options.seed)
+    cuts.evidence = evidence
+    for (disk, isFresh, isFailing) in [("new", true, false), ("full", false, false), ("failing", false, true)] {
+      (cuts.isFresh, cuts.isFailing) = (isFresh, isFailing)
+      do {
+        let tally = try await cuts.run(stride: stride, ways: ways)
+        print(
+          "\(options.words): \(tally.cuts) power cuts at \(tally.moments) moments, \(disk) disk, every promise held")
+      } catch let failure as Failure {
+        print("broken: \(failure)")
+        throw ExitCode(1)
+      }
+    }
   }
 }
 
 struct Faults: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Let every system call of a small job fail in turn, once and for good.")
+  @Option(help: "1 for every call; more for one of so many of each kind.") var stride = 1
   @OptionGroup var options: Options
 
   func run() async throws {
-    guard let durability = options.tier.durability else { return print("a memory level makes no system calls") }
-    let sweep = FaultSweep(durability: durability, isRoomy: !options.tight, seed: options.seed)
-    do {
-      for (name, code) in [("EIO", EIO), ("ENOSPC", ENOSPC), ("EROFS", EROFS), ("EMFILE", EMFILE), ("EINTR", EINTR)] {
-        let tried = try await sweep.run(code: code, isForGood: false)
-        print("\(options.tier.rawValue): \(name) at each of \(tried) system calls, every promise held")
+    guard options.tier != .memory else { return print("a memory level makes no system calls") }
+    let sweep = FaultSweep(tier: options.tier, isRoomy: !options.tight, seed: options.seed)
+    for reach in Fault.Reach.allCases {
+      do {
+        let count = try await sweep.run(reach, stride: stride)
+        print("\(options.words): \(count) system calls failed, \(reach.rawValue), every promise held")
+      } catch let failure as Failure {
+        print("broken: \(failure)")
+        throw ExitCode(1)
       }
-      let tried = try await sweep.run(code: EIO, isForGood: true)
-      print("\(options.tier.rawValue): the end at each of \(tried) system calls, every promise held")
-    } catch let failure as Failure {
-      print("broken: \(failure)")
-      throw ExitCode(1)
     }
   }
 }
@@ -206,7 +253,8 @@ struct Full: AsyncParsableCommand {
   }
 
   private func fill(_ folder: String) async throws {
-    let job = options.job(folder + "/store")
+    var job = options.job(folder + "/store")
+    job.capacity = 8 << 20
     let recorder = try Recorder()
     // More than the disk holds, and less than the store may.
     try await job.run(seed: options.seed, rounds: 30, recorder: recorder)

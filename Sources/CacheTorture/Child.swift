@@ -7,17 +7,46 @@
 /// This program once more, at work, to be killed.
 struct Child {
   private let process: pid_t
+  private let announcements: Int32
 
   static func work(_ store: String, log: String, seed: UInt64, options: Options) throws -> Child {
-    var words = ["cache-torture", "work", store, "--log", log, "--seed", "\(seed)", "--tier", options.tier.rawValue]
+    var words = [
+      "cache-torture", "work", store, "--log", log, "--seed", "\(seed)", "--tier", options.tier.rawValue, "--announces",
+    ]
     if options.tight { words.append("--tight") }
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
     unsafe arguments.append(nil)
     defer { unsafe arguments.forEach { unsafe free($0) } }
+    var ends: [Int32] = [0, 0]
+    guard unsafe pipe(&ends) == 0 else { throw Failure("no pipe: \(errno)") }
+    defer { close(ends[1]) }
+    _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = unsafe posix_spawn_file_actions_t()
+    #endif
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    unsafe posix_spawn_file_actions_addclose(&actions, ends[1])
     var process = pid_t()
-    let code = unsafe posix_spawn(&process, program, nil, nil, arguments, environ)
+    let code = unsafe posix_spawn(&process, program, &actions, nil, arguments, environ)
     guard code == 0 else { throw Failure("cannot start \(program): \(code)") }
-    return Child(process: process)
+    return Child(process: process, announcements: ends[0])
+  }
+
+  /// Waits until the work has had so many more answers.
+  func await(_ count: Int) throws {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    var rest = count
+    while rest > 0 {
+      let got = unsafe read(announcements, &bytes, min(rest, bytes.count))
+      if got < 0, errno == EINTR { continue }
+      // It has ended; why, its status tells.
+      guard got > 0 else { return }
+      rest -= got
+    }
   }
 
   private static var program: String {
@@ -32,6 +61,7 @@ struct Child {
   ///
   /// - Throws: ``Failure`` if it had ended by itself, which it does when a promise is broken while it works.
   func kill(after microseconds: UInt32) throws {
+    defer { close(announcements) }
     usleep(microseconds)
     #if canImport(Glibc)
       Glibc.kill(process, SIGKILL)

@@ -20,9 +20,12 @@ enum Disk {
     }
   }
 
-  /// A new directory for one run.
-  static func makeTemporary() throws -> String {
-    let path = FileManager.default.temporaryDirectory.path + "/cache-torture-\(UUID().uuidString.prefix(8))"
+  /// A new directory for one run; in memory, if that can be, where the disk has no part in what is tried.
+  static func makeTemporary(inMemory: Bool = false) throws -> String {
+    let memory = "/dev/shm"
+    let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory)
+    let parent = isThere ? memory : FileManager.default.temporaryDirectory.path
+    let path = parent + "/cache-torture-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     return path

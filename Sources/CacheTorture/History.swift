@@ -36,6 +36,13 @@ struct History {
 
   var nextNumber: Int { (order.last ?? 0) + 1 }
 
+  /// The same when it is known what each key holds.
+  func settled(_ found: [String: Set<Int?>]) -> History {
+    var settled = self
+    settled.possible = found
+    return settled
+  }
+
   mutating func intend(_ operation: Operation) {
     operations[operation.number] = operation
     order.append(operation.number)
@@ -112,10 +119,10 @@ struct History {
 
   var keys: Set<String> { Set(possible.keys) }
 
-  /// The value that an operation sets: it names key and operation, and every byte follows from these.
+  /// The value that an operation sets: it names key and operation, and every byte follows from these and the length.
   static func value(_ operation: Operation) -> Data {
     guard case .set(let length) = operation.work else { return Data() }
-    var generator = SeededGenerator(seed: UInt64(operation.number) &* 0x9e37_79b9_7f4a_7c15)
+    var generator = SeededGenerator(seed: UInt64(operation.number) &* 0x9e37_79b9_7f4a_7c15 &+ UInt64(length))
     var bytes = Array("\(operation.number) \(operation.key) ".utf8)
     bytes.reserveCapacity(length + 8)
     while bytes.count < length { bytes.append(UInt8(truncatingIfNeeded: generator.next())) }

@@ -9,70 +9,88 @@ import CacheEngine
 /// Seeded work on a store: sets of all lengths, removals, reads, now and then a clear or a reopening.
 struct Job {
   let directory: String
-  let durability: Durability
-  /// Room for everything that the job stores, so that nothing may be missed; or less.
+  let tier: Tier
+  /// Room for everything that the job stores at the same time, so that nothing may be missed; or less.
+  ///
+  /// Also with room enough much more is written than there is room for, so that the log is reclaimed.
   let isRoomy: Bool
+  /// The least there is: few writes fill it.
+  var capacity = 1 << 20
   var calls = FileCalls()
-  var keysEach = 12
   var tasks = 4
+  /// After one of how many rounds the store is cleared, and after one of how many it is opened anew.
+  var pauses = 12
   /// What is known of an operation that threw.
   ///
   /// With a disk that is gone it cannot be taken back.
   var failure = History.Outcome.failed
 
-  var capacity: Int { isRoomy ? 64 << 20 : 2 << 20 }
+  /// The store forces entries out at three quarters of its room, and for want of better at 57 %.
+  private var keysEach: Int { isRoomy ? 24 / tasks : 160 / tasks }
+  private var longest: Int { capacity / 32 * (isRoomy ? 3 : 12) / 8 }
 
-  func open(_ access: StoreAccess = .readWrite) throws -> DiskCacheLevel<String, Data> {
+  /// What a sweep works with: the least room, in a directory whose parent has to be made too.
+  static func small(_ folder: String, _ tier: Tier, isRoomy: Bool, _ calls: FileCalls, tasks: Int) -> Job {
+    Job(directory: folder + "/parent/store", tier: tier, isRoomy: isRoomy, calls: calls, tasks: tasks, pauses: 6)
+  }
+
+  func open(_ access: StoreAccess = .readWrite, _ durability: Durability? = nil) throws -> DiskCacheLevel<String, Data>
+  {
     try DiskCacheLevel(
       directory: directory, capacity: capacity, name: "torture", expiry: .never, keepsExpired: .zero,
-      durability: durability, access: access, keyCoding: .utf8, valueCoding: .data, clock: SystemClock(),
-      removalListener: nil, calls: calls)
+      durability: durability ?? tier.durabilities[0], access: access, keyCoding: .utf8, valueCoding: .data,
+      clock: SystemClock(), removalListener: nil, calls: calls)
   }
+
+  /// A level for each durability, all over one store.
+  func openAll() throws -> [DiskCacheLevel<String, Data>] { try tier.durabilities.map { try open(.readWrite, $0) } }
 
   /// Works for so many rounds, or until it is killed.
   ///
   /// - Throws: ``Failure`` if a promise is broken while it works.
-  func run(seed: UInt64, rounds: Int, operations: Int = 25, recorder: Recorder) async throws {
-    var level = try open()
+  func run(
+    seed: UInt64, rounds: Int, operations: Int = 25, recorder: Recorder,
+    beforeClosing: ([DiskCacheLevel<String, Data>]) async throws -> Void = { _ in }
+  ) async throws {
+    var levels = try openAll()
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<rounds {
       let seeds = (0..<tasks).map { _ in generator.next() }
-      let current = level
+      let current = levels
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (task, seed) in seeds.enumerated() {
           group.addTask { try await work(task, seed, operations, on: current, recorder) }
         }
         try await group.waitForAll()
       }
-      switch Int.random(in: 0..<12, using: &generator) {
-      case 0: await attempt("*", .clear, recorder) { _ in try await level.clear() }
+      let level = levels[Int.random(in: 0..<levels.count, using: &generator)]
+      switch Int.random(in: 0..<pauses, using: &generator) {
+      case 0: await attempt("*", .clear, on: level, recorder) { _ in try await level.clear() }
       case 1:
-        try? await level.close()
-        level = try open()
+        for level in levels { try? await level.close() }
+        levels = try openAll()
       default: break
       }
+      try checkRoom()
     }
-    try? await level.close()
+    try await beforeClosing(levels)
+    for level in levels { try? await level.close() }
   }
 
   private func work(
-    _ task: Int, _ seed: UInt64, _ operations: Int, on level: DiskCacheLevel<String, Data>, _ recorder: Recorder
+    _ task: Int, _ seed: UInt64, _ operations: Int, on levels: [DiskCacheLevel<String, Data>], _ recorder: Recorder
   ) async throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<operations {
       let key = "\(task)/\(Int.random(in: 0..<keysEach, using: &generator))"
-      switch Int.random(in: 0..<10, using: &generator) {
-      case 0..<6:
-        let length =
-          switch Int.random(in: 0..<20, using: &generator) {
-          case 0: Int.random(in: 20_000...400_000, using: &generator)
-          case 1..<4: Int.random(in: 3_000...12_000, using: &generator)
-          default: Int.random(in: 20...700, using: &generator)
-          }
-        await attempt(key, .set(length: length), recorder) {
+      let level = levels[Int.random(in: 0..<levels.count, using: &generator)]
+      switch Int.random(in: 0..<20, using: &generator) {
+      case 0..<12:
+        await attempt(key, .set(length: length(&generator)), on: level, recorder) {
           try await level.set(History.value($0), forKey: key)
         }
-      case 6: await attempt(key, .remove, recorder) { _ in try await level.remove(key) }
+      case 12: await attempt(key, .remove, on: level, recorder) { _ in try await level.remove(key) }
+      case 13: await attempt(key, .remove, on: level, recorder) { _ in try await level.expire(key) }
       default:
         guard let found = try? await level.lookup(key) else { continue }
         if found.missReason == .damaged { throw Failure("\(key) was damaged while the store was open") }
@@ -83,24 +101,63 @@ struct Job {
     }
   }
 
+  /// Works until the store has written own files and reclaimed segments and, if its room is tight, evicted entries.
+  ///
+  /// - Returns: How often it began anew for that.
+  /// - Throws: ``Failure`` if a promise is broken, or if it does not come to that.
+  @discardableResult
+  func runUntilAllIsDone(seed: UInt64, rounds: Int, operations: Int, recorder: Recorder) async throws -> Int {
+    let counter = FaultyCalls(calls)
+    var job = self
+    job.calls = counter.calls
+    var evicted = 0
+    for run in 1...24 {
+      try await job.run(seed: seed &+ UInt64(run), rounds: rounds, operations: operations, recorder: recorder)
+      evicted += try await job.verify(recorder.history)
+      if counter.ownFiles > 0, counter.reclaimed > 0, isRoomy || evicted > 0 { return run }
+    }
+    throw Failure(
+      "\(counter.ownFiles) own files, \(counter.reclaimed) segments reclaimed, \(evicted) evicted: too little")
+  }
+
+  /// Values that share a page, those that take several, and those with files of their own.
+  private func length(_ generator: inout SeededGenerator) -> Int {
+    let threshold = capacity / 128
+    return switch Int.random(in: 0..<12, using: &generator) {
+    case 0..<(isRoomy ? 2 : 5): Int.random(in: threshold...longest, using: &generator)
+    case 5..<7: Int.random(in: 3_000...threshold, using: &generator)
+    default: Int.random(in: 20...700, using: &generator)
+    }
+  }
+
   private func attempt(
-    _ key: String, _ work: History.Work, _ recorder: Recorder, _ body: (History.Operation) async throws -> Void
+    _ key: String, _ work: History.Work, on level: DiskCacheLevel<String, Data>, _ recorder: Recorder,
+    _ body: (History.Operation) async throws -> Void
   ) async {
-    let operation = recorder.begin(key, work)
+    let operation = recorder.begin(key, work, level.durability)
     do {
       try await body(operation)
       recorder.end(operation, .acknowledged)
     } catch { recorder.end(operation, failure) }
   }
 
-  /// Compares a store with its history.
+  /// - Throws: ``Failure`` if the files take more than they may.
+  func checkRoom() throws {
+    let allocated = Disk.allocatedBytes(in: directory)
+    if allocated > capacity { throw Failure("\(allocated) bytes on the disk of \(capacity) allowed") }
+  }
+
+  /// Compares a store with its history, and gives how many entries had to go for others.
   ///
   /// - Throws: ``Failure`` with every promise that is broken.
-  func verify(_ history: History, access: StoreAccess = .readWrite) async throws {
+  @discardableResult
+  func verify(_ history: History, access: StoreAccess = .readWrite) async throws -> Int {
     var problems: [String] = []
     let level = try open(access)
+    var evicted = 0
     for key in history.keys.sorted() {
       let found = try await level.lookup(key)
+      if found.entry == nil, !history.allowed(key, mayEvict: false).contains(nil) { evicted += 1 }
       if found.missReason == .damaged { problems.append("\(key) is damaged") }
       if let problem = history.objection(to: found.entry?.value, for: key, mayEvict: !isRoomy) {
         problems.append(problem)
@@ -112,8 +169,37 @@ struct Job {
     if !report.isSound { problems.append("the store is not sound: \(report)") }
     if access == .readWrite, report.strayCount > 0 { problems.append("files that nobody needs: \(report.strays)") }
     try await level.close()
-    let allocated = Disk.allocatedBytes(in: directory)
-    if allocated > capacity + 1 << 20 { problems.append("\(allocated) bytes on the disk of \(capacity) allowed") }
+    do { try checkRoom() } catch let failure as Failure { problems.append(failure.description) }
     if !problems.isEmpty { throw Failure(problems.joined(separator: "\n")) }
+    return evicted
+  }
+
+  /// Opens what a cut left, and gives which set each key holds, or may hold from now on.
+  ///
+  /// What was evicted may come back, since the log still tells of it.
+  ///
+  /// - Throws: ``Failure`` with every promise that is broken, by the second opinion.
+  func holdings(_ ledger: Ledger, at moment: Int) async throws -> [String: Set<Int?>] {
+    let level = try open()
+    var problems: [String] = []
+    var found: [String: Set<Int?>] = [:]
+    do {
+      for key in ledger.keys.sorted() {
+        let value = try await level.get(key)
+        found[key] = [value.flatMap(Ledger.number)]
+        if value == nil, !isRoomy { found[key]?.formUnion(ledger.allowed(key, at: moment)) }
+        if let problem = ledger.objection(to: value, for: key, at: moment, mayEvict: !isRoomy) {
+          problems.append("\(problem) [\(ledger.story(of: key))]")
+        }
+      }
+      let strangers = Set(try await level.contents().map(\.key)).subtracting(ledger.keys)
+      if !strangers.isEmpty { problems.append("keys that were never set: \(strangers.sorted())") }
+      let report = try await level.verify()
+      if !report.isSound || report.strayCount > 0 { problems.append("the store is not sound: \(report)") }
+      try checkRoom()
+    } catch { problems.append("\(error)") }
+    do { try await level.close() } catch { problems.append("it does not close: \(error)") }
+    if !problems.isEmpty { throw Failure(problems.joined(separator: "\n")) }
+    return found
   }
 }

@@ -1,3 +1,4 @@
+import CacheEngine
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -13,18 +14,36 @@ import Synchronization
 
 /// A history that is kept as it happens: in memory, and line by line in a file if there is one.
 ///
+/// Beside it stands the ``Ledger`` for who cuts the power.
+///
 /// A line is in the hands of the system before the call returns, so the death of this program does not lose it.
 final class Recorder: Sendable {
   private struct State {
     var history: History
+    var ledger: Ledger
     var last: Int
   }
 
   private let state: Mutex<State>
   private let descriptor: Int32
+  private let moment: @Sendable () -> Int
+  private let announces: Bool
 
-  init(_ history: History = History(), appendingTo path: String? = nil) throws {
-    state = Mutex(State(history: history, last: history.nextNumber - 1))
+  /// - Parameters:
+  ///   - history: What was before.
+  ///   - ledger: What the disk has of it.
+  ///   - path: A file for the lines.
+  ///   - announces: Whether every answer is told to who reads the standard output, by one byte.
+  ///   - moment: Counts what was done to the disk.
+  /// - Throws: ``Failure`` if the file cannot be written.
+  init(
+    _ history: History = History(), _ ledger: Ledger = Ledger(), appendingTo path: String? = nil,
+    announces: Bool = false,
+    moment: @escaping @Sendable () -> Int = { 0 }
+  ) throws {
+    state = Mutex(State(history: history, ledger: ledger, last: history.nextNumber - 1))
+    self.announces = announces
+    self.moment = moment
     descriptor = path.map { unsafe open($0, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) } ?? -1
     if let path, descriptor < 0 { throw Failure("cannot write the log \(path)") }
   }
@@ -33,15 +52,19 @@ final class Recorder: Sendable {
 
   var history: History { state.withLock { $0.history } }
 
+  var ledger: Ledger { state.withLock { $0.ledger } }
+
   func objection(to found: Data?, for key: String, mayEvict: Bool) -> String? {
     state.withLock { $0.history.objection(to: found, for: key, mayEvict: mayEvict) }
   }
 
-  func begin(_ key: String, _ work: History.Work) -> History.Operation {
-    state.withLock { state in
+  func begin(_ key: String, _ work: History.Work, _ durability: Durability = .buffered) -> History.Operation {
+    let now = moment()
+    return state.withLock { state in
       state.last += 1
       let operation = History.Operation(number: state.last, key: key, work: work)
       state.history.intend(operation)
+      state.ledger.begin(operation, isSynced: durability == .synced, at: now)
       put(History.intention(operation))
       return operation
     }
@@ -50,9 +73,13 @@ final class Recorder: Sendable {
   /// Notes an answer; `unknown` is for a failure on a disk that may not even take back what it has.
   func end(_ operation: History.Operation, _ outcome: History.Outcome) {
     guard outcome != .unknown else { return }
+    let now = moment()
     state.withLock { state in
       state.history.conclude(operation.number, outcome)
+      if outcome == .acknowledged { state.ledger.end(operation.number, at: now) }
       put(History.conclusion(operation.number, outcome))
+      var byte = UInt8(ascii: ".")
+      if announces { _ = unsafe write(STDOUT_FILENO, &byte, 1) }
     }
   }
 

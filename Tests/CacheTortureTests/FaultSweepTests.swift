@@ -1,28 +1,16 @@
 import CacheEngine
-import Foundation
 import Testing
 
 @testable import CacheTorture
 
-@Suite(.timeLimit(.minutes(10))) struct FaultSweepTests {
+/// A part of what `make torture` does.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct FaultSweepTests {
   @Test(
     "P3 P4 P6 an error at any system call breaks no promise, while the store is open and afterwards",
-    arguments: Durability.allCases, [EIO, ENOSPC, EMFILE])
-  func once(durability: Durability, code: Int32) async throws {
-    let sweep = FaultSweep(durability: durability, isRoomy: true)
-    #expect(try await sweep.run(code: code, isForGood: false) > 20)
-  }
-
-  @Test("P3 P4 whatever call is the last, the store opens with what was acknowledged", arguments: Durability.allCases)
-  func forGood(durability: Durability) async throws {
-    #expect(try await FaultSweep(durability: durability, isRoomy: true).run(code: EIO, isForGood: true) > 20)
-    // Here a removal follows a set that could not be taken back on the disk.
-    #expect(try await FaultSweep(durability: durability, isRoomy: true, seed: 2).run(code: EIO, isForGood: true) > 20)
-  }
-
-  @Test("P5 P6 the same where there is not room for everything", arguments: Durability.allCases)
-  func tight(durability: Durability) async throws {
-    let sweep = FaultSweep(durability: durability, isRoomy: false, seed: 3, rounds: 4, operations: 120)
-    _ = try await sweep.run(code: EIO, isForGood: false, stride: 97)
+    arguments: Fault.Reach.allCases, [true, false])
+  func faults(reach: Fault.Reach, isRoomy: Bool) async throws {
+    // Which calls have their turn is another matter each time.
+    let tier: Tier = isRoomy ? .synced : .mixed
+    #expect(try await FaultSweep(tier: tier, isRoomy: isRoomy).run(reach, stride: 41) >= Call.allCases.count)
   }
 }
