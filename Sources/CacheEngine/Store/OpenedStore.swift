@@ -175,6 +175,8 @@ struct OpenedStore {
       guard entry.offset <= sizes[entry.segment, default: 0] - entry.header.recordLength else { continue }
       state.index.insert(entry, for: key, tags: tags)
     }
+    // The log may tell of more than the checkpoint: of what was evicted, say.
+    state.hasForgotten = true
     return checkpoint.segments
   }
 

@@ -124,9 +124,11 @@ struct WriteBatch {
     do {
       let file = try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
       try file.write(value, at: 0)
-      if isSyncing { try file.sync() }
+      // A record must not come to the disk without the value that it points to: it hides what the key had before.
+      if isTracking { try file.sync() }
       allocated = file.allocatedBytes
       try store.directory.rename(temporary, to: name)
+      if isTracking { try store.directory.sync() }
     } catch {
       try? store.directory.remove(temporary)
       throw error
@@ -137,7 +139,7 @@ struct WriteBatch {
       state.allocatedBytes += StoreIndex.blocks(value.count)
       state.settle(value: number, value.count, allocated)
       state.traffic.written += value.count
-      if isSyncing { state.traffic.syncs += 1 }
+      if isTracking { state.traffic.syncs += 2 }
     }
     var pointer = ByteWriter()
     pointer.put(number)
@@ -318,11 +320,8 @@ struct WriteBatch {
 
   /// Ends the batch.
   mutating func finish() {
-    if isSyncing {
-      try? commit()
-      return
-    }
-    for (number, length) in filesToRemove { unlink(number, length) }
+    // What is replaced goes when its successor is on the disk.
+    if isSyncing || !filesToRemove.isEmpty { try? commit() }
   }
 
   private mutating func takeBack() {
