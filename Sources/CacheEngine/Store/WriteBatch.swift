@@ -128,14 +128,14 @@ struct WriteBatch {
       if isTracking { try file.sync() }
       allocated = file.allocatedBytes
       try store.directory.rename(temporary, to: name)
-      if isTracking { try store.directory.sync() }
+      if isTracking { try syncNames() }
     } catch {
       try? store.directory.remove(temporary)
       throw error
     }
     if isTracking { newFiles[number] = value.count }
     store.state.withLock { state in
-      state.isDirectoryChanged = true
+      state.isDirectoryChanged = state.isDirectoryChanged || !isTracking
       state.allocatedBytes += StoreIndex.blocks(value.count)
       state.settle(value: number, value.count, allocated)
       state.traffic.written += value.count
@@ -155,6 +155,14 @@ struct WriteBatch {
     }
     pointing.header.flags = record.header.flags
     return pointing
+  }
+
+  private func syncNames() throws {
+    store.state.withLock { $0.isDirectoryChanged = false }
+    do { try store.directory.sync() } catch {
+      store.state.withLock { $0.isDirectoryChanged = true }
+      throw error
+    }
   }
 
   mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
