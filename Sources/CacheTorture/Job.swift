@@ -82,15 +82,18 @@ struct Job {
   ) async throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<operations {
-      let key = "\(task)/\(Int.random(in: 0..<keysEach, using: &generator))"
+      let place = Int.random(in: 0..<keysEach, using: &generator)
+      let key = "\(task)/\(place)"
+      // A quarter is left alone, and is copied when its segment is reclaimed.
+      let stays = place >= keysEach / 4 * 3 && (try? levels[0].contains(key)) == true
       let level = levels[Int.random(in: 0..<levels.count, using: &generator)]
       switch Int.random(in: 0..<20, using: &generator) {
-      case 0..<12:
+      case 0..<12 where !stays:
         await attempt(key, .set(length: length(&generator)), on: level, recorder) {
           try await level.set(History.value($0), forKey: key)
         }
-      case 12: await attempt(key, .remove, on: level, recorder) { _ in try await level.remove(key) }
-      case 13: await attempt(key, .remove, on: level, recorder) { _ in try await level.expire(key) }
+      case 12 where !stays: await attempt(key, .remove, on: level, recorder) { _ in try await level.remove(key) }
+      case 13 where !stays: await attempt(key, .remove, on: level, recorder) { _ in try await level.expire(key) }
       default:
         guard let found = try? await level.lookup(key) else { continue }
         if found.missReason == .damaged { throw Failure("\(key) was damaged while the store was open") }
