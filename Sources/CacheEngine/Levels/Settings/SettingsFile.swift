@@ -118,7 +118,13 @@ struct SettingsFile: SettingsStorage {
       }
       // The old list keeps a name until the directory is known to be on the disk with the new one.
       let isKept = durability == .synced ? try folder.link(name, old) : nil
-      if entries.isEmpty { try folder.remove(name) } else { try folder.rename(new, to: name) }
+      if entries.isEmpty {
+        // A store leaves a directory of such a name alone; here it stands in the way of what was asked.
+        guard !folder.isDirectory(name) else { throw SystemFailure("unlink", EISDIR) }
+        try folder.remove(name)
+      } else {
+        try folder.rename(new, to: name)
+      }
       if durability == .synced {
         do { try folder.sync() } catch {
           switch isKept {
