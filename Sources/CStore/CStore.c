@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -82,7 +84,10 @@ bool cstore_enter_start(uint32_t most) {
 
 void cstore_leave_start(void) { starts -= 1; }
 
-void cstore_name_thread(const char *name) {
+void cstore_begin_thread(const char *name) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
 #ifdef __linux__
   prctl(PR_SET_NAME, name, 0, 0, 0);
 #else

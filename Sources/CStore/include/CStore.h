@@ -1,5 +1,5 @@
 // The little that the library needs from C: a checksum at memory speed, and what answers from memory or not at all, for
-// the disk store; and a number for each thread, for the memory level; names of threads.
+// the disk store; and a number for each thread, for the memory level; threads of the library's own.
 #ifndef CACHEENGINE_CSTORE_H
 #define CACHEENGINE_CSTORE_H
 
@@ -29,8 +29,9 @@ uint32_t cstore_thread_number(void);
 /// Gives this thread another number, after it met a thread that may have the same.
 void cstore_change_thread_number(void);
 
-/// Names this thread, as debuggers and top show it; at most 15 bytes, and on Linux alone.
-void cstore_name_thread(const char *name);
+/// Makes this thread one of the library's own: no signal is delivered to it, and on Linux debuggers and top show its name, of at
+/// most 15 bytes.
+void cstore_begin_thread(const char *name);
 
 /// Tells this thread from all others that there are; never 0.
 uintptr_t cstore_this_thread(void);

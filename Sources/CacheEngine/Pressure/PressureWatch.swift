@@ -63,10 +63,7 @@
     func stop() { shutdown(stopper.number, Int32(SHUT_RDWR)) }
 
     private func run() {
-      var signals = sigset_t()
-      unsafe sigfillset(&signals)
-      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-      unsafe cstore_name_thread("cache-pressure")
+      unsafe cstore_begin_thread("cache-pressure")
 
       var triggers = ways.triggers.map { (trigger: $0, restsUntil: ContinuousClock.now) }
       var seen = ways.events?.seen

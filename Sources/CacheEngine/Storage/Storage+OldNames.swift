@@ -91,14 +91,11 @@ extension DiskConfig {
       name: String, expiry: Expiry = .never, maxSize: UInt = 0, directory: URL? = nil,
       protectionType: FileProtectionType?
     ) {
-      let protection: Protection? =
-        switch protectionType {
-        case FileProtectionType.none?: Protection.none
-        case FileProtectionType.complete?: .complete
-        case FileProtectionType.completeUnlessOpen?: .completeUnlessOpen
-        case FileProtectionType.completeUntilFirstUserAuthentication?: .completeUntilFirstUserAuthentication
-        default: nil
-        }
+      let known: [(type: FileProtectionType, protection: Protection)] = [
+        (.none, .none), (.complete, .complete), (.completeUnlessOpen, .completeUnlessOpen),
+        (.completeUntilFirstUserAuthentication, .completeUntilFirstUserAuthentication),
+      ]
+      let protection = protectionType.flatMap { type in known.first { $0.type == type }?.protection }
       self.init(
         name: name, expiry: expiry, maxSize: Int(clamping: maxSize), directory: directory?.path,
         protection: protection)

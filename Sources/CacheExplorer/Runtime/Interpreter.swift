@@ -170,7 +170,8 @@ final class Interpreter: Sendable {
       let requests = request.requests ?? (request.file == nil ? Self.scriptedRequests : nil)
       let report = await WorkloadRunner(live: live).run(stream, requests: requests, rate: request.rate)
       if let problem = report.problem { return failure("run", problem) }
-      var result = answer("run", note: "\(Format.counted(report.requests, "request", isGrouped: false)), \(report.failures) failed")
+      let made = Format.counted(report.requests, "request", isGrouped: false)
+      var result = answer("run", note: "\(made), \(report.failures) failed")
       result.microseconds = Int(began.duration(to: live.clock.now).clampedNanoseconds / 1_000)
       return result
     }

@@ -56,7 +56,8 @@ enum Session {
     let report = await work.value
     switch format {
     case .text:
-      StandardStreams.say("\(Format.counted(report.requests, "request", isGrouped: false)) of \(trace), \(report.failures) failed")
+      let requests = Format.counted(report.requests, "request", isGrouped: false)
+      StandardStreams.say("\(requests) of \(trace), \(report.failures) failed")
       StandardStreams.say(live.summary)
     case .json: StandardStreams.say(live.statisticsJSON)
     }

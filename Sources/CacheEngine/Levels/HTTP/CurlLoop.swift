@@ -114,10 +114,7 @@
 
     private func run() {
       // A connection that the other side closed must not end the process, and signals belong to the application.
-      var signals = sigset_t()
-      unsafe sigfillset(&signals)
-      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-      unsafe cstore_name_thread("cache-network")
+      unsafe cstore_begin_thread("cache-network")
 
       while takeIn() {
         dropAbandoned()
