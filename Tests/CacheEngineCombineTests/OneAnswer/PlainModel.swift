@@ -219,6 +219,12 @@ final class PlainCondition: PlainWrapper {
   override func read(_ key: String, stale: Bool) throws(Fault) -> Answer {
     key == "c" ? .miss("refused") : try inner.read(key, stale: stale)
   }
+  override func store(
+    _ value: Int, _ key: String, _ terms: Terms, if condition: StoreCondition?
+  ) throws(Fault) -> Bool {
+    if terms.isCopy, key == "c" { return true }
+    return try inner.store(value, key, terms, if: condition)
+  }
 }
 
 final class PlainRetry: PlainWrapper {
