@@ -37,7 +37,8 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the values for all keys as one entry, or the reason of the first miss.
   ///
   /// - Parameter keys: The keys to look up.
-  /// - Returns: An entry that expires when the first of its values does and has the tags of all, or the reason for the miss.
+  /// - Returns: An entry that expires when the first of its values does, has the tags of all, and is a placeholder if one of
+  ///   them is; or the reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ keys: [Base.Key]) async throws -> Lookup<[Base.Value]> {
     Self.joined(try await keys.concurrently { [base] in try await base.lookup($0) })
@@ -127,6 +128,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
       case .hit(let entry):
         whole.value.append(entry.value)
         whole.isStale = whole.isStale || entry.isStale
+        whole.isPlaceholder = whole.isPlaceholder || entry.isPlaceholder
         whole.level = whole.level ?? entry.level
         whole.tags.formUnion(entry.tags)
         if let deadline = entry.deadline { whole.deadline = min(whole.deadline ?? deadline, deadline) }

@@ -26,8 +26,9 @@
 /// first here as well. Each key is removed at a moment of its own. Where the upper level stores at once, as memory does, no
 /// value whose write had ended when the removal began is served after it has ended. A write that overlaps the removal is
 /// before or after it: in doubt the upper level does not take its value, or forgets it, and what the lower level holds
-/// decides. An upper level that takes its time may serve what was being stored in it when the removal began, until that
-/// store has ended; then it forgets it.
+/// decides. A value without tags that was on its way up while entries were removed by tag is delivered and not copied, since
+/// not every level tells the tags of what it holds. An upper level that takes its time may serve what was being stored in it
+/// when the removal began, until that store has ended; then it forgets it.
 public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// What values are found by.
@@ -133,7 +134,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if let entry = try await instead() { return .hit(entry) }
     let below: Lookup<Value>
     do {
-      below = try await askBelow(key, ticket, since: began, isExpired: above.hasExpired())
+      below = try await askBelow(key, ticket, since: began, dropping: above.mayKeepStale() ? .stale : .nothing)
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -152,12 +153,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// Reads the lower level alone, and copies what it has to the upper one.
+  /// Reads the lower level alone, and copies what it has to the upper one, or drops what it says is gone.
   func refresh(_ key: Key) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
     let ticket = gate.beginRead(key)
     defer { gate.endRead(key) }
-    return try await askBelow(key, ticket, since: began, isExpired: true)
+    return try await askBelow(key, ticket, since: began, dropping: .anything)
   }
 
   /// A level that fails is passed over and reported; a cancellation ends the read.
@@ -170,12 +171,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @inlinable
   func askBelow(
-    _ key: Key, _ ticket: ReadTicket, since began: GateTime, isExpired: Bool
+    _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove
   ) async throws -> Lookup<Value> {
     try Task.checkCancellation()
-    if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, isExpired) }
+    if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone) }
     let answer = try await lower.lookup(key)
-    try await keep(answer, key, ticket, isExpired: isExpired)
+    try await keep(answer, key, ticket, dropping: gone)
     return answer
   }
 
@@ -184,39 +185,41 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Who missed above joins it, or finds the value: so there is one load, whoever comes when.
   @usableFromInline
   func askPool(
-    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ isExpired: Bool
+    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove
   ) async throws -> Lookup<Value> {
     let loader = ObjectIdentifier(gate)
     let answer = try await pool.share(key, by: loader) { ask in
       let ticket = gate.beginRead(key)
       defer { gate.endRead(key) }
-      // A copy came since the upper level missed: perhaps this one.
-      if gate.currentEpoch.copies != began.copies, case .hit(let entry)? = try? await upper.lookup(key) {
+      // A copy came since the upper level missed: perhaps this one. A refresh asks below in any case.
+      if gone != .anything, gate.currentEpoch.copies != began.copies,
+        case .hit(let entry)? = try? await upper.lookup(key)
+      {
         return .hit(entry)
       }
       let answer = try await ask()
-      try await keep(answer, key, ticket, isExpired: isExpired)
+      try await keep(answer, key, ticket, dropping: gone)
       return answer
     }
-    if answer.loader != loader { try await keep(answer.lookup, key, ticket, isExpired: isExpired) }
+    if answer.loader != loader { try await keep(answer.lookup, key, ticket, dropping: gone) }
     return answer.lookup
   }
 
   /// Lets the upper level have what the lower one answered.
   @inlinable
-  func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, isExpired: Bool) async throws {
+  func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove) async throws {
     switch answer {
     case .hit(let entry):
       try Task.checkCancellation()
       if entry.isPlaceholder { return }
-      guard gate.beginBackFill(key, ticket, tags: entry.tags) else { return }
+      guard gate.beginBackFill(key, ticket, tags: entry.toldTags) else { return }
       if upper.storesAtOnce {
         try await copy(entry, key, ticket)
       } else {
         try await copyInTime(entry, key, ticket)
       }
     case .miss(let reason):
-      if isExpired, manner.isLowerSource, reason.meansGone { try await forgetExpired(key, ticket) }
+      if gone != .nothing, manner.isLowerSource, reason.meansGone { try await drop(gone, key, ticket) }
     }
   }
 
@@ -227,7 +230,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     // What is stored at once takes no time worth telling.
     let began = upper.storesAtOnce ? nil : manner.now
     do {
-      try await gate.above(key, tags: entry.tags, since: ticket.phase) {
+      try await gate.above(key, tags: entry.toldTags, since: ticket.phase) {
         try await upper.store(
           entry.value, forKey: key,
           terms: .backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created))
@@ -257,13 +260,17 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// Lets the upper level forget what it keeps past its deadline, unless something came between.
+  /// Lets the upper level forget what is gone below, unless something came between.
   @usableFromInline
-  func forgetExpired(_ key: Key, _ ticket: ReadTicket) async throws {
+  func drop(_ gone: GoneAbove, _ key: Key, _ ticket: ReadTicket) async throws {
     guard gate.beginBackFill(key, ticket, tags: []) else { return }
     defer { gate.endBackFill(key) }
     do {
-      if case .miss(.expired) = try await upper.lookup(key) { try await upper.remove(key) }
+      // A fresh value that a read finds now was copied in the meantime.
+      guard let entry = try await upper.lookupIncludingExpired(key).entry, gone == .anything || entry.isStale else {
+        return
+      }
+      try await upper.remove(key)
     } catch let error as CancellationError {
       throw error
     } catch {

@@ -9,7 +9,7 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   /// The lower level, if it is a pool.
   @usableFromInline let pool: (any SharingLevel<Key, Value>)?
 
-  /// What the lower level says is not there, is not there: then the upper one need not keep what has expired either.
+  /// What the lower level says is not there, is not there: then the upper one need not keep it either.
   @usableFromInline let isLowerSource: Bool
 
   private let observer: (any CacheObserver)?
@@ -54,11 +54,26 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   }
 }
 
+/// What the upper level is to forget when the lower one says that there is no such value any more.
+@usableFromInline
+enum GoneAbove: Sendable {
+  case nothing
+  /// What it keeps past its deadline.
+  case stale
+  /// A refresh may come ahead of the deadline.
+  case anything
+}
+
 extension Result {
-  /// A look-up that said that the entry has expired.
+  /// A look-up that answered, and not with a value: whatever the reason, a stale one may be kept, in one of several levels.
   @inlinable
-  func hasExpired<Value>() -> Bool where Success == Lookup<Value> {
-    if case .success(.miss(.expired)) = self { return true }
+  func mayKeepStale<Value>() -> Bool where Success == Lookup<Value> {
+    if case .success(let answer) = self { return answer.missReason != .nothingToAsk }
     return false
   }
+}
+
+extension Entry {
+  /// The tags, or `nil` if there are none: where they are not kept with a value, what was removed by tag may be this one.
+  @inlinable var toldTags: Set<String>? { tags.isEmpty ? nil : tags }
 }

@@ -6,13 +6,13 @@ enum SweepConcern<Key: Hashable & Sendable>: Sendable {
   case tagged(String)
   case keys(@Sendable (Key) -> Bool)
 
-  /// Whether an entry is meant; a condition that was passed in runs here, so this is not to be called under a lock.
+  /// Whether an entry is meant, or may be, if its tags are unknown (`nil`); a condition that was passed in runs here, so this is not to be called under a lock.
   @inlinable
-  func meets(_ key: Key, tags: Set<String>) -> Bool {
+  func meets(_ key: Key, tags: Set<String>?) -> Bool {
     switch self {
     case .everything: true
     case .key(let other): key == other
-    case .tagged(let tag): tags.contains(tag)
+    case .tagged(let tag): tags?.contains(tag) ?? true
     case .keys(let condition): condition(key)
     }
   }

@@ -133,7 +133,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// level has decides.
   @inlinable
   func above(
-    _ key: Key, tags: Set<String>, since began: GatePhase, store: () async throws -> Void,
+    _ key: Key, tags: Set<String>?, since began: GatePhase, store: () async throws -> Void,
     forget: () async throws -> Void
   ) async throws {
     let entered: GatePhase
@@ -158,13 +158,13 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Whether a sweep that concerns an entry came since a phase.
   @inlinable
-  func isSwept(_ key: Key, _ tags: Set<String> = [], since began: GatePhase) -> Bool {
+  func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
     let now = currentPhase
     return (now != began || began.isSweeping) && isSweptSlowly(key, tags, since: began)
   }
 
   @usableFromInline
-  func isSweptSlowly(_ key: Key, _ tags: Set<String>, since began: GatePhase) -> Bool {
+  func isSweptSlowly(_ key: Key, _ tags: Set<String>?, since began: GatePhase) -> Bool {
     state.withLock { $0.table.sweeps.since(began.moment) }.contains { $0.meets(key, tags: tags) }
   }
 
@@ -181,7 +181,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   @usableFromInline
-  func enterSlowly(_ key: Key, _ tags: Set<String>, since began: GatePhase) -> (GatePhase, isSwept: Bool) {
+  func enterSlowly(_ key: Key, _ tags: Set<String>?, since began: GatePhase) -> (GatePhase, isSwept: Bool) {
     let (entered, concerns) = state.withLock { state in
       (
         GatePhase(phase.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue),
@@ -240,7 +240,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   ///
   /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:)``.
   @inlinable
-  func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>) -> Bool {
+  func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>?) -> Bool {
     guard state.withLock({ $0.table.beginBackFill(key, readVersion: ticket.version) }) else { return false }
     guard isSwept(key, tags, since: ticket.phase) else { return true }
     finish(key, isBackFill: true)
@@ -259,7 +259,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// Runs a back-fill, unless something came between, and takes it back if a sweep comes while it runs.
   @inlinable
   func backFill(
-    _ key: Key, _ ticket: ReadTicket, tags: Set<String> = [], _ store: () async throws -> Void,
+    _ key: Key, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void,
     undo forget: () async throws -> Void
   ) async throws {
     guard beginBackFill(key, ticket, tags: tags) else { return }

@@ -67,7 +67,7 @@ struct CacheBuilder {
         ])
       }
       // Every level reports its own failures, so that the composition need not.
-      stack = stack.map { $0.compose(level, observer: nil).normalize() } ?? level
+      stack = stack.map { $0.compose(level, observer: nil, clock: clock).normalize() } ?? level
     }
     guard let stack else { preconditionFailure("a checked configuration has a level") }
     return stack

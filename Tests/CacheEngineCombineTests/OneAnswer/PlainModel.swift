@@ -7,6 +7,7 @@ class PlainModel {
     var deadline: Int?
     var created: Int?
     var isStale = false
+    var isPlaceholder = false
     var tags: Set<String> = []
 
     func isOver(at now: Int) -> Bool { deadline.map { $0 <= now } ?? false }
@@ -218,6 +219,12 @@ final class PlainCondition: PlainWrapper {
   override func read(_ key: String, stale: Bool) throws(Fault) -> Answer {
     key == "c" ? .miss("refused") : try inner.read(key, stale: stale)
   }
+  override func store(
+    _ value: Int, _ key: String, _ terms: Terms, if condition: StoreCondition?
+  ) throws(Fault) -> Bool {
+    if terms.isCopy, key == "c" { return true }
+    return try inner.store(value, key, terms, if: condition)
+  }
 }
 
 final class PlainRetry: PlainWrapper {
@@ -241,9 +248,9 @@ final class PlainFallback: PlainWrapper {
     let answer: Answer
     do { answer = try inner.read(key, stale: stale) } catch {
       guard isForErrors, key == "a" else { throw error }
-      return .hit(Found(value: 500))
+      return .hit(Found(value: 500, isPlaceholder: true))
     }
-    return answer.found == nil && !isForErrors && key == "b" ? .hit(Found(value: 501)) : answer
+    return answer.found == nil && !isForErrors && key == "b" ? .hit(Found(value: 501, isPlaceholder: true)) : answer
   }
 }
 
@@ -439,19 +446,21 @@ final class PlainComposition: PlainPair {
       refresh(key)
       return .hit(old)
     }
-    var answer: Answer
+    let answer: Answer
     do { answer = try stale ? second.read(key, stale: true) : below(key) } catch {
       if !stale, let old = staleFound(key, within: policy.ifError) { return .hit(old) }
       throw error
     }
-    if answer == .miss("nothing") { answer = try above.get() }
-    if !stale { forget(key, after: answer) }
+    if answer == .miss("nothing") { return try above.get() }
+    if !stale, let above = try? above.get(), above != .miss("nothing") { drop(key, after: answer, isRefresh: false) }
     return answer
   }
 
   private func below(_ key: String) throws(Fault) -> Answer {
     let answer = try second.read(key, stale: false)
-    if case .hit(let found) = answer { _ = try? first.store(found.value, key, .copy(found), if: nil) }
+    if case .hit(let found) = answer, !found.isPlaceholder {
+      _ = try? first.store(found.value, key, .copy(found), if: nil)
+    }
     return answer
   }
 
@@ -462,18 +471,18 @@ final class PlainComposition: PlainPair {
     return found
   }
 
-  private func forget(_ key: String, after answer: Answer) {
+  private func drop(_ key: String, after answer: Answer, isRefresh: Bool) {
     guard isRevalidated, case .miss(let reason) = answer,
       !["refused", "expired", "nothing"].contains(reason)
     else { return }
-    if let found = try? first.read(key, stale: true), found.found != nil { try? first.remove(key) }
+    if let found = try? first.read(key, stale: true).found, isRefresh || found.isStale { try? first.remove(key) }
   }
 
   private func refresh(_ key: String) {
     if let pause = pauses[key], pause > world.now { return }
     world.refreshes.append { [self] in
       let answer = try? below(key)
-      if let answer { forget(key, after: answer) }
+      if let answer { drop(key, after: answer, isRefresh: true) }
       if answer?.found == nil { pauses[key] = world.now + 1 }
     }
   }

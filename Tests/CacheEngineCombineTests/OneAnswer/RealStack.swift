@@ -94,7 +94,7 @@ final class RealStack: Sendable {
     case .empty: return add(EmptyLevel<String, Int>())
     case .compose(let upper, let lower):
       let upper = build(upper)
-      return add(upper.compose(build(lower), observer: nil))
+      return add(upper.compose(build(lower), observer: nil, clock: clock))
     case .lanes(let first, let second):
       let first = build(first)
       return add(switchLevels(first, build(second)) { $0 == "a" ? .first : .second })

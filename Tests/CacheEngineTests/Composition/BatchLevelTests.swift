@@ -166,6 +166,18 @@ import Testing
     #expect(memory.peek("a") == nil)
   }
 
+  @Test("a list with a placeholder in it is not copied up, wherever that stands")
+  func placeholderParts() async throws {
+    let (memory, store) = (MemoryCacheLevel<Int, String>(), MemoryCacheLevel<Int, String>())
+    try await store.set("one", forKey: 1)
+    let batch = memory.allBatch().compose(store.fallback { _, _ in "none" }.allBatch())
+    #expect(try await batch.get([1, 2]) == ["one", "none"])
+    #expect(try await batch.get([2, 1]) == ["none", "one"])
+    #expect(memory.usage.count == 0)
+    #expect(try await batch.get([1]) == ["one"])
+    #expect(memory.usage.count == 1)
+  }
+
   @Test("a batch is stale if one of its values is, be it the first or the last")
   func staleParts() async throws {
     let clock = ManualClock()

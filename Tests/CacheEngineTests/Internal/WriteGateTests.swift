@@ -290,6 +290,8 @@ import Testing
     #expect(!SweepConcern.key(1).meets(2, tags: []))
     #expect(SweepConcern<Int>.tagged("a").meets(1, tags: ["a", "b"]))
     #expect(!SweepConcern<Int>.tagged("a").meets(1, tags: ["b"]))
+    #expect(!SweepConcern<Int>.tagged("a").meets(1, tags: []))
+    #expect(SweepConcern<Int>.tagged("a").meets(1, tags: nil))
     #expect(SweepConcern<Int>.keys { $0 > 1 }.meets(2, tags: []))
     #expect(!SweepConcern<Int>.keys { $0 > 1 }.meets(1, tags: []))
   }
