@@ -181,7 +181,12 @@ struct OpenedStore {
   }
 
   /// Notes that a file of the log, or the end of one, has gone.
+  ///
+  /// Where the log goes on behind a file that is not there, that one was reclaimed or cleared: after a power cut the names
+  /// of older ones may be there still.
   private mutating func loseEnd(of number: UInt64) {
+    let isThere = state.segments.segment(number) != nil
+    guard isThere || number > state.segments.last?.number ?? 0 else { return }
     guard state.cutSegments.insert(number).inserted else { return }
     state.damaged += 1
     // Where the next opening would not look, nothing is written.

@@ -255,9 +255,9 @@ struct WriteBatch {
   private mutating func close() throws {
     if isTracking { try? commit() }
     store.awaitRemoval()
-    let last = store.state.withLock { state in
+    let segments = store.state.withLock { state in
       state.isClosed = true
-      return state.segments.last
+      return state.segments
     }
     defer {
       StoreRegistry.forget(store) {
@@ -265,11 +265,13 @@ struct WriteBatch {
         store.place.withLock { $0.lock }?.unlock()
       }
     }
+    // What a checkpoint says of the log, the disk must have: it decides where the log has less.
+    for segment in segments { try segment.file.sync() }
+    if store.state.withLock({ $0.isDirectoryChanged }) { try syncNames() }
     // Without a checkpoint the log is read the next time.
     if (try? store.isInPlace()) == true, store.state.withLock({ $0.uncut.isEmpty && !$0.isLogUnread }) {
       try? store.writeCheckpoint()
     }
-    try last?.file.sync()
   }
 
   // MARK: Before and after the disk
