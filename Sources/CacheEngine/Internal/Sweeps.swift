@@ -28,7 +28,8 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   /// Those that are remembered one by one; more are remembered as one that concerns everything.
   static var most: Int { 32 }
 
-  private struct Sweep: Sendable {
+  @usableFromInline
+  struct Sweep: Sendable {
     let began: UInt64
     let concern: Concern
     /// It is at work in the lower level still.
@@ -36,10 +37,11 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   }
 
   private(set) var moment: UInt64 = 0
-  private var running: [Sweep] = []
+  // What every miss asks is linked into its caller.
+  @usableFromInline private(set) var running: [Sweep] = []
   /// Those that are done with the lower level, with the moment of that.
-  private var done: [(concern: Concern, moment: UInt64)] = []
-  private var lastEnd: UInt64 = 0
+  @usableFromInline private(set) var done: [(concern: Concern, moment: UInt64)] = []
+  @usableFromInline private(set) var lastEnd: UInt64 = 0
 
   init() {}
 
@@ -74,7 +76,11 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Nothing is under way that is older than their end.
-  mutating func forgetDone() { done = [] }
+  @inlinable
+  mutating func forgetDone() { if !done.isEmpty { forgetEachDone() } }
+
+  @usableFromInline
+  mutating func forgetEachDone() { done = [] }
 
   /// Those that may have come between what was found or written in the lower level since a moment, and now.
   func since(_ moment: UInt64) -> [Concern] {
@@ -85,5 +91,6 @@ struct Sweeps<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Whether any went on since a moment, so that two answers from before and after may not fit together.
+  @inlinable
   func isAny(since moment: UInt64) -> Bool { !running.isEmpty || lastEnd > moment }
 }

@@ -201,7 +201,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     return line.occupant == .write || line.version != readVersion || isSwept(since: moment)
   }
 
-  @usableFromInline
+  @inlinable
   func isSwept(since moment: UInt64) -> Bool { sweeps.isAny(since: moment) }
 
   @inlinable
@@ -210,6 +210,6 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     if lines.isEmpty { forgetSweeps() }
   }
 
-  @usableFromInline
+  @inlinable
   mutating func forgetSweeps() { sweeps.forgetDone() }
 }
