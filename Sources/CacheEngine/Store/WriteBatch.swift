@@ -188,8 +188,10 @@ struct WriteBatch {
   /// Lets an entry end now, also for who opens the store later: a record says so.
   private mutating func expire(_ key: StoreKey) throws {
     let now = store.clock.now.nanoseconds
+    // What was evicted still stands in the log, and would be found again as it was.
+    guard let entry = store.state.withLock({ $0.index.find(key) }) else { return try remove(key) }
     // What has expired already would be kept for longer.
-    guard let entry = store.state.withLock({ $0.index.find(key) }), entry.deadline > now else { return }
+    guard entry.deadline > now else { return }
     // The entry is gone after a restart, and until then it is there to be found expired.
     try mark(.ended, key) { state in
       state.index.setDeadline(now, of: key)
