@@ -308,15 +308,18 @@ struct WriteBatch {
       (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
     }
     let (segments, isDirectoryChanged) = store.state.withLock { state in
-      // What changes while the disk is waited for counts for the next time.
-      defer { state.isDirectoryChanged = false }
-      return (state.segments.filter { lengthsBefore[$0.number] != nil }, state.isDirectoryChanged)
+      // What changes while the disk is waited for counts for the next time. Others wrote what nobody waited for.
+      defer { (state.isDirectoryChanged, state.unsynced) = (false, []) }
+      return (state.segments.filter { state.unsynced.contains($0.number) }, state.isDirectoryChanged)
     }
     do {
       for segment in segments { try segment.file.sync() }
       if isDirectoryChanged { try store.directory.sync() }
     } catch {
-      store.state.withLock { $0.isDirectoryChanged = $0.isDirectoryChanged || isDirectoryChanged }
+      store.state.withLock { state in
+        state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
+        state.unsynced.formUnion(segments.map(\.number))
+      }
       let failure = store.writeFailed(error)
       failedParts[part] = failure
       takeBack()
