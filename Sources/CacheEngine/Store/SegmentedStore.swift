@@ -56,6 +56,8 @@ final class SegmentedStore: Sendable {
     var cutSegments: Set<UInt64> = []
     /// The disk did not give all of the log when the store was opened: a checkpoint would say that there was no more.
     var isLogUnread = false
+    /// Segments that were written to, in a store with synced writes, and not synced since.
+    var unsynced: Set<UInt64> = []
     /// What was written so far is on the disk, and the next record says so.
     var isAllSynced = false
     /// Segments that end in what was taken back and could not be cut off yet, with the length they should have.

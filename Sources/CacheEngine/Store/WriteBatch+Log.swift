@@ -161,6 +161,7 @@ extension WriteBatch {
   /// Notes that records stand in a segment from some place on.
   mutating func noteWritten(_ segment: Segment, from offset: Int) {
     if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
+    if isTracking { store.state.withLock { _ = $0.unsynced.insert(segment.number) } }
     // What may be taken back is noted when it no longer can be.
     if offset == Segment.headSize, !isTracking { store.noteBegun(segment.number) }
   }

@@ -188,8 +188,10 @@ struct WriteBatch {
   /// Lets an entry end now, also for who opens the store later: a record says so.
   private mutating func expire(_ key: StoreKey) throws {
     let now = store.clock.now.nanoseconds
+    // What was evicted still stands in the log, and would be found again as it was.
+    guard let entry = store.state.withLock({ $0.index.find(key) }) else { return try remove(key) }
     // What has expired already would be kept for longer.
-    guard let entry = store.state.withLock({ $0.index.find(key) }), entry.deadline > now else { return }
+    guard entry.deadline > now else { return }
     // The entry is gone after a restart, and until then it is there to be found expired.
     try mark(.ended, key) { state in
       state.index.setDeadline(now, of: key)
@@ -306,15 +308,18 @@ struct WriteBatch {
       (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
     }
     let (segments, isDirectoryChanged) = store.state.withLock { state in
-      // What changes while the disk is waited for counts for the next time.
-      defer { state.isDirectoryChanged = false }
-      return (state.segments.filter { lengthsBefore[$0.number] != nil }, state.isDirectoryChanged)
+      // What changes while the disk is waited for counts for the next time. Others wrote what nobody waited for.
+      defer { (state.isDirectoryChanged, state.unsynced) = (false, []) }
+      return (state.segments.filter { state.unsynced.contains($0.number) }, state.isDirectoryChanged)
     }
     do {
       for segment in segments { try segment.file.sync() }
       if isDirectoryChanged { try store.directory.sync() }
     } catch {
-      store.state.withLock { $0.isDirectoryChanged = $0.isDirectoryChanged || isDirectoryChanged }
+      store.state.withLock { state in
+        state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
+        state.unsynced.formUnion(segments.map(\.number))
+      }
       let failure = store.writeFailed(error)
       failedParts[part] = failure
       takeBack()

@@ -121,6 +121,21 @@ import Testing
     }
   }
 
+  @Test("P3 what was evicted and then ended by hand does not come back after a crash")
+  func endedAfterEviction() async throws {
+    let level = try open(.synced, capacity: 1 << 20)
+    try await level.set(value(1, 100), forKey: "a")
+    // Values beside the log, which still tells of the first one.
+    for number in 0..<60 { try await level.set(value(number, 24_000), forKey: "\(number)") }
+    #expect(try await level.get("a") == nil)
+    try await level.expire("a")
+    let crashed = try folder.copy()
+    try await level.close()
+    let other = try Level(directory: crashed.path, capacity: 1 << 20, keyCoding: .canonicalText, valueCoding: .data)
+    #expect(try await other.get("a") == nil)
+    try await other.close()
+  }
+
   @Test("an old deadline removes no newer value of its key")
   func oldDeadline() async throws {
     let level = try Level(directory: folder.path, capacity: 1 << 20, clock: clock)
