@@ -191,3 +191,8 @@ extension CacheLevel {
     CappedLevel(base: self, limit: limit, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 }
+
+extension CappedLevel {
+  /// As the level inside.
+  @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
+}

@@ -474,3 +474,8 @@ extension CacheLevel {
         lower: lower, partialStores: partialStores, backFill: backFill, observer: observer, clock: clock))
   }
 }
+
+extension ComposedLevel {
+  /// If both levels do.
+  @inlinable public var storesAtOnce: Bool { upper.storesAtOnce && lower.storesAtOnce }
+}

@@ -27,3 +27,8 @@ public struct EmptyLevel<Key: Hashable & Sendable, Value: Sendable>: Fetcher {
   /// - Throws: Nothing.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { .miss(.nothingToAsk) }
 }
+
+extension EmptyLevel {
+  /// There is nothing to store in.
+  @inlinable public var storesAtOnce: Bool { true }
+}

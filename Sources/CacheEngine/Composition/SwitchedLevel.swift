@@ -200,3 +200,8 @@ public func switchLevels<First: CacheLevel, Second: CacheLevel>(
 ) -> SwitchedLevel<First, Second> where First.Key == Second.Key, First.Value == Second.Value {
   SwitchedLevel(first: first, second: second, selector: selector)
 }
+
+extension SwitchedLevel {
+  /// If both lanes do.
+  @inlinable public var storesAtOnce: Bool { first.storesAtOnce && second.storesAtOnce }
+}

@@ -187,3 +187,8 @@ extension CacheLevel {
     (self as? BasicCache<Key, Value>) ?? BasicCache(erasing: self)
   }
 }
+
+extension BasicCache {
+  /// As the level inside.
+  public var storesAtOnce: Bool { inner?.storesAtOnce ?? false }
+}

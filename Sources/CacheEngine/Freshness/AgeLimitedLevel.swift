@@ -90,3 +90,8 @@ extension CacheLevel {
     AgeLimitedLevel(base: self, maximumAge: age, clock: clock)
   }
 }
+
+extension AgeLimitedLevel {
+  /// As the level inside.
+  @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
+}

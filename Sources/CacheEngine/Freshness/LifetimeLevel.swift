@@ -115,3 +115,8 @@ extension CacheLevel {
     LifetimeLevel(base: self, lifetime: lifetime, clock: clock)
   }
 }
+
+extension LifetimeLevel {
+  /// As the level inside.
+  @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
+}

@@ -311,3 +311,8 @@ extension MemoryCacheLevel where Value: CostRepresentable {
       keepsExpired: keepsExpired, clock: clock, removalListener: removalListener, cost: { $1.cost })
   }
 }
+
+extension MemoryCacheLevel {
+  /// Memory does.
+  @inlinable public var storesAtOnce: Bool { true }
+}

@@ -268,3 +268,8 @@ extension CacheLevel {
     ObservedLevel(base: self, name: name, observer: observer, clock: clock)
   }
 }
+
+extension ObservedLevel {
+  /// As the level inside.
+  @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
+}

@@ -218,3 +218,8 @@ extension CacheLevel {
     TracedCache(base: self, observer: observer, clock: clock)
   }
 }
+
+extension TracedCache {
+  /// As the level inside.
+  @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
+}
