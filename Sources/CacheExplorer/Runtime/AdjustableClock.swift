@@ -66,8 +66,9 @@ final class AdjustableClock: CacheClock, Sendable {
   func advance(by duration: Duration) { adjust { $0.own = $0.own.advanced(by: max(.zero, duration)) } }
 
   private func adjust(_ change: (inout State) -> Void) {
-    let below = base.now
     let outdated = state.withLock { state in
+      // Under the lock: a reading older than one that somebody was already shown would turn this clock back.
+      let below = base.now
       state.own = state.now(below)
       state.below = max(state.below, below)
       change(&state)
