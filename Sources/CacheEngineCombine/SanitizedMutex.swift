@@ -1,1 +1,1 @@
-../CacheEngine/Internal/SanitizedMutex.swift
+../CacheEngine/Core/Coordination/SanitizedMutex.swift

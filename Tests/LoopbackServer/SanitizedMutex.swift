@@ -1,1 +1,1 @@
-../../Sources/CacheEngine/Internal/SanitizedMutex.swift
+../../Sources/CacheEngine/Core/Coordination/SanitizedMutex.swift
