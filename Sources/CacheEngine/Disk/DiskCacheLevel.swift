@@ -306,3 +306,5 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     return error
   }
 }
+
+extension DiskCacheLevel: ShapedLevel { package var shape: LevelShape { .leaf(kind: "disk") } }

@@ -92,3 +92,8 @@ extension MemoryCacheLevel {
     for slot in dropped.table.slots { report(dropped.table.copy(of: slot), cause: cause) }
   }
 }
+
+extension MemoryCacheLevel {
+  /// How it was decided at first what leaves.
+  package var eviction: Eviction { state.withLock { _, order in Eviction(kind: order.policy.kind) } }
+}

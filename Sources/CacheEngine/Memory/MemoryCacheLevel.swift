@@ -316,3 +316,5 @@ extension MemoryCacheLevel {
   /// Memory does.
   @inlinable public var storesAtOnce: Bool { true }
 }
+
+extension MemoryCacheLevel: ShapedLevel { package var shape: LevelShape { .leaf(kind: "memory") } }

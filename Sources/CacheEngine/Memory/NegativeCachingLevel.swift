@@ -244,3 +244,7 @@ extension CacheLevel {
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock), isWorthRemembering: failures)
   }
 }
+
+extension NegativeCachingLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("negative", name: recorder.name), base) }
+}

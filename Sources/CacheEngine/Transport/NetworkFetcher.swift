@@ -157,3 +157,5 @@ extension NetworkFetcher where Key == String {
       transport: transport, url: { try template.url(for: $0) })
   }
 }
+
+extension NetworkFetcher: ShapedLevel { package var shape: LevelShape { .leaf(kind: "network") } }

@@ -198,3 +198,5 @@ extension Array where Element: Hashable & Sendable {
     return places.compactMap { answers[$0] }
   }
 }
+
+extension BatchLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }

@@ -196,3 +196,9 @@ extension CappedLevel {
   /// As the level inside.
   @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
 }
+
+extension CappedLevel: ShapedLevel {
+  package var shape: LevelShape {
+    .around(.init("capped", name: recorder.name, setting: "\(limit)", limit: limit), base)
+  }
+}

@@ -479,3 +479,5 @@ extension ComposedLevel {
   /// If both levels do.
   @inlinable public var storesAtOnce: Bool { upper.storesAtOnce && lower.storesAtOnce }
 }
+
+extension ComposedLevel: ShapedLevel { package var shape: LevelShape { .stacked(upper, lower) } }

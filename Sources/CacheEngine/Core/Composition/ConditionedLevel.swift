@@ -83,3 +83,7 @@ extension CacheLevel {
       base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock), condition: condition)
   }
 }
+
+extension ConditionedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("conditioned", name: recorder.name), base) }
+}

@@ -137,3 +137,7 @@ extension CacheLevel {
     conditionedPostProcess { try await transformer.conditionalTransform(key: $0, value: $1) }
   }
 }
+
+extension ConditionedValueTransformedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("transformValues"), base) }
+}

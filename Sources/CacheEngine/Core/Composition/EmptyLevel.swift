@@ -32,3 +32,5 @@ extension EmptyLevel {
   /// There is nothing to store in.
   @inlinable public var storesAtOnce: Bool { true }
 }
+
+extension EmptyLevel: ShapedLevel { package var shape: LevelShape { .leaf(kind: "empty") } }

@@ -183,3 +183,7 @@ extension CacheLevel {
     transformKeys(OneWayTransformationBox(transform: transform))
   }
 }
+
+extension KeyTransformedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("transformKeys"), base) }
+}

@@ -261,3 +261,7 @@ extension CacheLevel {
     PooledLevel(base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 }
+
+extension PooledLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("pooled", name: name), base) }
+}

@@ -74,3 +74,7 @@ extension CacheLevel {
     PostProcessedLevel(base: self, process: process)
   }
 }
+
+extension PostProcessedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("postProcess"), base) }
+}

@@ -205,3 +205,7 @@ extension SwitchedLevel {
   /// If both lanes do.
   @inlinable public var storesAtOnce: Bool { first.storesAtOnce && second.storesAtOnce }
 }
+
+extension SwitchedLevel: ShapedLevel {
+  package var shape: LevelShape { .lanes(.init("lanes"), first, second) }
+}

@@ -210,3 +210,11 @@ extension Fetcher {
     ValueTransformedFetcher(base: self, transformer: transformer)
   }
 }
+
+extension ValueTransformedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("transformValues"), base) }
+}
+
+extension ValueTransformedFetcher: ShapedLevel {
+  package var shape: LevelShape { .around(.init("transformValues"), base) }
+}

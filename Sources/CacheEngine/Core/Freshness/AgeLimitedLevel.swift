@@ -95,3 +95,7 @@ extension AgeLimitedLevel {
   /// As the level inside.
   @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
 }
+
+extension AgeLimitedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("maximumAge", setting: "\(maximumAge)"), base) }
+}

@@ -120,3 +120,5 @@ extension LifetimeLevel {
   /// As the level inside.
   @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
 }
+
+extension LifetimeLevel: ShapedLevel { package var shape: LevelShape { .around(.init("expiry"), base) } }

@@ -254,3 +254,7 @@ extension CacheLevel {
     compose(lower, revalidating: RevalidationPolicy(ahead: window), observer: observer, clock: clock)
   }
 }
+
+extension RevalidatedLevel: ShapedLevel {
+  package var shape: LevelShape { .stale(.init("stale", name: recorder.name), base.upper, from: base.lower) }
+}

@@ -192,3 +192,7 @@ extension BasicCache {
   /// As the level inside.
   public var storesAtOnce: Bool { inner?.storesAtOnce ?? false }
 }
+
+extension BasicCache: ShapedLevel {
+  package var shape: LevelShape { inner.map(LevelShape.wrapper) ?? .leaf(kind: "level") }
+}

@@ -273,3 +273,7 @@ extension ObservedLevel {
   /// As the level inside.
   @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
 }
+
+extension ObservedLevel: ShapedLevel {
+  package var shape: LevelShape { .observed(base, as: name, by: recorder.observer) }
+}

@@ -223,3 +223,5 @@ extension TracedCache {
   /// As the level inside.
   @inlinable public var storesAtOnce: Bool { base.storesAtOnce }
 }
+
+extension TracedCache: ShapedLevel { package var shape: LevelShape { .traced(base, by: recorder.observer) } }

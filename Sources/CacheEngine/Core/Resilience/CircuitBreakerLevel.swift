@@ -169,3 +169,7 @@ extension CacheLevel {
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock), isFailure: isFailure)
   }
 }
+
+extension CircuitBreakerLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("breaker", name: recorder.name), base) }
+}

@@ -95,3 +95,7 @@ extension CacheLevel {
       base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock), fallback: value)
   }
 }
+
+extension FallbackLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("fallback", name: recorder.name), base) }
+}

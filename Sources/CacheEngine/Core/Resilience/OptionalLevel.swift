@@ -137,3 +137,5 @@ extension CacheLevel {
     OptionalLevel(base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 }
+
+extension OptionalLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }

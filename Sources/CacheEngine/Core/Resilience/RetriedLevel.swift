@@ -169,3 +169,7 @@ extension RetryPolicy {
     return !lasting.contains(error.code)
   }
 }
+
+extension RetriedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("retry", name: recorder.name, setting: "×\(policy.attempts)"), base) }
+}

@@ -133,3 +133,7 @@ extension CacheLevel {
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 }
+
+extension TimeLimitedLevel: ShapedLevel {
+  package var shape: LevelShape { .around(.init("timeout", name: recorder.name, setting: "\(limit)"), base) }
+}

@@ -363,3 +363,5 @@ extension UserDefaultsCacheLevel where Key == String, Value == Data {
       keyCoding: .canonicalText, valueCoding: .data, clock: clock)
   }
 }
+
+extension UserDefaultsCacheLevel: ShapedLevel { package var shape: LevelShape { .leaf(kind: "defaults") } }

@@ -159,22 +159,3 @@ func system<Answer>(_ name: String, _ call: () -> Answer?) throws -> Answer {
     if errno != EINTR { throw SystemFailure(name) }
   }
 }
-
-/// A system call that failed.
-struct SystemFailure: Error {
-  let call: String
-  let number: Int32
-
-  init(_ call: String, _ number: Int32 = errno) {
-    self.call = call
-    self.number = number
-  }
-
-  /// As a person reads it: `pwrite: No space left on device`.
-  package var text: String {
-    var buffer = [CChar](repeating: 0, count: 256)
-    unsafe strerror_r(number, &buffer, buffer.count)
-    let message = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return "\(call): \(message)"
-  }
-}
