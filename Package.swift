@@ -24,11 +24,36 @@ let withoutCombine: [Platform] = [.linux, .android, .windows]
   let ncursesw: String? = nil
 #endif
 
+/// The folders below Sources/CacheEngine, each a target of its own.
+let rooms = [
+  "Cashier", "Core", "Disk", "HitRatio", "Memory", "Models", "Network", "Providers", "Storage", "Transformers",
+]
+
+/// What users import beside the umbrella.
+let faces: [Target.Dependency] = [
+  "CacheEngineCashier", "CacheEngineHitRatio", "CacheEngineModels", "CacheEngineNetwork", "CacheEngineProviders",
+  "CacheEngineStorage", "CacheEngineTransformers",
+]
+
+extension Target {
+  /// A part of the engine, in a folder below the umbrella's.
+  static func room(_ name: String, _ folder: String, _ dependencies: [Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/CacheEngine/\(folder)", swiftSettings: strict)
+  }
+}
+
 let package = Package(
   name: "CacheEngine",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CacheEngine", targets: ["CacheEngine"]),
+    .library(name: "CacheEngineStorage", targets: ["CacheEngineStorage"]),
+    .library(name: "CacheEngineCashier", targets: ["CacheEngineCashier"]),
+    .library(name: "CacheEngineModels", targets: ["CacheEngineModels"]),
+    .library(name: "CacheEngineNetwork", targets: ["CacheEngineNetwork"]),
+    .library(name: "CacheEngineProviders", targets: ["CacheEngineProviders"]),
+    .library(name: "CacheEngineTransformers", targets: ["CacheEngineTransformers"]),
+    .library(name: "CacheEngineHitRatio", targets: ["CacheEngineHitRatio"]),
     .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
     .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
     .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
@@ -57,19 +82,28 @@ let package = Package(
     .systemLibrary(name: "CTurboJPEG", providers: [.apt(["libturbojpeg0-dev"])]),
     .target(name: "CStore"),
     .target(name: "CTerminalGuard"),
+    // The rooms of the engine. What a room may know stands here, and the compiler keeps it.
+    .room("CacheCore", "Core", ["CStore", .product(name: "Logging", package: "swift-log")]),
+    .room("CacheMemory", "Memory", ["CacheCore"]),
+    .room("CacheDisk", "Disk", ["CacheCore", "CStore"]),
+    // What users import; the rooms below it are there for who asks for them by name.
     .target(
-      name: "CacheEngine",
-      dependencies: [
-        "CStore", "CZlib",
-        .target(name: "CCurl", condition: .when(platforms: [.linux])),
-        .product(name: "Logging", package: "swift-log"),
-      ],
+      name: "CacheEngine", dependencies: ["CacheCore", "CacheMemory", "CacheDisk"], exclude: rooms,
       swiftSettings: strict),
+    .room("CacheEngineStorage", "Storage", ["CacheCore", "CacheMemory", "CacheDisk"]),
+    .room("CacheEngineCashier", "Cashier", ["CacheCore", "CacheMemory", "CacheDisk"]),
+    .room("CacheEngineModels", "Models", ["CStore", "CacheCore", "CacheMemory", "CacheDisk"]),
+    .room(
+      "CacheEngineNetwork", "Network",
+      ["CacheCore", "CStore", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
+    .room("CacheEngineProviders", "Providers", ["CacheCore", "CacheMemory", "CacheDisk", "CacheEngineNetwork"]),
+    .room("CacheEngineTransformers", "Transformers", ["CacheCore", "CZlib"]),
+    .room("CacheEngineHitRatio", "HitRatio", ["CStore", "CZlib", "CacheCore", "CacheMemory", "CacheDisk"]),
     // A library of its own, so that only who wants images needs the codecs.
     .target(
       name: "CacheEngineImages",
       dependencies: [
-        "CacheEngine",
+        "CacheEngine", "CacheEngineProviders",
         .target(name: "CPNG", condition: .when(platforms: [.linux])),
         .target(name: "CTurboJPEG", condition: .when(platforms: [.linux])),
       ],
@@ -86,12 +120,13 @@ let package = Package(
       dependencies: ["CacheEngine", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: strict),
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
-    .target(name: "CacheEngineInspector", dependencies: ["CacheEngine"], swiftSettings: strict),
+    .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "CacheEngine", "CacheEngineInspector", "CacheEngineTesting", "CNcurses", "CTerminalGuard",
+        "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineModels", "CacheEngineNetwork",
+        "CacheEngineTesting", "CacheEngineTransformers", "CNcurses", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Yams", package: "Yams"),
       ],
@@ -113,14 +148,17 @@ let package = Package(
     // An HTTP server for the tests, which misbehaves on demand. Not a product.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
+      name: "CacheEngineTests", dependencies: faces + ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
       swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineTesting"],
+      name: "CacheEngineInspectorTests",
+      dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineHitRatio", "CacheEngineTesting"],
       swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
+      name: "CacheEngineImagesTests", dependencies: [
+        "LoopbackServer", "CacheEngineImages", "CacheEngine", "CacheEngineProviders", "CacheEngineTransformers",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineCombineTests",
@@ -133,13 +171,14 @@ let package = Package(
     .testTarget(
       name: "CacheEngineEncryptionTests",
       dependencies: [
-        "CacheEngineEncryption", "CacheEngine", "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
+        "CacheEngineEncryption", "CacheEngine", "CacheEngineCashier", "CacheEngineProviders", "CacheEngineStorage",
+        "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
     // Every parser of foreign bytes, run on the files in its folder Corpus; make fuzz makes up more.
     .testTarget(
       name: "FuzzTests",
-      dependencies: [
+      dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
       ],
       exclude: ["Corpus", "Fuzzer.swift"], swiftSettings: strict),
@@ -151,7 +190,8 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "CacheEngine", "CacheEngineEncryption", "CacheEngineInspector", "CacheEngineTesting",
+        "CacheExplorer", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector",
+        "CacheEngineTesting", "CacheEngineTransformers",
         "LoopbackServer", "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
@@ -174,7 +214,7 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
       name: "CacheFuzzer",
-      dependencies: [
+      dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
       ],
       path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzCorpusTests.swift"],

@@ -1,4 +1,5 @@
 public import CacheEngine
+public import CacheEngineProviders
 public import Foundation
 
 extension CacheProvider {

@@ -1,9 +1,12 @@
+import CacheEngine
+import CacheEngineCashier
+import CacheEngineProviders
+import CacheEngineStorage
 import CacheEngineTesting
 import Crypto
 import Foundation
 import Testing
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 /// The faces that stand on a disk level, with a cipher.

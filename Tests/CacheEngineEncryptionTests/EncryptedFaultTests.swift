@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// A full disk and failing calls under an encrypted level.
 @Suite(.timeLimit(.minutes(10))) struct EncryptedFaultTests {

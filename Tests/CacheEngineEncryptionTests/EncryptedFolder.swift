@@ -1,8 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Crypto
 import Foundation
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 typealias Level = DiskCacheLevel<String, Data>

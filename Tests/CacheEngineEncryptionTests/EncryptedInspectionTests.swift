@@ -1,8 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 /// What is seen of an encrypted directory by who has its key, and by who has not.

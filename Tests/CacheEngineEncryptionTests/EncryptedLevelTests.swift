@@ -1,10 +1,10 @@
+import CacheEngine
 import CacheEngineTesting
 import Crypto
 import Foundation
 import Synchronization
 import Testing
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 /// A disk level with a cipher, as its users see it.

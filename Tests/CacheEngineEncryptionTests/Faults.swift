@@ -1,7 +1,6 @@
+import CacheEngine
 import Foundation
 import Synchronization
-
-@testable import CacheEngine
 
 /// System calls that fail from the Nth on: that one only, or all after it too.
 final class Faults: Sendable {

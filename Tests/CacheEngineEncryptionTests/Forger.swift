@@ -1,6 +1,5 @@
+import CacheEngine
 import Foundation
-
-@testable import CacheEngine
 
 /// Edits the log of a store as somebody does who knows the format well, and has no key: all checksums are right.
 struct Forger {

@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// Numbers that nobody writes but who wants to end the program.
 @Suite(.timeLimit(.minutes(10))) struct HugeNumbersTests {

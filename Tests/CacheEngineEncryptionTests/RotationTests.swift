@@ -1,10 +1,10 @@
+import CacheEngine
 import CacheEngineTesting
 import Crypto
 import Foundation
 import Synchronization
 import Testing
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 /// From one key to the next.

@@ -1,9 +1,9 @@
+import CacheEngine
 import CacheEngineTesting
 import Crypto
 import Foundation
 import Testing
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 /// What somebody can do who writes to the files and has no key: make misses, and nothing else.

@@ -1,9 +1,9 @@
+import CacheEngine
 import CacheEngineTesting
 import Crypto
 import Foundation
 import Testing
 
-@testable import CacheEngine
 @testable import CacheEngineEncryption
 
 /// Opening with what does not fit: a clear error, and not one byte changed.

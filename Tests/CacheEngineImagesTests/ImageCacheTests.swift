@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineProviders
 import CacheEngineImages
 import Foundation
 import LoopbackServer

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTransformers
 import Foundation
 
 /// Writes PNG files of every kind, and broken ones with right checksums.

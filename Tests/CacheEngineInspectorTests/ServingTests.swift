@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import CacheEngineTesting
 import Foundation
 import Testing

@@ -1,4 +1,8 @@
 import CacheEngine
+import CacheEngineCashier
+import CacheEngineModels
+import CacheEngineNetwork
+import CacheEngineStorage
 import CacheEngineTesting
 import Foundation
 import Testing

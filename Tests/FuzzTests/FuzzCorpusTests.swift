@@ -1,7 +1,6 @@
+import CacheEngine
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// Everything that was ever found stays found.
 @Suite(.timeLimit(.minutes(10))) struct FuzzCorpusTests {

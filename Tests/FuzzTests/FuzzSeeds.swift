@@ -1,8 +1,9 @@
+import CacheEngine
+import CacheEngineTransformers
 import CacheEngineImages
 import CacheEngineTesting
 import Foundation
 
-@testable import CacheEngine
 @testable import CacheEngineInspector
 @testable import CacheExplorer
 

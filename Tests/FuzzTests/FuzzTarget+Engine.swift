@@ -1,8 +1,10 @@
+import CacheEngine
+import CacheEngineHitRatio
+import CacheEngineNetwork
+import CacheEngineTransformers
 import CacheEngineImages
 import CacheEngineTesting
 import Foundation
-
-@testable import CacheEngine
 
 extension FuzzTarget {
   static let segmentName = "log-0000000000000001"

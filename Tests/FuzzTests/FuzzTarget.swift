@@ -1,9 +1,9 @@
+import CacheEngine
 import CacheEngineImages
 import CacheEngineTesting
 import Foundation
 import Synchronization
 
-@testable import CacheEngine
 @testable import CacheEngineInspector
 @testable import CacheExplorer
 

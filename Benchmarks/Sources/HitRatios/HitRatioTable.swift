@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import Foundation
 
 /// Hit ratios by trace, capacity and policy, and what they come to.

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// What every policy makes of recorded and of generated requests.
 @main

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import Foundation
 
 /// What it costs to tell from live requests what other caches would have hit, and how near the answers are.

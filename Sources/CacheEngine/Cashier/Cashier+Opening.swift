@@ -1,3 +1,6 @@
+public import CacheDisk
+import CacheMemory
+public import CacheCore
 import Dispatch
 
 #if canImport(Darwin)

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// The lower level of a ``Cashier``: its files, of which those are kept out that stay in memory.
 struct CashierFiles: CacheLevel {
   let disk: DiskCacheLevel<String, CashierItem>

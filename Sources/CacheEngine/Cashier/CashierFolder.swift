@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
 #if canImport(Darwin)
   internal import Foundation
 #endif

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 /// The values of one type in a ``Cashier``, as a level that can be composed with others.
 ///
 /// Made by ``Cashier/level(as:)``. Here an entry whose lifespan is over is a miss, as in every level, so that a composition

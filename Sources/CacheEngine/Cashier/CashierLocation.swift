@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

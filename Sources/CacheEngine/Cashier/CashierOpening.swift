@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// How a ``Cashier`` is opened: its files, what it remembers of itself, and what a new version of the app removes.
 struct CashierOpening: Sendable {
   var id: String

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What a ``Cashier`` remembers of itself from one start to the next.
 struct CashierRecord: Sendable, Equatable, Codable {
   /// Where it stands in the settings of the cache.

@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
 import Synchronization
 
 /// The caches that are open in this process: who asks twice for one gets the same.

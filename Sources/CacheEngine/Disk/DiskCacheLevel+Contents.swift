@@ -1,3 +1,4 @@
+public import CacheCore
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -56,7 +57,7 @@ extension DiskCacheLevel {
   }
 
   /// When the entry of a key was stored, if there is one that has not expired, at once and without reading it.
-  func created(_ key: Key) throws -> CacheInstant? {
+  package func created(_ key: Key) throws -> CacheInstant? {
     try checkOpen()
     return store.created(try storeKey(key)).map(CacheInstant.init(nanoseconds:))
   }

@@ -1,3 +1,5 @@
+import CacheCore
+
 extension DiskCacheLevel {
   /// Seals everything with the cipher's newest key, so that older keys are needed no longer.
   ///

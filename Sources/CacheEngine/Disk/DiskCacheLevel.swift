@@ -1,3 +1,4 @@
+public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)

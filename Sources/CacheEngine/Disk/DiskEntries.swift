@@ -1,3 +1,4 @@
+public import CacheCore
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// What a memory level holds as a whole: how much it is, what it did, and how parts of it or all of it go.
 extension MemoryCacheLevel {
   /// Removes everything.

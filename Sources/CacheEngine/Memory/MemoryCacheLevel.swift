@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// Holds values in memory, bounded by cost and by count; what leaves first is a choice.
 ///
 /// By default that is what was not used for the longest time, until one of a few other ways would have had more hits:

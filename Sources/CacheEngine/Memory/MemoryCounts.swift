@@ -1,3 +1,5 @@
+import CacheCore
+
 /// What a memory level was asked and what it did: ``MemoryCacheLevel/counts``.
 ///
 /// ```swift

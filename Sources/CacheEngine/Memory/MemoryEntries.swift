@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// What a memory level keeps of an entry beside its key.
 @usableFromInline
 struct MemoryEntry<Value: Sendable>: Sendable {

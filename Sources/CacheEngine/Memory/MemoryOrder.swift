@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// In what order entries of a memory level leave, how much they weigh, and how much they may: it knows slots only.
 @usableFromInline
 struct MemoryOrder: ReadOrder {

@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// A level that remembers for a while what the one inside has not.
 ///
 /// Built by ``CacheLevel/negativeCaching(for:countLimit:name:observer:clock:failures:)``.
@@ -247,4 +249,22 @@ extension CacheLevel {
 
 extension NegativeCachingLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("negative", name: recorder.name), base) }
+}
+
+extension NegativeCachingLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets that the key was missed, and the copies in the level inside.
+  public func invalidate(_ key: Key) async throws {
+    try await gate.sweep(.key(key)) {
+      try await base.invalidate(key)
+      try await remembered.remove(key)
+    }
+  }
+
+  /// Forgets every miss, and all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await gate.sweep(.everything) {
+      try await base.invalidateAll(cause)
+      try await remembered.clear()
+    }
+  }
 }

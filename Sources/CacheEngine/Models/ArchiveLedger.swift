@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What an archive has still to write, and what changed while it reads: a part of the graph, under its lock.
 struct ArchiveLedger: Sendable {
   struct Unsaved: Sendable {

@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
 import CStore
 
 #if canImport(FoundationEssentials)

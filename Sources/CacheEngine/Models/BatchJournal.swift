@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What was done in a batch, in order: a value, guarded by the batch's lock.
 struct BatchJournal: Sendable {
   enum Step: Sendable {

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// A live handle of one model in a ``ModelCache``: it always shows what is stored now.
 ///
 /// A handle does not keep its cache alive. One that outlives its cache reads `nil` and stores nothing.

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// A model that points to others with ``Related``.
 ///
 /// Whoever observes such a model is told when one of those it points to changes, at any depth.

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// A model of which several parts of an app know different fields.
 ///
 /// A ``ModelCache`` that holds such a model does not replace it by the next one: it stores what

@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -271,7 +274,7 @@ public final class ModelArchive: Sendable {
   private func merged(_ read: ModelEdit, with partial: StoredModel) -> (value: any Sendable, edit: ModelEdit) {
     var value = partial.value
     if case .store(let old, _) = read.outcome {
-      value = CacheEngine.merge(old.value, with: partial.value, of: read.key.type)
+      value = CacheEngineModels.merge(old.value, with: partial.value, of: read.key.type)
     }
     var edit = cache.edit(storing: value, under: read.key, deadline: partial.deadline, basis: partial.version)
     edit.isWhole = true

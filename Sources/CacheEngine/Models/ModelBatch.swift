@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
 import Synchronization
 
 /// Changes that are gathered in ``ModelCache/performBatchUpdates(_:completion:)`` and committed together.

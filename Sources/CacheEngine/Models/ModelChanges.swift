@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What one commit to a ``ModelCache`` changed: a store, a removal, or all of a batch.
 public struct ModelChanges: Sendable, RandomAccessCollection {
   /// What happened to one model.

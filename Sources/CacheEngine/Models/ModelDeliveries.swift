@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What observers are still to be told, in the order of the commits.
 struct ModelDeliveries: Sendable {
   typealias Line = DeliveryLine<Delivery>

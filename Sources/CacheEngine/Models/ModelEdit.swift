@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What is to become of one model: prepared by the caller, carried out under the lock.
 struct ModelEdit: Sendable {
   enum Outcome: Sendable {

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 extension ModelGraph {
   /// Begins to note what changes of some types; everything stored is unsaved then.
   ///

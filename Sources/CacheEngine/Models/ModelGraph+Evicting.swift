@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// The limits of a cache, and in which order its models would leave.
 struct EvictionOrder: Sendable {
   enum Rank: Sendable {

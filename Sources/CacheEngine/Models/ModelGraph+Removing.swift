@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 extension ModelGraph {
   /// Takes out every model that a condition holds for.
   mutating func removeAll(

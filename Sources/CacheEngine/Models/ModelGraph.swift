@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Models, how they point to each other, and who observes them: a value, guarded by the cache's lock.
 ///
 /// A model, or one that is only pointed to or observed, is a node with a slot number. Relations are kept at both of their

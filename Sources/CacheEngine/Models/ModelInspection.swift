@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
 import Synchronization
 
 /// What a ``ModelCache`` knows of one model: for tools that look into a cache.

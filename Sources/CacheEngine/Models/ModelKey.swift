@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Names one model in a ``ModelCache``: its type and its identifier.
 ///
 /// Types are told apart by identity and not by name, so that `Shop.Book` and `Library.Book` never share an entry.

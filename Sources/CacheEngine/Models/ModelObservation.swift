@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Keeps an observation alive: it ends with ``cancel()``, or when nobody holds this object any more.
 ///
 /// From then on no call begins, neither for later changes nor for earlier ones that were still to be told. A call that

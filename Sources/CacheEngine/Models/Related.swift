@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Points from one model to another by its identifier, so that each model is stored once.
 ///
 /// It is as small as the identifier, it encodes as the identifier, and two of them are equal if they point to the same

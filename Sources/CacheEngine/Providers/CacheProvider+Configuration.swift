@@ -1,3 +1,7 @@
+public import CacheEngineNetwork
+public import CacheDisk
+import CacheMemory
+public import CacheCore
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else

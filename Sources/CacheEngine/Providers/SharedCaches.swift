@@ -1,3 +1,7 @@
+import CacheEngineNetwork
+import CacheDisk
+import CacheMemory
+import CacheCore
 import Synchronization
 
 /// Caches that are made when somebody first asks for them, and then are the same for everyone.

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 /// The asynchronous faces of a ``Storage``: awaited, or with a completion.
 ///
 /// ```swift

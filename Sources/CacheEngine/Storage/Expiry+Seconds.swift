@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 extension Expiry {
   /// When so many seconds have passed since the store.
   ///

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 /// What became of one key of a ``Storage``, as told to its observers.
 public enum KeyChange<Value: Sendable>: Sendable {
   /// A value was stored.

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Changes of a storage that came faster than they could be told: how many, and what became of the keys with observers.
 struct MissedChanges<Key: Hashable & Sendable>: Sendable {
   typealias Note = StorageChanges<Key>.Note

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 extension Storage {
   /// The keys whose entries have not expired, in no particular order; after a restart, too.
   ///

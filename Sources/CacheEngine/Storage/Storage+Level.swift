@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 extension Storage: CacheLevel {
   /// What the level is called in errors, events and logs.
   public var name: String { "storage" }

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 extension Storage {
   /// Calls a closure after every change of this storage, through whatever view.
   ///

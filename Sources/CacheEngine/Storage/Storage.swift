@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 /// One store of typed values over memory, a disk, or both, with an expiry for each entry and each tier, and observers.
 ///
 /// ```swift

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+public import CacheCore
+
 /// The part of a ``Storage`` that something happened in.
 public enum StorageTier: String, Sendable, CaseIterable {
   /// The memory level.

@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
 import Dispatch
 import Synchronization
 

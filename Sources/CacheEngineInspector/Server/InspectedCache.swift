@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// A composition as it is shown: its levels by name, its operators, how they stand, and who is told of them.
 struct InspectedCache: Sendable {

@@ -1,4 +1,5 @@
-package import CacheEngine
+import CacheEngine
+package import CacheEngineHitRatio
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials

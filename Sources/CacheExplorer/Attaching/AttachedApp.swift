@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import CacheEngineInspector
 import CacheEngineTesting
 

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// What the What if screen shows, and where the reader is.
 struct WhatIfSheet: Sendable {

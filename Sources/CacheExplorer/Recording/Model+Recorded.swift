@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 // What messages and the beginning of a session hold of the model.
 

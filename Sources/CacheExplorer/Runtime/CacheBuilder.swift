@@ -1,4 +1,6 @@
 import CacheEngine
+import CacheEngineHitRatio
+import CacheEngineNetwork
 import CacheEngineTesting
 
 #if canImport(FoundationEssentials)

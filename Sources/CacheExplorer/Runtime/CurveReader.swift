@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// Reads a whole trace, and replays it at every capacity of a level.
 enum CurveReader {

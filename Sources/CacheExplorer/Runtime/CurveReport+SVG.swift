@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// The curves as a picture of its own, without scripts or fonts from elsewhere.
 extension CurveReport {

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// The miss-ratio curves of a trace at a level, as a table with a plot, as JSON, and as a picture.
 struct CurveReport: Sendable {

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 extension Explorer {
   func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }

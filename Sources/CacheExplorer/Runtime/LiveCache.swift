@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import CacheEngineTesting
 
 #if canImport(FoundationEssentials)

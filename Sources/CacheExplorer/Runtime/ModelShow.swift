@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineModels
 import Synchronization
 
 #if canImport(FoundationEssentials)

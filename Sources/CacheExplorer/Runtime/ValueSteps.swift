@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTransformers
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,3 +1,4 @@
+import CacheEngineHitRatio
 import CacheEngine
 
 /// What the screen shows, for a file: the picture as text, or the rows of the focused panel as a table.

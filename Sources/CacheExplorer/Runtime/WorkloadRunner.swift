@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// Everything that can happen to the screen's model.
 enum Message: Sendable {

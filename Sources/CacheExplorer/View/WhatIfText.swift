@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// What other capacities and other policies would have brought, in words that the screen, the answers and the manual share.
 enum WhatIfText {

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import Synchronization
 
 /// Reads a trace of requests: `KEY` or `KEY<TAB>SIZE` a line, `#` begins a comment line, gzip or not.

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 
 /// A stream of requests, the same for the same seed; endless but for a trace.
 struct Workload: Sendable {

@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineCashier
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// The code of the article about named caches, compiled and run.
 @Suite struct CashierArticleTests {

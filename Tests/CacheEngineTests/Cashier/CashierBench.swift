@@ -1,7 +1,7 @@
+import CacheEngine
+import CacheEngineCashier
 import CacheEngineTesting
 import Foundation
-
-@testable import CacheEngine
 
 /// A directory and a clock for the caches of one test.
 struct CashierBench: Sendable {

@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineCashier
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 @Suite(.timeLimit(.minutes(10))) struct CashierPersistenceTests {
   private let bench = CashierBench()

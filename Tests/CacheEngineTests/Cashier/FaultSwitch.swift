@@ -1,6 +1,5 @@
+import CacheEngine
 import Synchronization
-
-@testable import CacheEngine
 
 #if canImport(Glibc)
   import Glibc

@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct PooledLevelTests {
   typealias Level = ScriptedLevel<String, Int>

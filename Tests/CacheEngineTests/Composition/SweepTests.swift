@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What clears, removals by tag and invalidations do while reads and writes are under way.
 @Suite(.timeLimit(.minutes(10))) struct SweepTests {

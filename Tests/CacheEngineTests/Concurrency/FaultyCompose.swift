@@ -1,5 +1,4 @@
-@testable import CacheEngine
-
+import CacheEngine
 /// A composition with a bug planted in it, to see whether the tests find it.
 ///
 /// Without a flaw it does what `ComposedLevel` does, in fewer words.

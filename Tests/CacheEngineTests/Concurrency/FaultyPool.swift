@@ -1,6 +1,5 @@
+import CacheEngine
 import Synchronization
-
-@testable import CacheEngine
 
 /// A pool with a bug planted in it, to see whether the tests find it.
 ///

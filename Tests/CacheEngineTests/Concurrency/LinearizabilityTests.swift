@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What each operator promises to tasks that use it at once, tested with random histories.
 ///

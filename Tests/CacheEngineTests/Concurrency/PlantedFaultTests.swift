@@ -1,7 +1,6 @@
+import CacheEngine
 import CacheEngineTesting
 import Testing
-
-@testable import CacheEngine
 
 /// The histories must find bugs that are planted on purpose, and quickly.
 @Suite(.timeLimit(.minutes(10))) struct PlantedFaultTests {

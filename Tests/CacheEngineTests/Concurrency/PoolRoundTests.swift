@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 /// Thousands of rounds round a pool, each from a seed of its own.
 @Suite(.timeLimit(.minutes(10))) struct PoolRoundTests {

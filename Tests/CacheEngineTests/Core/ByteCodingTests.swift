@@ -1,7 +1,6 @@
+import CacheEngine
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct ByteCodingTests {
   private struct Hidden: Codable {}

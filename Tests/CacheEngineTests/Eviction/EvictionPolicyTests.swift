@@ -1,6 +1,6 @@
+import CacheEngine
+import CacheEngineHitRatio
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct EvictionPolicyTests {
   @Test(

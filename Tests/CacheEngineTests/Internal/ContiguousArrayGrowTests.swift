@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct ContiguousArrayGrowTests {
   @Test("an array that grows by one is a quarter too long at most, keeps what it holds, and moves seldom")

@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct SlotTableTests {
   /// Keys that all but a few share their hash, so that every probe runs into a neighbour.

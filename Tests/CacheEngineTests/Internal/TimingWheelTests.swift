@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct TimingWheelTests {
   private static let millisecond: Int64 = 1 << 20

@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct WriteGateTests {
   var table = WriteGateTable<String>()

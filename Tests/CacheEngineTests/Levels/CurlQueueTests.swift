@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineNetwork
 #if os(Linux)
   import Foundation
   import Testing
-
-  @testable import CacheEngine
 
   @Suite struct CurlQueueTests {
     private func transfer(_ text: String) throws -> CurlTransfer {

@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 @Suite(.timeLimit(.minutes(10))) struct DiskCacheLevelTests {
   typealias Level = DiskCacheLevel<String, Data>

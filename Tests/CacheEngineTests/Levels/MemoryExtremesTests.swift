@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct MemoryExtremesTests {
   /// A clock that goes wherever it is told, back as well.

@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What never runs under the lock of a memory level, what goes without being asked for, and what many readers see.
 @Suite(.timeLimit(.minutes(10))) struct MemoryLockTests {

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineNetwork
 import Foundation
 import LoopbackServer
 import Testing

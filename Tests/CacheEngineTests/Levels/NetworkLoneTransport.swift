@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineNetwork
 
 /// A transport that shares nothing with other tests.
 enum LoneTransport {

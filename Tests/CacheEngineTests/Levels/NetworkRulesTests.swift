@@ -1,7 +1,7 @@
+import CacheEngine
+import CacheEngineNetwork
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// The rules as plain values: what no server on loopback can show.
 struct NetworkRulesTests {

@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 @Suite(.timeLimit(.minutes(10))) struct UserDefaultsCacheLevelTests {
   private struct Theme: Codable, Equatable {

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineModels
 import Synchronization
 
 /// The models that the tests store.

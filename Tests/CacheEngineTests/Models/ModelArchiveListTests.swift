@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// What is on the level is found, or counted as lost; what was removed stays removed.
 @Suite struct ModelArchiveListTests {

@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// A model that comes before what the archive has of it was read loses none of that.
 @Suite struct ModelArchiveMergingTests {

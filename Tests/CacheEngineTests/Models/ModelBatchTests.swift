@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Synchronization
 import Testing

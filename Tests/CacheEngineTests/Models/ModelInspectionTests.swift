@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct ModelInspectionTests {
   let clock = ManualClock()

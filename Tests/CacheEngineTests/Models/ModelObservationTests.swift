@@ -1,9 +1,9 @@
+import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Dispatch
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct ModelObservationTests {
   let cache = ModelCache()

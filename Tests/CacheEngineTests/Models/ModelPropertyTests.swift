@@ -1,7 +1,7 @@
+import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Testing
-
-@testable import CacheEngine
 
 /// Random operations, compared with a dictionary that is searched from end to end for every question.
 @Suite struct ModelPropertyTests {

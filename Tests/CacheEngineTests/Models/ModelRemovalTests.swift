@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineModels
 import CacheEngineTesting
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct ModelRemovalTests {
   let cache = ModelCache()

@@ -1,6 +1,6 @@
+import CacheEngine
+import CacheEngineModels
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct RelationFinderTests {
   private class Base: @unchecked Sendable {  // never changes

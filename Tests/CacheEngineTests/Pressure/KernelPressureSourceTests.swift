@@ -1,11 +1,10 @@
+import CacheEngine
 #if os(Linux)
   import CacheEngineTesting
   import Foundation
   import Glibc
   import Synchronization
   import Testing
-
-  @testable import CacheEngine
 
   @Suite(.timeLimit(.minutes(10)))
   final class KernelPressureSourceTests {

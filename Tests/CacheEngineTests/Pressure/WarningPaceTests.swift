@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 @Suite final class WarningPaceTests {
   private var pace = WarningPace(interval: .seconds(5))

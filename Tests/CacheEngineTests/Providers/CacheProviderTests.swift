@@ -1,10 +1,10 @@
+import CacheEngine
+import CacheEngineProviders
 import CacheEngineTesting
 import Foundation
 import LoopbackServer
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 @Suite(.timeLimit(.minutes(10))) final class CacheProviderTests {
   private struct User: Codable, Equatable {

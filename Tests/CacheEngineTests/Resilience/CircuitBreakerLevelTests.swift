@@ -1,4 +1,4 @@
-@testable import CacheEngine
+import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineStorage
 import CacheEngineTesting
 import Foundation
 

@@ -1,8 +1,8 @@
+import CacheEngine
+import CacheEngineStorage
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 @Suite(.timeLimit(.minutes(10))) struct StorageTiersTests {
   typealias User = StorageBench.User

@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What a crash, a failing disk or somebody's hand does to the files of a store.
 @Suite(.timeLimit(.minutes(10))) struct DiskDamageTests {

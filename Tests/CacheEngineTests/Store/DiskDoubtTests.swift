@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What a store makes of files that it cannot read, did not write, or of which a part is missing.
 @Suite(.timeLimit(.minutes(10))) struct DiskDoubtTests {

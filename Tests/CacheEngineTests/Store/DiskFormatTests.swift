@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// Stores that other versions wrote.
 @Suite(.timeLimit(.minutes(10))) struct DiskFormatTests {

@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What is seen by who looks into a directory that another one writes.
 @Suite(.timeLimit(.minutes(10))) struct DiskInspectionTests {

@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// What becomes of a store that nobody has closed and nobody uses any more.
 @Suite(.timeLimit(.minutes(10))) struct DiskLeavingTests {

@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// Values that have files of their own, and what is done to them in which order.
 @Suite(.timeLimit(.minutes(10))) struct DiskOwnFileTests {

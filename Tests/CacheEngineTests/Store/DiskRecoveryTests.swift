@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What becomes of a store while its disk refuses to work, and afterwards.
 @Suite(.timeLimit(.minutes(10))) struct DiskRecoveryTests {

@@ -1,9 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// What a store does when the disk refuses something, or the directory goes.
 @Suite(.timeLimit(.minutes(10))) struct DiskStandingTests {

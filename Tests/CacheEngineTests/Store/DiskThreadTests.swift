@@ -1,10 +1,9 @@
+import CacheEngine
 import CacheEngineTesting
 import Dispatch
 import Foundation
 import Synchronization
 import Testing
-
-@testable import CacheEngine
 
 /// Which thread does what: small writes and warm reads their caller's, everything else the store's.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct DiskThreadTests {

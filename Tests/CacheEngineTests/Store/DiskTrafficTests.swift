@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// What making room costs.
 @Suite(.timeLimit(.minutes(10))) struct DiskTrafficTests {

@@ -1,8 +1,7 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 /// A segment that was made, and whose head was not written before the crash.
 @Suite(.timeLimit(.minutes(10))) struct HeadlessSegmentTests {

@@ -1,6 +1,5 @@
+import CacheEngine
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct WritePaceTests {
   private let millisecond: Int64 = 1_000_000

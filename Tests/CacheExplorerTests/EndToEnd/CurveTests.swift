@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineHitRatio
 import Foundation
 import Testing
 

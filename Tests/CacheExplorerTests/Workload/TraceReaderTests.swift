@@ -1,4 +1,6 @@
 import CacheEngine
+import CacheEngineHitRatio
+import CacheEngineTransformers
 import Foundation
 import Testing
 

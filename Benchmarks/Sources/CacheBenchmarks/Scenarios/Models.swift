@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineModels
 import Floor
 
 struct Author: Identifiable, Sendable {

@@ -58,24 +58,6 @@ extension PooledLevel: InvalidatableLevel where Base: InvalidatableLevel {
   }
 }
 
-extension NegativeCachingLevel: InvalidatableLevel where Base: InvalidatableLevel {
-  /// Forgets that the key was missed, and the copies in the level inside.
-  public func invalidate(_ key: Key) async throws {
-    try await gate.sweep(.key(key)) {
-      try await base.invalidate(key)
-      try await remembered.remove(key)
-    }
-  }
-
-  /// Forgets every miss, and all copies in the level inside.
-  public func invalidateAll(_ cause: InvalidationCause) async throws {
-    try await gate.sweep(.everything) {
-      try await base.invalidateAll(cause)
-      try await remembered.clear()
-    }
-  }
-}
-
 extension LevelDecorator where Base: InvalidatableLevel {
   /// Forgets the copies in the level inside.
   public func invalidate(_ key: Base.Key) async throws { try await base.invalidate(key) }

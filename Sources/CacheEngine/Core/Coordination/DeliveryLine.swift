@@ -7,17 +7,17 @@ private import CStore
 /// others, and deliveries are never nested: who writes from within one leaves it in the line for the one who delivers.
 ///
 /// The line is bounded. What does not fit is folded into the last item.
-struct DeliveryLine<Item: Sendable>: Sendable {
+package struct DeliveryLine<Item: Sendable>: Sendable {
   /// Who may deliver an item besides the queue.
-  struct Writer: Equatable, Sendable {
+  package struct Writer: Equatable, Sendable {
     fileprivate var number: UInt64
 
     /// Nobody: the queue has to.
-    static var queue: Writer { Writer(number: 0) }
+    package static var queue: Writer { Writer(number: 0) }
   }
 
   /// What there is to do for whoever delivers.
-  enum Step {
+  package enum Step {
     /// To deliver this, and then to ask for the next step.
     case deliver(Item)
     /// To let the queue begin.
@@ -36,24 +36,24 @@ struct DeliveryLine<Item: Sendable>: Sendable {
   /// Creates an empty line.
   ///
   /// - Parameter limit: The most items that wait. At least 1.
-  init(limit: Int = 4_096) { self.limit = limit }
+  package init(limit: Int = 4_096) { self.limit = limit }
 
   /// Who the caller is: within a delivery the one who delivers.
-  mutating func writer() -> Writer {
+  package mutating func writer() -> Writer {
     if let deliverer, deliverer.thread == cstore_this_thread() { return deliverer.writer }
     lastWriter.number += 1
     return lastWriter
   }
 
   /// Leaves an item, or folds it into the last one if there is no room; that one is then the queue's.
-  mutating func append(_ item: Item, of writer: Writer, folding fold: (inout Item) -> Void) {
+  package mutating func append(_ item: Item, of writer: Writer, folding fold: (inout Item) -> Void) {
     guard line.count - first >= limit, var last = line.removeLast() else { return line.append((item, writer)) }
     fold(&last.item)
     line.append((last.item, .queue))
   }
 
   /// The first step of a writer, or of the queue, unless somebody delivers already.
-  mutating func begin(_ writer: Writer) -> Step {
+  package mutating func begin(_ writer: Writer) -> Step {
     if writer == .queue { isHandedOver = false }
     guard deliverer == nil else { return .done }
     deliverer = (writer, cstore_this_thread())
@@ -61,7 +61,7 @@ struct DeliveryLine<Item: Sendable>: Sendable {
   }
 
   /// The next step of the one who delivers.
-  mutating func next() -> Step {
+  package mutating func next() -> Step {
     guard first < line.count, let head = line[first] else {
       line = []
       first = 0

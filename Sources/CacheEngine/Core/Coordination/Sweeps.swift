@@ -1,6 +1,6 @@
 /// Which entries a removal of many keys is about: a clear, a removal by tag, by a condition, or an invalidation.
 @usableFromInline
-enum SweepConcern<Key: Hashable & Sendable>: Sendable {
+package enum SweepConcern<Key: Hashable & Sendable>: Sendable {
   case everything
   case key(Key)
   case tagged(String)

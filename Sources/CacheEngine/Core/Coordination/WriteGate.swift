@@ -12,8 +12,8 @@ public import Synchronization
 ///
 /// The decisions are ``WriteGateTable``'s; this class holds the lock, and those who wait.
 @usableFromInline
-final class WriteGate<Key: Hashable & Sendable>: Sendable {
-  @usableFromInline typealias Concern = SweepConcern<Key>
+package final class WriteGate<Key: Hashable & Sendable>: Sendable {
+  @usableFromInline package typealias Concern = SweepConcern<Key>
 
   @usableFromInline
   struct State: Sendable {
@@ -50,7 +50,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   @usableFromInline let phase = Atomic<UInt64>(0)
 
   @usableFromInline
-  init() {}
+  package init() {}
 
   @inlinable var currentEpoch: GateTime {
     GateTime(writes: writes.load(ordering: .relaxed), copies: copies.load(ordering: .relaxed))
@@ -64,13 +64,13 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this one.
   @inlinable
-  func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
+  package func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
     try await write(key) { _ in try await body() }
   }
 
   /// Runs a write of one key when it is its turn, and tells it the phase in which it began.
   @inlinable
-  func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
+  package func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
     let task = TaskIdentity.current
     let isGranted = state.withLock { state in
       writes.wrappingAdd(1, ordering: .relaxed)
@@ -158,7 +158,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Whether a sweep that concerns an entry came since a phase.
   @inlinable
-  func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
+  package func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
     let now = currentPhase
     return (now != began || began.isSweeping) && isSweptSlowly(key, tags, since: began)
   }
@@ -228,12 +228,12 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   @inlinable
-  func beginRead(_ key: Key) -> ReadTicket {
+  package func beginRead(_ key: Key) -> ReadTicket {
     state.withLock { ReadTicket(version: $0.table.beginRead(key), phase: currentPhase, isLate: false) }
   }
 
   @inlinable
-  func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
+  package func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
 
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the
   /// entry.
@@ -258,7 +258,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Runs a back-fill, unless something came between, and takes it back if a sweep comes while it runs.
   @inlinable
-  func backFill(
+  package func backFill(
     _ key: Key, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void,
     undo forget: () async throws -> Void
   ) async throws {
@@ -297,14 +297,14 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Removes many keys from what has no upper level.
-  func sweep<Result>(_ concern: Concern, _ body: () async throws -> Result) async throws -> Result {
+  package func sweep<Result>(_ concern: Concern, _ body: () async throws -> Result) async throws -> Result {
     let began = turnPhase { $0.begin(concern) }
     defer { turnPhase { $0.end(began) } }
     return try await body()
   }
 
   /// Removes all keys from what has no upper level.
-  func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
+  package func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
     try await sweep(.everything, body)
   }
 
@@ -366,7 +366,7 @@ final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
 /// A stretch of time between two steps of sweeps.
 @usableFromInline
-struct GatePhase: Equatable, Sendable {
+package struct GatePhase: Equatable, Sendable {
   // The lowest 24 bits of a word count those who are in the upper level: more tasks than a machine can hold.
   @usableFromInline static var countBits: UInt64 { 24 }
 
@@ -401,7 +401,7 @@ struct GateTime: Sendable {
 
 /// What a read that travels to the lower level has to know in the end.
 @usableFromInline
-struct ReadTicket: Sendable {
+package struct ReadTicket: Sendable {
   /// The key's version when the read was noted.
   @usableFromInline let version: UInt64
   /// The phase then.

@@ -64,16 +64,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public let policy: RevalidationPolicy
 
   @usableFromInline let recorder: OperatorRecorder
-  private let refreshing = Mutex<Set<Key>>([])
-  /// What was read anew in vain a moment ago.
-  private let pausing: MemoryCacheLevel<Key, Bool>
+  private let refreshes = Mutex(Refreshes<Key>())
 
   init(base: ComposedLevel<Upper, Lower>, policy: RevalidationPolicy, recorder: OperatorRecorder) {
     self.base = base
     self.policy = policy
     self.recorder = recorder
-    pausing = MemoryCacheLevel(
-      capacity: .max, countLimit: 10_000, expiry: .after(policy.pause), clock: recorder.clock)
   }
 
   /// Returns the value for a key, fresh or as stale as the policy allows.
@@ -136,7 +132,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// How many keys are being read anew.
-  public var refreshCount: Int { refreshing.withLock { $0.count } }
+  public var refreshCount: Int { refreshes.withLock { $0.underWay.count } }
 
   @inlinable var now: CacheInstant { recorder.clock.now }
 
@@ -162,7 +158,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @usableFromInline
   func refresh(_ key: Key) {
-    guard pausing.peek(key) == nil, refreshing.withLock({ $0.insert(key).inserted }) else { return }
+    guard refreshes.withLock({ $0.begin(key, at: now) }) else { return }
     Task {
       await RequestContext.numbered {
         recorder.record(.refreshBegan, key: key)
@@ -173,11 +169,36 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
         } catch {
           failure = String(describing: error)
         }
-        if isInVain { _ = pausing.insert(true, forKey: key, terms: StoreTerms(), if: nil) }
-        _ = refreshing.withLock { $0.remove(key) }
-        recorder.record(.refreshEnded(began.duration(to: now), error: failure), key: key)
+        let ended = now
+        refreshes.withLock { $0.end(key, pausingUntil: isInVain ? ended.advanced(by: policy.pause) : nil, at: ended) }
+        recorder.record(.refreshEnded(began.duration(to: ended), error: failure), key: key)
       }
     }
+  }
+}
+
+/// Which keys are being read anew, and which were in vain a moment ago.
+private struct Refreshes<Key: Hashable & Sendable>: Sendable {
+  /// Beyond so many keys that pause, all of them may be read anew at once.
+  static var room: Int { 10_000 }
+
+  private(set) var underWay: Set<Key> = []
+  private var pauses: [Key: CacheInstant] = [:]
+
+  mutating func begin(_ key: Key, at now: CacheInstant) -> Bool {
+    if let end = pauses[key] {
+      guard end <= now else { return false }
+      pauses[key] = nil
+    }
+    return underWay.insert(key).inserted
+  }
+
+  mutating func end(_ key: Key, pausingUntil end: CacheInstant?, at now: CacheInstant) {
+    underWay.remove(key)
+    guard let end else { return }
+    if pauses.count >= Self.room { pauses = pauses.filter { $0.value > now } }
+    if pauses.count >= Self.room { pauses = [:] }
+    pauses[key] = end
   }
 }
 

@@ -21,10 +21,10 @@ public struct ByteCoding<Value: Sendable>: Sendable {
   /// Turns bytes into a value.
   public let decode: @Sendable (Data) throws -> Value
 
-  let pack: @Sendable (Value) throws -> NamedBytes
-  let unpack: @Sendable (NamedBytes) throws -> Value
+  package let pack: @Sendable (Value) throws -> NamedBytes
+  package let unpack: @Sendable (NamedBytes) throws -> Value
   /// What ``encode`` gives, for keys: those that have it as an array need not make `Data` of it on the way.
-  var bytes: @Sendable (Value) throws -> [UInt8]
+  package var bytes: @Sendable (Value) throws -> [UInt8]
 
   /// Creates a coding.
   ///
@@ -116,9 +116,9 @@ extension ByteCoding where Value: Codable {
 }
 
 /// The name of a type that is the same in every run of a program.
-enum StableName {
+package enum StableName {
   /// The full name, without the addresses that stand in the names of private and local types.
-  static func of(_ type: Any.Type) -> String {
+  package static func of(_ type: Any.Type) -> String {
     let parts = String(reflecting: type).split(separator: "(unknown context at $", omittingEmptySubsequences: false)
     return parts.dropFirst().reduce(into: String(parts[0])) { name, part in
       name += part.drop { $0.isHexDigit }.dropFirst(2)  // what follows the address: ")."

@@ -7,7 +7,7 @@ public enum StoreCondition: Sendable, Equatable {
 
   /// Whether the condition holds.
   @usableFromInline
-  func holds(isHeld: Bool) -> Bool { isHeld == (self == .present) }
+  package func holds(isHeld: Bool) -> Bool { isHeld == (self == .present) }
 }
 
 /// A level that can store a value on a condition, with nobody coming between.

@@ -38,7 +38,7 @@ public struct Entry<Value: Sendable>: Sendable {
 
   /// The same entry with another value; its cost, which was that of the first one, stays behind.
   @inlinable
-  func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
+  package func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
     var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
     entry.isStale = isStale
     entry.tags = tags
@@ -164,7 +164,7 @@ public struct StoreTerms: Sendable {
 
   /// The same terms for another form of the value, which weighs something else.
   @inlinable
-  var withoutCost: StoreTerms {
+  package var withoutCost: StoreTerms {
     var terms = self
     terms.cost = nil
     return terms

@@ -7,11 +7,11 @@
 #endif
 
 /// A system call that failed.
-struct SystemFailure: Error {
+package struct SystemFailure: Error {
   let call: String
-  let number: Int32
+  package let number: Int32
 
-  init(_ call: String, _ number: Int32 = errno) {
+  package init(_ call: String, _ number: Int32 = errno) {
     self.call = call
     self.number = number
   }

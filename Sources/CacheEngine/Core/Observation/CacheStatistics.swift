@@ -140,7 +140,7 @@ public final class CacheStatistics: CacheObserver {
       ) = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
   }
 
-  private let stripes = (0..<ReadStripe.count).map { _ in Stripe() }
+  private let stripes = (0..<ThreadStripe.count).map { _ in Stripe() }
   /// Those of what only the last word counts of: who waits at a cap, the phase of a breaker.
   private let told = Mutex(Snapshot())
   /// Reads that joined a load and have not ended.
@@ -165,7 +165,7 @@ public final class CacheStatistics: CacheObserver {
   public func record(_ event: CacheEvent) {
     guard !event.kind.isLastWord else { return told.withLock { $0.fold(event) } }
     let hasJoined = follow(event)
-    stripes[ReadStripe.current].counts.withLock { $0.fold(event, hasJoined: hasJoined) }
+    stripes[ThreadStripe.current].counts.withLock { $0.fold(event, hasJoined: hasJoined) }
   }
 
   /// Notes who joins; says whether a read that ends had joined.

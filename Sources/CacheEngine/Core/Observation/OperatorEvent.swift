@@ -75,13 +75,13 @@ extension OperatorEvent {
 
 /// Tells an observer, if there is one, what an operator does.
 @usableFromInline
-struct OperatorRecorder: Sendable {
-  @usableFromInline let name: String
+package struct OperatorRecorder: Sendable {
+  @usableFromInline package let name: String
   @usableFromInline let observer: (any CacheObserver)?
-  @usableFromInline let clock: any CacheClock
+  @usableFromInline package let clock: any CacheClock
   @usableFromInline let attention: ObservationSwitch?
 
-  init(name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
+  package init(name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
     self.name = name
     self.observer = observer
     self.clock = clock
@@ -100,7 +100,7 @@ struct OperatorRecorder: Sendable {
   }
 
   @inlinable
-  func record<Key>(_ event: @autoclosure () -> OperatorEvent, key: Key) {
+  package func record<Key>(_ event: @autoclosure () -> OperatorEvent, key: Key) {
     record(.operated(event()), key: key)
   }
 

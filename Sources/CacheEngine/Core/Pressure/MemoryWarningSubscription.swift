@@ -18,7 +18,7 @@ public final class MemoryWarningSubscription: Sendable {
   private let listener: WarningListener
   private let pressure: MemoryPressureSubscription
 
-  init(to source: some MemoryPressureSource, listener: WarningListener) {
+  package init(to source: some MemoryPressureSource, listener: WarningListener) {
     self.listener = listener
     // Weakly, so that no source, not even one that never lets go of a closure, keeps a cache alive.
     pressure = source.subscribe { [weak listener] _ in listener?.pressureCame() }
@@ -39,7 +39,7 @@ public final class MemoryWarningSubscription: Sendable {
 }
 
 /// Turns pressure into warnings, one at a time and not too often.
-final class WarningListener: Sendable {
+package final class WarningListener: Sendable {
   private struct State {
     var pace: WarningPace
     var isCancelled = false
@@ -50,7 +50,7 @@ final class WarningListener: Sendable {
   private let clock: any CacheClock
   private let state: Mutex<State>
 
-  init(interval: Duration, clock: any CacheClock, warn: @escaping @Sendable () async -> Void) {
+  package init(interval: Duration, clock: any CacheClock, warn: @escaping @Sendable () async -> Void) {
     self.warn = warn
     self.clock = clock
     state = Mutex(State(pace: WarningPace(interval: interval)))

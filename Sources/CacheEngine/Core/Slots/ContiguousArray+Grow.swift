@@ -5,7 +5,7 @@ extension ContiguousArray {
   /// that an element is copied four times while an array grows, and not once.
   @inlinable
   @inline(__always)
-  mutating func grow(to length: Int, repeating element: Element) {
+  package mutating func grow(to length: Int, repeating element: Element) {
     if count < length { lengthen(to: length, repeating: element) }
   }
 

@@ -4,7 +4,7 @@
 /// it divides among queues it divides by the entries that are there when room is needed, so that it needs no capacity
 /// and weighted entries ask nothing of it: who needs room calls ``evict()`` until there is enough.
 @usableFromInline
-protocol EvictionPolicy: Sendable {
+package protocol EvictionPolicy: Sendable {
   init()
   /// A key that is not held is about to be inserted; called before room is made for it.
   mutating func arriving(_ hash: UInt32)
@@ -24,5 +24,5 @@ protocol EvictionPolicy: Sendable {
 
 extension EvictionPolicy {
   @usableFromInline
-  mutating func arriving(_ hash: UInt32) {}
+  package mutating func arriving(_ hash: UInt32) {}
 }

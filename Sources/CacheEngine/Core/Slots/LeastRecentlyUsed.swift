@@ -6,9 +6,9 @@
 /// A doubly linked list in an array: `links[0]` is the list's head and stands before the newest and after the oldest;
 /// slot `n` has the links at `n + 1`.
 @usableFromInline
-struct LeastRecentlyUsed: EvictionPolicy {
+package struct LeastRecentlyUsed: EvictionPolicy {
   @usableFromInline
-  struct Link: Sendable {
+  package struct Link: Sendable {
     @usableFromInline var newer: Int32
     @usableFromInline var older: Int32
     @usableFromInline var hash: UInt32
@@ -21,13 +21,13 @@ struct LeastRecentlyUsed: EvictionPolicy {
     }
   }
 
-  @usableFromInline var links: ContiguousArray<Link>
+  @usableFromInline package var links: ContiguousArray<Link>
 
   @inlinable
-  init() { links = [Link()] }
+  package init() { links = [Link()] }
 
   @inlinable
-  mutating func inserted(_ slot: Int32, hash: UInt32 = 0) {
+  package mutating func inserted(_ slot: Int32, hash: UInt32 = 0) {
     let position = Int(slot) + 1
     links.grow(to: position + 1, repeating: Link())
     links[position].hash = hash
@@ -35,10 +35,10 @@ struct LeastRecentlyUsed: EvictionPolicy {
   }
 
   @inlinable
-  func hash(_ slot: Int32) -> UInt32 { links[Int(slot + 1)].hash }
+  package func hash(_ slot: Int32) -> UInt32 { links[Int(slot + 1)].hash }
 
   @inlinable
-  mutating func touched(_ slot: Int32) {
+  package mutating func touched(_ slot: Int32) {
     let position = Int(slot) + 1
     guard links[0].older != position else { return }
     // On the way of every hit: in one go, so that the array is asked once whether it is shared.
@@ -49,18 +49,18 @@ struct LeastRecentlyUsed: EvictionPolicy {
   }
 
   @inlinable
-  mutating func removed(_ slot: Int32) {
+  package mutating func removed(_ slot: Int32) {
     unsafe links.withUnsafeMutableBufferPointer { unsafe Self.unlink(Int(slot) + 1, $0) }
   }
 
   @inlinable
-  var victim: Int32? {
+  package var victim: Int32? {
     let oldest = links[0].newer
     return oldest == 0 ? nil : oldest - 1
   }
 
   @inlinable
-  mutating func evict() -> Int32? {
+  package mutating func evict() -> Int32? {
     guard let victim else { return nil }
     removed(victim)
     return victim
@@ -68,7 +68,7 @@ struct LeastRecentlyUsed: EvictionPolicy {
 
   // The head's `older` is the newest entry and its `newer` the oldest: the list is a ring through the head.
   @inlinable
-  static func link(_ position: Int, _ links: UnsafeMutableBufferPointer<Link>) {
+  package static func link(_ position: Int, _ links: UnsafeMutableBufferPointer<Link>) {
     let newest = unsafe links[0].older
     unsafe links[position].newer = 0
     unsafe links[position].older = newest
@@ -77,7 +77,7 @@ struct LeastRecentlyUsed: EvictionPolicy {
   }
 
   @inlinable
-  static func unlink(_ position: Int, _ links: UnsafeMutableBufferPointer<Link>) {
+  package static func unlink(_ position: Int, _ links: UnsafeMutableBufferPointer<Link>) {
     let (newer, older) = unsafe (links[position].newer, links[position].older)
     unsafe links[Int(newer)].older = older
     unsafe links[Int(older)].newer = newer
@@ -86,7 +86,7 @@ struct LeastRecentlyUsed: EvictionPolicy {
 
 extension LeastRecentlyUsed {
   /// Every slot, the one first that was not used for the longest time.
-  var fromOldest: [Int32] {
+  package var fromOldest: [Int32] {
     var slots: [Int32] = []
     var position = links[0].newer
     while position != 0 {
@@ -98,7 +98,7 @@ extension LeastRecentlyUsed {
 
   #if DEBUG
     @usableFromInline
-    func flaw(holding expected: Set<Int32>) -> String? {
+    package func flaw(holding expected: Set<Int32>) -> String? {
       let slots = fromOldest
       for slot in slots where links[Int(links[Int(slot + 1)].newer)].older != slot + 1 {
         return "slot \(slot) is linked one way"

@@ -2,7 +2,7 @@
 ///
 /// The first nodes are the heads of the lists: each stands before the newest and after the oldest of its list. Slot
 /// `n` has the node after the heads.
-struct SlotLists: Sendable {
+package struct SlotLists: Sendable {
   struct Node: Sendable {
     var newer: Int32
     var older: Int32
@@ -31,29 +31,29 @@ struct SlotLists: Sendable {
   private var notes: ContiguousArray<Note> = []
   private var counts: ContiguousArray<Int>
   /// The slots in all lists.
-  private(set) var total = 0
+  package private(set) var total = 0
   private let heads: Int32
 
-  init(_ lists: Int) {
+  package init(_ lists: Int) {
     heads = Int32(lists)
     nodes = ContiguousArray((0..<Int32(lists)).map { Node(newer: $0, older: $0) })
     counts = ContiguousArray(repeating: 0, count: lists)
   }
 
-  func count(_ list: Int) -> Int { counts[list] }
-  func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot + heads)].hash }
-  func list(_ slot: Int32) -> Int { Int(notes[Int(slot)].list) }
+  package func count(_ list: Int) -> Int { counts[list] }
+  package func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot + heads)].hash }
+  package func list(_ slot: Int32) -> Int { Int(notes[Int(slot)].list) }
 
-  subscript(mark slot: Int32) -> UInt8 {
+  package subscript(mark slot: Int32) -> UInt8 {
     get { notes[Int(slot)].mark }
     set { notes[Int(slot)].mark = newValue }
   }
 
-  func oldest(_ list: Int) -> Int32? { slot(at: nodes[list].newer) }
-  func newer(than slot: Int32) -> Int32? { self.slot(at: nodes[Int(slot + heads)].newer) }
+  package func oldest(_ list: Int) -> Int32? { slot(at: nodes[list].newer) }
+  package func newer(than slot: Int32) -> Int32? { self.slot(at: nodes[Int(slot + heads)].newer) }
 
   /// Puts a slot that is in no list at the newest end of one.
-  mutating func append(_ slot: Int32, hash: UInt32, to list: Int) {
+  package mutating func append(_ slot: Int32, hash: UInt32, to list: Int) {
     let position = Int(slot + heads)
     nodes.grow(to: position + 1, repeating: Node(newer: 0, older: 0))
     notes.grow(to: Int(slot) + 1, repeating: Note(list: Note.inNone, mark: 0))
@@ -65,7 +65,7 @@ struct SlotLists: Sendable {
     total += 1
   }
 
-  mutating func remove(_ slot: Int32) {
+  package mutating func remove(_ slot: Int32) {
     counts[self.list(slot)] -= 1
     total -= 1
     notes[Int(slot)].list = Note.inNone
@@ -73,7 +73,7 @@ struct SlotLists: Sendable {
   }
 
   /// Makes a slot the newest of a list; its mark stays.
-  mutating func move(_ slot: Int32, to list: Int) {
+  package mutating func move(_ slot: Int32, to list: Int) {
     let old = self.list(slot)
     if old != list {
       counts[old] -= 1
@@ -106,7 +106,7 @@ struct SlotLists: Sendable {
 
 extension SlotLists {
   /// The slots of a list, oldest first.
-  func slots(_ list: Int) -> [Int32] {
+  package func slots(_ list: Int) -> [Int32] {
     var slots: [Int32] = []
     var next = oldest(list)
     while let slot = next {
@@ -117,7 +117,7 @@ extension SlotLists {
   }
 
   #if DEBUG
-    func flaw(holding expected: Set<Int32>) -> String? {
+    package func flaw(holding expected: Set<Int32>) -> String? {
       var seen: Set<Int32> = []
       for list in counts.indices {
         let slots = slots(list)

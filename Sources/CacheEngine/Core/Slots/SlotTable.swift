@@ -7,11 +7,11 @@
 /// algorithm R). The index holds 32 bits of each hash beside the slot number, so that probing touches no key that
 /// does not match and deletion hashes nothing.
 @usableFromInline
-struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
+package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
   @usableFromInline
-  struct Slot: Sendable {
-    @usableFromInline var key: Key
-    @usableFromInline var payload: Payload
+  package struct Slot: Sendable {
+    @usableFromInline package var key: Key
+    @usableFromInline package var payload: Payload
 
     @inlinable
     init(key: Key, payload: Payload) {
@@ -21,31 +21,31 @@ struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
   }
 
   /// 0 for an empty place, else the upper half of the hash, then the slot number plus one.
-  @usableFromInline var index: ContiguousArray<UInt64>
-  @usableFromInline var slots: ContiguousArray<Slot?>
+  @usableFromInline package var index: ContiguousArray<UInt64>
+  @usableFromInline package var slots: ContiguousArray<Slot?>
   @usableFromInline var freeSlots: [Int32]
   @usableFromInline var mask: Int
 
   @inlinable
-  init() {
+  package init() {
     index = ContiguousArray(repeating: 0, count: 16)
     slots = []
     freeSlots = []
     mask = 15
   }
 
-  @inlinable var count: Int { slots.count - freeSlots.count }
+  @inlinable package var count: Int { slots.count - freeSlots.count }
 
   /// The hash that the other methods take.
   ///
   /// Computed by the caller, so that no key is hashed under a lock.
   @inlinable
-  static func hash(_ key: Key) -> UInt32 {
+  package static func hash(_ key: Key) -> UInt32 {
     UInt32(truncatingIfNeeded: key.hashValue)
   }
 
   @inlinable
-  func find(_ key: Key, hash: UInt32) -> Int32? {
+  package func find(_ key: Key, hash: UInt32) -> Int32? {
     var place = Int(hash) & mask
     while true {
       let word = index[place]
@@ -60,7 +60,7 @@ struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
 
   /// Adds a key that is not there.
   @inlinable
-  mutating func insert(_ key: Key, hash: UInt32, payload: Payload) -> Int32 {
+  package mutating func insert(_ key: Key, hash: UInt32, payload: Payload) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
     let slot: Int32
     if let free = freeSlots.popLast() {
@@ -76,7 +76,7 @@ struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
 
   /// Takes an entry out and returns it, so that its value can die outside the caller's lock.
   @inlinable
-  mutating func remove(_ slot: Int32, hash: UInt32) -> Slot? {
+  package mutating func remove(_ slot: Int32, hash: UInt32) -> Slot? {
     let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
     var hole = Int(hash) & mask
     while index[hole] != word {

@@ -2,22 +2,22 @@
 ///
 /// Keys without tags cost nothing.
 @usableFromInline
-struct TagIndex<Key: Hashable & Sendable>: Sendable {
+package struct TagIndex<Key: Hashable & Sendable>: Sendable {
   private var keysByTag: [String: Set<Key>] = [:]
-  @usableFromInline var tagsByKey: [Key: Set<String>] = [:]
+  @usableFromInline package var tagsByKey: [Key: Set<String>] = [:]
 
   @usableFromInline
-  init() {}
+  package init() {}
 
   var isEmpty: Bool { tagsByKey.isEmpty && keysByTag.isEmpty }
 
   @inlinable
-  func tags(of key: Key) -> Set<String> { tagsByKey.isEmpty ? [] : tagsByKey[key] ?? [] }
+  package func tags(of key: Key) -> Set<String> { tagsByKey.isEmpty ? [] : tagsByKey[key] ?? [] }
 
-  func keys(with tag: String) -> Set<Key> { keysByTag[tag] ?? [] }
+  package func keys(with tag: String) -> Set<Key> { keysByTag[tag] ?? [] }
 
   @usableFromInline
-  mutating func insert(_ tags: Set<String>, for key: Key) {
+  package mutating func insert(_ tags: Set<String>, for key: Key) {
     // A key that does not equal itself (NaN) would never be found again, to be removed with its entry.
     guard !tags.isEmpty, key == key else { return }
     tagsByKey[key] = tags
@@ -25,7 +25,7 @@ struct TagIndex<Key: Hashable & Sendable>: Sendable {
   }
 
   @usableFromInline
-  mutating func remove(_ key: Key) {
+  package mutating func remove(_ key: Key) {
     guard !tagsByKey.isEmpty, let tags = tagsByKey.removeValue(forKey: key) else { return }
     for tag in tags {
       keysByTag[tag]?.remove(key)

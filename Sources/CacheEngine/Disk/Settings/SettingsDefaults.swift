@@ -1,3 +1,4 @@
+import CacheCore
 #if canImport(Darwin)
   import Foundation
 

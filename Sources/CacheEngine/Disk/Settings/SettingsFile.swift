@@ -1,3 +1,4 @@
+import CacheCore
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Where a settings domain is kept.
 ///
 /// Every call may wait for the disk.

@@ -1,3 +1,4 @@
+public import CacheCore
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -64,7 +65,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
       valueCoding: valueCoding, clock: clock, calls: FileCalls())
   }
 
-  init(
+  package init(
     domain: String, directory: String?, name: String, expiry: Expiry, durability: Durability,
     keyCoding: ByteCoding<Key>,
     valueCoding: ByteCoding<Value>, clock: any CacheClock, calls: FileCalls

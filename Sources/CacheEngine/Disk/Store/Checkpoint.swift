@@ -1,3 +1,5 @@
+import CacheCore
+
 /// The index as a file, so that opening need not read the log.
 ///
 /// It names every entry with the head of its record, from the least to the most recently used, and how far it knows each

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// What a store promises about a write that it has acknowledged.
 ///
 /// What should be lost with the process belongs into a memory level.

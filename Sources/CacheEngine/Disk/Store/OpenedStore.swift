@@ -1,3 +1,4 @@
+import CacheCore
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)

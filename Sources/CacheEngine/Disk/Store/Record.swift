@@ -1,3 +1,4 @@
+import CacheCore
 internal import CStore
 
 #if canImport(FoundationEssentials)
@@ -244,7 +245,7 @@ struct PreparedRecord: Sendable {
   }
 }
 
-enum Checksum {
+package enum Checksum {
   #if CACHEENGINE_FUZZ
     /// Bytes that are made up have no right checksum, and would never come further.
     static let isOff = ProcessInfo.processInfo.environment["FUZZ_UNSUMMED"] != nil
@@ -257,7 +258,7 @@ enum Checksum {
     return unsafe cstore_xxh3(bytes.baseAddress, bytes.count, seed)
   }
 
-  static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
+  package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
     unsafe bytes.withUnsafeBytes { unsafe of($0, seed: seed) }
   }
 

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// The tags of an entry as they stand in its record, after key and type: each with its length before it.
 ///
 /// Sorted, so that the same tags make the same bytes.

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// A file of the log.
 ///
 /// Records are appended to the newest one only; the oldest one is reclaimed as a whole.

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Finds the records in the bytes of a segment.
 ///
 /// Damage is skipped: the scan goes on at the next place where a head with the store's checksum stands. What ends too

@@ -1,3 +1,4 @@
+import CacheCore
 import Synchronization
 
 /// How what the files take is kept count of.

@@ -1,3 +1,4 @@
+import CacheCore
 internal import CStore
 import Dispatch
 import Synchronization

@@ -1,3 +1,4 @@
+import CacheCore
 import Synchronization
 
 /// What becomes of a store whose directory is removed, emptied or replaced while it is open.

@@ -1,3 +1,4 @@
+import CacheCore
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Where the newest record of each key lies, and which key was not used for the longest time.
 ///
 /// A plain value.

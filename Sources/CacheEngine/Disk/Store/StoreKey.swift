@@ -1,3 +1,4 @@
+import CacheCore
 internal import CStore
 
 #if canImport(Glibc)

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// What an examination of a disk level found.
 public struct StoreReport: Sendable, Equatable {
   /// An entry that is not as it was written.

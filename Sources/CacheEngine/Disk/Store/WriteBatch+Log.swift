@@ -1,3 +1,4 @@
+import CacheCore
 import Synchronization
 
 /// How a batch makes room and appends to the log.

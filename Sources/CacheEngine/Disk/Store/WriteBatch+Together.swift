@@ -1,3 +1,4 @@
+import CacheCore
 import Synchronization
 
 /// How records that come together are appended with one call.

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// When small writes may be done where their callers run: a plain value.
 ///
 /// A write to the page cache takes some microseconds and waits for nothing, but for a file system that commits its

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// The mean of a quantity over all groups, estimated from some groups with the help of two others whose means are known.
 ///
 /// Linear regression with control variates (B. Nelson, Control variate remedies, Operations Research 38(6), 1990): a sample

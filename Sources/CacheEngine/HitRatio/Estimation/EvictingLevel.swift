@@ -1,3 +1,7 @@
+package import CacheCore
+package import CacheDisk
+package import CacheMemory
+
 /// A level from which entries leave when room is needed.
 ///
 /// It can say what would be asked about it: how it would do with another capacity or another policy.

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Caches of hashes without values, side by side: one for each question, each as large as the sampled share of a real one.
 ///
 /// A key has one number in all of them, and that is the slot which their policies order: what is asked for is looked up

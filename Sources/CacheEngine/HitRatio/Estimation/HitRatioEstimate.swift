@@ -1,3 +1,7 @@
+import CacheDisk
+public import CacheMemory
+import CacheCore
+
 /// What share of its requests a cache would have answered, had it been another.
 public struct HitRatioEstimate: Sendable, Hashable {
   /// The policy of that cache.

@@ -1,3 +1,6 @@
+import CacheDisk
+public import CacheMemory
+import CacheCore
 import CStore
 
 /// Tells what share of the requests of a cache would have been hits with another capacity or another policy, while the

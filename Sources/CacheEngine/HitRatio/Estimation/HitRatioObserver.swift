@@ -1,3 +1,6 @@
+import CacheDisk
+public import CacheMemory
+public import CacheCore
 import Dispatch
 import Synchronization
 

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What a level would have answered with another capacity or another policy, and what that is known from.
 public struct HitRatioReport: Sendable {
   /// The level, as it was described.

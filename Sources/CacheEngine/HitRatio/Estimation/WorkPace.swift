@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Tells how much of the time that pieces of work took was work, and not somebody else's turn on the processor.
 ///
 /// Where many programs run, a piece that takes ten times as long as its neighbours was interrupted. The time of the processor

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Balances what was used once and what was used twice by which of their ghosts return.
 ///
 /// N. Megiddo, D. S. Modha, ARC: a self-tuning, low overhead replacement cache, FAST 2003. Changed: the capacity is the
@@ -66,6 +70,6 @@ struct AdaptiveReplacement: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 extension HitRatio {
   /// Replays a trace whose values weigh their sizes: every request looks its key up and stores it on a miss.
   ///

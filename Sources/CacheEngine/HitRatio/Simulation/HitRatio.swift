@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// How many requests of a trace found their key.
 public struct HitRatio: Sendable, Hashable {
   /// The requests that found their key.

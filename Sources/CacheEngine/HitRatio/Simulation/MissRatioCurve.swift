@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// What share of the requests of a trace every policy would have answered at every capacity.
 ///
 /// ```swift

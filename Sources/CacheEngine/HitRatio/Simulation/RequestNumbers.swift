@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Numbers keys from 0 in the order in which they first come.
 package struct RequestNumbers {
   package private(set) var keys: [UInt32] = []

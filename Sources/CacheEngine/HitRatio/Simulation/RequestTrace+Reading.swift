@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 extension RequestTrace {
   /// Reads a trace from a file, which may be packed with gzip.
   ///

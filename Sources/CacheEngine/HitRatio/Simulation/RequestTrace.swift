@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// A recorded sequence of requests, with its keys numbered from 0 in the order in which they first came.
 ///
 /// What a policy makes of it is told by ``HitRatio/simulate(policy:capacity:trace:)``; ``init(contentsOf:format:sizes:)``

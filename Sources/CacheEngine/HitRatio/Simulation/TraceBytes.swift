@@ -1,3 +1,6 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
 internal import CZlib
 
 #if canImport(Glibc)

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// How a recorded trace is written down.
 public enum TraceFormat: String, Sendable, CaseIterable {
   /// A key on each line, and after a tab, if all lines have one, the size of its value in bytes; `#` begins a comment.

@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// The requests of a text, `KEY` or `KEY<TAB>SIZE` a line; `#` begins a comment line, and empty lines are passed over.
 ///
 /// However long the text, little of it is in memory at a time.

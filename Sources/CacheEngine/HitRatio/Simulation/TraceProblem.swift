@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Why a trace cannot be read, or not any further.
 package struct TraceProblem: Error, Equatable, CustomStringConvertible {
   package var file: String

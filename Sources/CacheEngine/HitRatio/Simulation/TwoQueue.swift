@@ -1,3 +1,7 @@
+import CacheDisk
+import CacheMemory
+import CacheCore
+
 /// Lets new entries pass through a queue and orders by use those that came again after they had left it.
 ///
 /// T. Johnson, D. Shasha, 2Q: a low overhead high performance buffer management replacement algorithm, VLDB 1994, the
@@ -39,6 +43,6 @@ struct TwoQueue: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

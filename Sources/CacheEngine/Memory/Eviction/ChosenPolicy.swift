@@ -1,9 +1,11 @@
+public import CacheCore
+
 /// The policy that a level was created with.
 ///
 /// All policies lie side by side and all but one are empty, a few words each. An enumeration of them would be copied
 /// out and in to be changed, and a generic parameter would be in the type of every level.
 @usableFromInline
-struct ChosenPolicy: Sendable {
+package struct ChosenPolicy: Sendable {
   @usableFromInline let kind: Eviction.Kind
   @usableFromInline var lru = LeastRecentlyUsed()
   private var fifo = FirstInFirstOut()
@@ -13,16 +15,16 @@ struct ChosenPolicy: Sendable {
   private var wtinylfu = WindowTinyLFU()
   private var adaptive = AdaptivePolicy()
 
-  init(_ eviction: Eviction) { kind = eviction.kind }
+  package init(_ eviction: Eviction) { kind = eviction.kind }
 
   /// A policy of the same kind that orders nothing.
-  var emptied: ChosenPolicy { ChosenPolicy(kind: kind) }
+  package var emptied: ChosenPolicy { ChosenPolicy(kind: kind) }
 
   private init(kind: Eviction.Kind) { self.kind = kind }
 
   /// The one change on the way of a hit: order of use is linked into the caller, the others are called.
   @inlinable
-  mutating func touched(_ slot: Int32) {
+  package mutating func touched(_ slot: Int32) {
     if kind == .lru { lru.touched(slot) } else { touchedOther(slot) }
   }
 
@@ -40,7 +42,7 @@ struct ChosenPolicy: Sendable {
   }
 
   @usableFromInline
-  mutating func arriving(_ hash: UInt32) {
+  package mutating func arriving(_ hash: UInt32) {
     switch kind {
     case .s3fifo: s3fifo.arriving(hash)
     case .adaptive: adaptive.arriving(hash)
@@ -49,7 +51,7 @@ struct ChosenPolicy: Sendable {
   }
 
   @usableFromInline
-  mutating func inserted(_ slot: Int32, hash: UInt32) {
+  package mutating func inserted(_ slot: Int32, hash: UInt32) {
     switch kind {
     case .lru: lru.inserted(slot, hash: hash)
     case .fifo: fifo.inserted(slot, hash: hash)
@@ -77,7 +79,7 @@ struct ChosenPolicy: Sendable {
   }
 
   @usableFromInline
-  mutating func removed(_ slot: Int32) {
+  package mutating func removed(_ slot: Int32) {
     switch kind {
     case .lru: lru.removed(slot)
     case .fifo: fifo.removed(slot)
@@ -90,7 +92,7 @@ struct ChosenPolicy: Sendable {
   }
 
   @usableFromInline
-  mutating func evict() -> Int32? {
+  package mutating func evict() -> Int32? {
     switch kind {
     case .lru: lru.evict()
     case .fifo: fifo.evict()
@@ -103,7 +105,7 @@ struct ChosenPolicy: Sendable {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? {
+    package func flaw(holding slots: Set<Int32>) -> String? {
       switch kind {
       case .lru: lru.flaw(holding: slots)
       case .fifo: fifo.flaw(holding: slots)

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Which entry of a memory level leaves when room is needed.
 ///
 /// ```swift

@@ -1,8 +1,10 @@
+import CacheCore
+
 /// Evicts the entry that was inserted first, however often it is read.
 ///
 /// The oldest policy of all (L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM
 /// Systems Journal 5(2), 1966, calls it FIFO). Unchanged.
-struct FirstInFirstOut: EvictionPolicy {
+package struct FirstInFirstOut: EvictionPolicy {
   private var lists = SlotLists(1)
 
   mutating func inserted(_ slot: Int32, hash: UInt32) { lists.append(slot, hash: hash, to: 0) }
@@ -18,6 +20,6 @@ struct FirstInFirstOut: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

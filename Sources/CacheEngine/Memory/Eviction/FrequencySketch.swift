@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Estimates how often a hash came lately, in four bits a counter.
 ///
 /// A count-min sketch (G. Cormode, S. Muthukrishnan, An improved data stream summary, Journal of Algorithms 55, 2005)

@@ -1,29 +1,33 @@
+import CacheCore
+
 /// Hashes of keys that left not long ago, oldest first.
 ///
 /// Two keys with equal hashes are one here: a ghost costs 32 bits and no key outlives its entry, at the price of a
 /// key taken for another once in 2^32 / size insertions.
-struct GhostQueue: Sendable {
+package struct GhostQueue: Sendable {
   /// The turn in which each hash left last.
   private var turns: [UInt32: Int] = [:]
   private var queue: ContiguousArray<(hash: UInt32, turn: Int)> = []
   private var first = 0
   private var turn = 0
 
-  var count: Int { turns.count }
+  package init() {}
 
-  func contains(_ hash: UInt32) -> Bool { turns[hash] != nil }
+  package var count: Int { turns.count }
 
-  mutating func append(_ hash: UInt32) {
+  package func contains(_ hash: UInt32) -> Bool { turns[hash] != nil }
+
+  package mutating func append(_ hash: UInt32) {
     turn += 1
     turns[hash] = turn
     queue.append((hash, turn))
   }
 
   /// Forgets a hash, and says whether it was there.
-  mutating func remove(_ hash: UInt32) -> Bool { turns.removeValue(forKey: hash) != nil }
+  package mutating func remove(_ hash: UInt32) -> Bool { turns.removeValue(forKey: hash) != nil }
 
   /// Forgets the oldest until no more than so many are left.
-  mutating func trim(to limit: Int) {
+  package mutating func trim(to limit: Int) {
     while turns.count > limit, first < queue.count {
       let oldest = queue[first]
       first += 1

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Lets new entries pass through a small queue and keeps those that were used there in a large one.
 ///
 /// J. Yang, Y. Zhang, Z. Qiu, Y. Yue, K. V. Rashmi, FIFO queues are all you need for cache eviction, SOSP 2023: a
@@ -11,7 +13,7 @@
 /// libcachesim's `S3FIFO` is another policy since December 2024, as the head of its file says: until the first
 /// eviction what finds the small queue full goes into the main one, and main is asked for an entry only before the small
 /// queue is walked. With these two changes the hits here are its hits, to the last request.
-struct S3FIFO: EvictionPolicy {
+package struct S3FIFO: EvictionPolicy {
   private static let small = 0
   private static let main = 1
 
@@ -61,7 +63,7 @@ struct S3FIFO: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? {
+    package func flaw(holding slots: Set<Int32>) -> String? {
       for slot in slots where lists[mark: slot] > 3 { return "slot \(slot) has a frequency above 3" }
       return lists.flaw(holding: slots)
     }

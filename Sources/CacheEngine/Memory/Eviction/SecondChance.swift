@@ -1,9 +1,11 @@
+import CacheCore
+
 /// Evicts the oldest entry that was not used since the hand last passed it.
 ///
 /// CLOCK: F. J. Corbató, A paging experiment with the Multics system, MIT Project MAC, 1968. Changed: the ring with a hand is
 /// a queue from which used entries are put back at the end, which visits them in the same order and lets entries be
 /// removed from the middle. One bit; a new entry starts unused.
-struct SecondChance: EvictionPolicy {
+package struct SecondChance: EvictionPolicy {
   private var lists = SlotLists(1)
 
   mutating func inserted(_ slot: Int32, hash: UInt32) { lists.append(slot, hash: hash, to: 0) }
@@ -25,6 +27,6 @@ struct SecondChance: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

@@ -1,9 +1,11 @@
+import CacheCore
+
 /// Evicts the entry under a hand that moves from old to new and spares, once, what was used.
 ///
 /// Y. Zhang, J. Yang, Y. Yue, Y. Vigfusson, K. V. Rashmi, SIEVE is simpler than LRU, NSDI 2024. Unlike with CLOCK,
 /// what is spared keeps its place, so that the hand meets new entries soon. Unchanged; where the entry under the
 /// hand is removed, the hand goes on to the next newer one.
-struct Sieve: EvictionPolicy {
+package struct Sieve: EvictionPolicy {
   private var lists = SlotLists(1)
   /// Where the search begins; `nil` for the oldest entry.
   private var hand: Int32?
@@ -30,7 +32,7 @@ struct Sieve: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? {
+    package func flaw(holding slots: Set<Int32>) -> String? {
       if let hand, !slots.contains(hand) { return "the hand is at \(hand), which is free" }
       return lists.flaw(holding: slots)
     }

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Finds, by trying, the share of the entries that should be kept by recency.
 ///
 /// G. Einziger, O. Eytan, R. Friedman, B. Manes, Adaptive software cache management, Middleware 2018: hill climbing

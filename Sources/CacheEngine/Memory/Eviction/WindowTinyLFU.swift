@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Keeps what came lately in a window and, beside it, what comes often.
 ///
 /// G. Einziger, R. Friedman, B. Manes, TinyLFU: a highly efficient cache admission policy, ACM Transactions on Storage
@@ -8,7 +10,7 @@
 /// Changed: shares are of the entries that are there; the newcomer itself is never refused, because the window
 /// holds one entry at least, so that what was just stored can be read; and no entry is admitted by chance against
 /// its frequency (Caffeine's answer to chosen collisions), because Swift seeds its hashes anew in every process.
-struct WindowTinyLFU: EvictionPolicy {
+package struct WindowTinyLFU: EvictionPolicy {
   private static let window = 0
   private static let probation = 1
   private static let protected = 2
@@ -90,6 +92,6 @@ struct WindowTinyLFU: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// A hash table of cache entries in which everything that a hit needs of an entry lies in one record.
 ///
 /// A slot number names a record for as long as it lives; policies order these numbers and need to know nothing of keys.

@@ -1,3 +1,4 @@
+public import CacheCore
 public import Synchronization
 
 /// What a ``ReadMostlyLock`` keeps in order: told which slots were read.
@@ -31,14 +32,14 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   init(_ initial: consuming Shared, order: Order) {
     unsafe shared = .allocate(capacity: 1)
     unsafe shared.initialize(to: initial)
-    unsafe stripes = .allocate(capacity: ReadStripe.count)
-    for stripe in 0..<ReadStripe.count { unsafe (stripes + stripe).initialize(to: ReadStripe()) }
+    unsafe stripes = .allocate(capacity: ThreadStripe.count)
+    for stripe in 0..<ThreadStripe.count { unsafe (stripes + stripe).initialize(to: ReadStripe()) }
     writers = Mutex(LockedOrder(order: order))
   }
 
   @inlinable
   deinit {
-    unsafe stripes.deinitialize(count: ReadStripe.count)
+    unsafe stripes.deinitialize(count: ThreadStripe.count)
     unsafe stripes.deallocate()
     unsafe shared.deinitialize(count: 1)
     unsafe shared.deallocate()
@@ -66,7 +67,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   borrowing func reads() -> ReadCounts {
     writers.withLock { guarded in
       var reads = guarded.reads
-      for stripe in 0..<ReadStripe.count { reads += unsafe stripes[stripe].notes.withLock { $0.reads } }
+      for stripe in 0..<ThreadStripe.count { reads += unsafe stripes[stripe].notes.withLock { $0.reads } }
       return reads
     }
   }
@@ -82,7 +83,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   borrowing func read<Answer: Sendable>(
     countedAs counts: ReadCounts, _ body: (borrowing Shared, inout Int32) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
-    let number = ReadStripe.current
+    let number = ThreadStripe.current
     let stripe = unsafe stripes + number
     if unsafe stripe.pointee.seemsOpen.load(ordering: .relaxed) {
       var answer: Answer?
@@ -97,7 +98,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
       if let answer {
         return (answer, isFull ? unsafe carryOver(stripe) : false)
       }
-      if isFree == nil { ReadStripe.change() }
+      if isFree == nil { ThreadStripe.change() }
     }
     return writers.withLock { guarded in
       var slot: Int32 = -1

@@ -1,11 +1,9 @@
-private import CStore
+import CacheCore
 public import Synchronization
 
 /// The part of a ``ReadMostlyLock`` that the reads of one thread use.
 @usableFromInline
 struct ReadStripe: ~Copyable, Sendable {
-  /// Threads beyond this number share stripes.
-  @usableFromInline static var count: Int { 8 }
   /// The reads that a stripe takes before they are carried over.
   @usableFromInline static var room: Int { 64 }
   /// The reads without a write after which a stripe is opened.
@@ -22,14 +20,6 @@ struct ReadStripe: ~Copyable, Sendable {
 
   @usableFromInline
   init() {}
-
-  /// The stripe of this thread.
-  @usableFromInline static var current: Int { Int(cstore_thread_number()) & (count - 1) }
-
-  /// Moves this thread to another stripe: somebody else uses its own.
-  @usableFromInline
-  @inline(never)
-  static func change() { cstore_change_thread_number() }
 
   @usableFromInline
   struct Notes: Sendable {

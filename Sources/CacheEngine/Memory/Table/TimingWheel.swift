@@ -1,3 +1,5 @@
+public import CacheCore
+
 /// Knows which slot's time has come, without looking at the others.
 ///
 /// G. Varghese, T. Lauck, Hashed and hierarchical timing wheels, SOSP 1987, in the form of tokio's timers: eight wheels of

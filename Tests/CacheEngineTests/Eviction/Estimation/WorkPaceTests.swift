@@ -1,6 +1,6 @@
+import CacheEngine
+import CacheEngineHitRatio
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct WorkPaceTests {
   @Test("what takes as long as usual counts whole, and an interruption counts as twice the usual")

@@ -1,3 +1,4 @@
+import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
@@ -8,8 +9,6 @@ import Testing
 #elseif canImport(Darwin)
   import Darwin
 #endif
-
-@testable import CacheEngine
 
 @Suite(.timeLimit(.minutes(10))) struct SettingsFileTests {
   private typealias Level = UserDefaultsCacheLevel<String, Data>

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTransformers
 import Foundation
 import Testing
 

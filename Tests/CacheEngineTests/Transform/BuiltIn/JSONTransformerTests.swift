@@ -1,7 +1,6 @@
+import CacheEngine
 import Foundation
 import Testing
-
-@testable import CacheEngine
 
 @Suite struct JSONTransformerTests {
   struct User: Codable, Equatable {

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Refuses property lists that are nested so deep, or refer to themselves, that Foundation's parser overflows the stack,
@@ -10,7 +10,7 @@
 /// Only that is looked at; everything else the parser checks itself. What two parsers may read differently is refused,
 /// so that nothing hides from this one: Foundation has several, and one of them ends `<?>` where it stands in one place and
 /// not in another.
-enum PropertyListNesting {
+package enum PropertyListNesting {
   static let maximumDepth = 64
   /// What a small list may unfold to; a large one, to so many times its size.
   static let unfoldedBytes = 64 << 20
@@ -21,7 +21,7 @@ enum PropertyListNesting {
   }
 
   // The limit is for what texts and data of a small list may become.
-  static func check(_ data: Data, limit: Int = unfoldedBytes) throws {
+  package static func check(_ data: Data, limit: Int = unfoldedBytes) throws {
     let bytes = [UInt8](data)
     if bytes.starts(with: Array("bplist0".utf8)) {
       try checkBinary(bytes, limit: max(limit, unfoldedTimes * bytes.count))

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Divides the entries between what came lately and what comes often, in the way that would have had most hits.
 ///
 /// No division is the best for all requests: a window of a hundredth wins on stable popularity and on loops, all of
@@ -21,8 +23,8 @@
 /// Until another division has had more hits, and with less than 32 entries always, what was not used for the longest
 /// time leaves: that is what people expect, and few entries say nothing about frequencies. Nothing is counted until
 /// room is needed for the first time: where everything fits, a hit costs little more than with ``LeastRecentlyUsed``.
-struct AdaptivePolicy: EvictionPolicy {
-  static let fewest = 32
+package struct AdaptivePolicy: EvictionPolicy {
+  package static let fewest = 32
 
   private var order = WindowedOrder(.recency)
   private var sketch = FrequencySketch(period: 16)
@@ -76,6 +78,6 @@ struct AdaptivePolicy: EvictionPolicy {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { order.flaw(holding: slots) ?? trial.flaw }
+    package func flaw(holding slots: Set<Int32>) -> String? { order.flaw(holding: slots) ?? trial.flaw }
   #endif
 }

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// How much of a cache is a window for what came lately; the rest is for what comes often.
 enum Division: Int, Sendable, CaseIterable {
   /// A small window: for stable popularity, scans and loops.

@@ -1,3 +1,5 @@
+import CacheCore
+
 /// A cache of hashes that tells what a division would be worth.
 ///
 /// A hash table with chains over the slots of a ``WindowedOrder``.

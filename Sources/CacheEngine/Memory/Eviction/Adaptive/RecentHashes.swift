@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Hashes that were inserted not long ago, in eight bytes each and without an order.
 ///
 /// A table of buckets of four places. A hash has an age, which is how many came after it; beyond the limit it does

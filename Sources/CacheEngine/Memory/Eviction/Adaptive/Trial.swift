@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Tries every division on a sample of the requests, and says which one had most hits lately.
 struct Trial: Sendable {
   /// The most that a miniature holds: less is cheaper and errs more often (measured from 32 to 512).

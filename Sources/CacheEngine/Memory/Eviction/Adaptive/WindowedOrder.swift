@@ -1,3 +1,5 @@
+import CacheCore
+
 /// A window, and beside it a main part that is entered by a duel of frequencies; kept by a ``Division``.
 ///
 /// What leaves the window moves into the main part if it came more often than what would leave there, and else
@@ -94,6 +96,6 @@ extension WindowedOrder {
   }
 
   #if DEBUG
-    func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

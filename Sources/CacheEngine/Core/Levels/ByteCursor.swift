@@ -1,0 +1,42 @@
+/// Builds little-endian bytes.
+package struct ByteWriter {
+  package var bytes: [UInt8]
+
+  package init(bytes: [UInt8] = []) { self.bytes = bytes }
+
+  package mutating func put<Number: FixedWidthInteger>(_ number: Number) {
+    unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+  }
+}
+
+/// Reads little-endian numbers one after the other.
+///
+/// Reading past the end gives zeros and sets ``isPastEnd``, so that a damaged file costs one check at the end.
+@safe  // it never outlives the closure that lends it the bytes, and checks every bound
+package struct ByteReader {
+  private let bytes: UnsafeRawBufferPointer
+  package private(set) var offset = 0
+  package private(set) var isPastEnd = false
+
+  package init(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes = bytes }
+
+  package var remaining: Int { unsafe bytes.count - offset }
+
+  package mutating func take<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number {
+    guard remaining >= MemoryLayout<Number>.size else {
+      isPastEnd = true
+      return 0
+    }
+    defer { offset += MemoryLayout<Number>.size }
+    return unsafe Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
+  }
+
+  package mutating func take(count: Int) -> [UInt8] {
+    guard count >= 0, count <= remaining else {
+      isPastEnd = true
+      return []
+    }
+    defer { offset += count }
+    return unsafe Array(bytes[offset..<offset + count])
+  }
+}

@@ -1,0 +1,33 @@
+@_spi(_Unicode) internal import Swift
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The one form in which text is stored as a key: UTF-8 of normalisation form C.
+///
+/// Swift takes canonically equivalent strings for equal, so they must have equal bytes. The standard library's own
+/// normalisation is used because its idea of equality is the one that counts.
+package enum CanonicalText {
+  package static func bytes(of text: String) -> [UInt8] {
+    let raw = Array(text.utf8)
+    guard raw.contains(where: { $0 >= 0x80 }) else { return raw }
+    var scalars = String.UnicodeScalarView()
+    for scalar in text._nfc { scalars.append(scalar) }
+    return Array(String(scalars).utf8)
+  }
+}
+
+extension ByteCoding where Value == String {
+  /// UTF-8 of the canonical form: strings that are equal make equal bytes.
+  ///
+  /// Made for keys.
+  package static var canonicalText: ByteCoding {
+    var coding = ByteCoding(
+      name: "text", encode: { Data(CanonicalText.bytes(of: $0)) }, decode: ByteCoding<String>.utf8.decode)
+    coding.bytes = { CanonicalText.bytes(of: $0) }
+    return coding
+  }
+}
