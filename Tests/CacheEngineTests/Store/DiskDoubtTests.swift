@@ -236,6 +236,29 @@ import Testing
     }
   }
 
+  @Test("a file of the log that the disk does not open refuses the store and is named, and nothing is changed")
+  func unopened() async throws {
+    let level = try open()
+    for number in 0..<40 { try await level.set(value(number, 5_000), forKey: "\(number)") }
+    try await level.close()
+    let before = folder.names.sorted()
+    let bad = folder.segments[1]
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      guard name == bad else { return real.open(directory, name, flags) }
+      errno = EIO
+      return -1
+    }
+    let error = #expect(throws: CacheError.self) { try open(calls: calls) }
+    #expect(error?.code == .unusableStore)
+    #expect(error?.message.contains(path(bad)) == true)
+    #expect(folder.names.sorted() == before)
+    let again = try open()
+    for number in 0..<40 { #expect(try await again.get("\(number)") == value(number, 5_000)) }
+    try await again.close()
+  }
+
   // MARK: What is missing
 
   /// A store of which the newest segment has an overwritten and a removed value; `newest` is its name.
