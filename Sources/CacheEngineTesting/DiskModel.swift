@@ -80,14 +80,24 @@ package struct DiskModel: Sendable {
   private func sync(_ node: inout Node) {
     // Pages that were written after the failure come to the disk whole; of the others nothing more is heard.
     let fresh = Set(node.waiting.dropFirst(node.givenUp).flatMap { Self.pieces(of: $0.change, Self.page) })
-    let rest = node.waiting.prefix(node.givenUp).compactMap { moment, change in
-      let isDone = Self.pieces(of: change, Self.page).allSatisfy(fresh.contains)
-      return isDone ? nil : (moment: moment, change: change)
+    let rest = (0..<node.givenUp).compactMap { place in
+      let (moment, change) = node.waiting[place]
+      // Nor does what was cut off since, once the disk has the length.
+      let left = Self.cut(change, by: node.waiting[(place + 1)...])
+      let isDone = Self.pieces(of: left, Self.page).allSatisfy(fresh.contains)
+      return isDone ? nil : (moment: moment, change: left)
     }
     let isWhole = node.givenUp == 0
     node.bytes = Self.bytes(of: node, length: .max) { isWhole || fresh.contains($0 / Self.page) ? .max : 0 }
     node.names = Self.names(of: node) { _ in true }
     (node.waiting, node.givenUp) = (rest, rest.count)
+  }
+
+  /// A write without what is cut off later.
+  private static func cut(_ change: Change, by later: some Sequence<(moment: Int, change: Change)>) -> Change {
+    guard case .write(let bytes, let offset) = change else { return change }
+    let lengths = later.map { if case .truncate(let length) = $0.change { length } else { Int.max } }
+    return .write(Array(bytes.prefix(max(0, (lengths.min() ?? .max) - offset))), at: offset)
   }
 
   private static func pieces(of change: Change, _ size: Int) -> Range<Int> {

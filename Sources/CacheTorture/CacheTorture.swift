@@ -254,12 +254,21 @@ struct Full: AsyncParsableCommand {
 
   private func fill(_ folder: String) async throws {
     var job = options.job(folder + "/store")
+    // More than the disk holds.
     job.capacity = 8 << 20
     let recorder = try Recorder()
-    // More than the disk holds, and less than the store may.
-    try await job.run(seed: options.seed, rounds: 30, recorder: recorder)
-    let failed = recorder.history.operations.values.count { $0.outcome == .failed }
-    guard failed > 0 else { throw Failure("the disk never was full") }
+    var isFull: Bool { recorder.history.operations.values.contains { $0.outcome == .failed } }
+    var rounds: UInt64 = 0
+    let pauses = job.pauses
+    job.pauses = .max
+    repeat {
+      guard rounds < 200 else { throw Failure("the disk never was full") }
+      try await job.run(seed: options.seed &+ rounds, rounds: 1, recorder: recorder)
+      rounds += 1
+    } while !isFull
+    // Now with clears and openings.
+    job.pauses = pauses
+    try await job.run(seed: options.seed &+ rounds, rounds: 30, recorder: recorder)
     try await job.verify(recorder.history)
     let level = try job.open()
     let clearing = recorder.begin("*", .clear)

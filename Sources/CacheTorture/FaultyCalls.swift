@@ -76,6 +76,13 @@ final class FaultyCalls: Sendable {
   /// From now on everything works.
   func disarm() { state.withLock { $0.isOver = true } }
 
+  /// Everything works while `body` does, and what fails goes on failing afterwards.
+  func pause(_ body: () async throws -> Void) async rethrows {
+    disarm()
+    try await body()
+    state.withLock { $0.isOver = false }
+  }
+
   var ownFiles: Int { state.withLock { $0.ownFiles } }
 
   var reclaimed: Int { state.withLock { $0.reclaimed } }

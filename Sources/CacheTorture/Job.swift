@@ -24,6 +24,10 @@ struct Job {
   ///
   /// With a disk that is gone it cannot be taken back.
   var failure = History.Outcome.failed
+  /// A wait for the disk fails now and then.
+  ///
+  /// Where that costs an opening, the next one has to succeed; where it costs a closing, there is no checkpoint.
+  var isDiskFailing = false
 
   /// The store forces entries out at three quarters of its room, and for want of better at 57 %.
   private var keysEach: Int { isRoomy ? 24 / tasks : 160 / tasks }
@@ -36,10 +40,15 @@ struct Job {
 
   func open(_ access: StoreAccess = .readWrite, _ durability: Durability? = nil) throws -> DiskCacheLevel<String, Data>
   {
-    try DiskCacheLevel(
-      directory: directory, capacity: capacity, name: "torture", expiry: .never, keepsExpired: .zero,
-      durability: durability ?? tier.durabilities[0], access: access, keyCoding: .utf8, valueCoding: .data,
-      clock: SystemClock(), removalListener: nil, calls: calls)
+    func open() throws -> DiskCacheLevel<String, Data> {
+      try DiskCacheLevel(
+        directory: directory, capacity: capacity, name: "torture", expiry: .never, keepsExpired: .zero,
+        durability: durability ?? tier.durabilities[0], access: access, keyCoding: .utf8, valueCoding: .data,
+        clock: SystemClock(), removalListener: nil, calls: calls)
+    }
+    do { return try open() } catch let error as CacheError where isDiskFailing && error.code == .diskWriteFailed {
+      return try open()
+    }
   }
 
   /// A level for each durability, all over one store.
@@ -171,7 +180,7 @@ struct Job {
     let report = try await level.verify()
     if !report.isSound { problems.append("the store is not sound: \(report)") }
     if access == .readWrite, report.strayCount > 0 { problems.append("files that nobody needs: \(report.strays)") }
-    try await level.close()
+    do { try await level.close() } catch let error as CacheError where isDiskFailing { _ = error }
     do { try checkRoom() } catch let failure as Failure { problems.append(failure.description) }
     if !problems.isEmpty { throw Failure(problems.joined(separator: "\n")) }
     return evicted

@@ -37,7 +37,8 @@ struct PowerCuts {
     let isFailing = isFailing
     let disk = SimulatedDisk(folder, holding: start.files) { isFailing && $0 % 41 == 40 }
     let recorder = try Recorder(start.history, start.ledger) { disk.moment }
-    let job = Job.small(folder, tier, isRoomy: isRoomy, disk.calls, tasks: 2)
+    var job = Job.small(folder, tier, isRoomy: isRoomy, disk.calls, tasks: 2)
+    job.isDiskFailing = isFailing
     if isFresh {
       try await job.run(seed: seed, rounds: 2, operations: operations, recorder: recorder)
     } else {

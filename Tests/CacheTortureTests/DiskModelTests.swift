@@ -83,6 +83,20 @@ import Testing
     #expect(left.allSatisfy { $0??.suffix(4_096).allSatisfy { $0 == 2 } == true })
   }
 
+  @Test("what a failed sync left behind does not come back from behind the place where the file was cut and synced")
+  func cutAfterFailedSync() {
+    let lost: [DiskModel.Event] = [write(1, 8_192, at: 0), .failedSync(1), .change(1, .truncate(5_000))]
+    let lengths = { (events: [DiskModel.Event]) in
+      Set(seeds.compactMap { (model(events, length: 0).survivors(seed: $0)["file"] ?? nil)?.count })
+    }
+    #expect(lengths(lost).isSuperset(of: [0, 5_000, 8_192]))
+    #expect(lengths(lost + [.sync(1)]) == [5_000])
+    let longer = model(lost + [.sync(1), write(2, 192, at: 8_000)], length: 0)
+    let left = Set(seeds.map { longer.survivors(seed: $0)["file"] })
+    #expect(left.contains { $0??.prefix(4_096).allSatisfy { $0 == 1 } == true }, "it may be there, up to the cut")
+    #expect(left.allSatisfy { $0??.dropFirst(5_000).contains(1) == false })
+  }
+
   @Test("the calls of a store are noted as they are made, and the folder can be made anew")
   func calls() async throws {
     let folder = try Disk.makeTemporary(inMemory: true)

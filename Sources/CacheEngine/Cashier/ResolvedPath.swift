@@ -6,13 +6,6 @@ import CacheCore
 #else
   internal import Foundation
 #endif
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
 
 /// One spelling for each place in the file system, whether or not something stands there yet.
 enum ResolvedPath {
@@ -22,7 +15,7 @@ enum ResolvedPath {
     let components = "\(start)/\(path)".split(separator: "/").filter { $0 != "." }
     for count in (0...components.count).reversed() {
       let known = "/" + components[..<count].joined(separator: "/")
-      guard let real = real(known) else { continue }
+      guard let real = FileCalls().realPath(known) else { continue }
       var rest: [Substring] = []
       for component in components[count...] {
         if component == "..", !rest.isEmpty { rest.removeLast() } else { rest.append(component) }
@@ -30,11 +23,5 @@ enum ResolvedPath {
       return rest.reduce(real == "/" ? "" : real) { "\($0)/\($1)" }
     }
     return path
-  }
-
-  private static func real(_ path: String) -> String? {
-    guard let resolved = unsafe realpath(path, nil) else { return nil }
-    defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
   }
 }

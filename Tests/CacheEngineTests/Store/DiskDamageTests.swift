@@ -49,6 +49,7 @@ import Testing
     for cut in stride(from: bytes.count - last, to: bytes.count, by: 5) {
       let copy = try damaged(name, bytes.prefix(cut))
       let level = try open(copy)
+      #expect(try copy.bytes(of: name).count == bytes.count - last)
       for number in 0..<9 { #expect(try await level.get("\(number)") == value(number)) }
       #expect(try await level.get("9") == nil)
       try await level.set(value(99), forKey: "9")

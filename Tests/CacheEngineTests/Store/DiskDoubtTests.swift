@@ -235,6 +235,62 @@ import Testing
     }
   }
 
+  @Test("P4 a head that the disk does not give costs no other file of the log")
+  func unreadableHead() async throws {
+    let level = try open()
+    for number in 0..<40 { try await level.set(value(number, 5_000), forKey: "\(number)") }
+    let crashed = try folder.copy()
+    try await level.close()
+    let bad = crashed.segments[1]
+    let badOnes = Mutex<Set<Int32>>([])
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      let descriptor = real.open(directory, name, flags)
+      badOnes.withLock { badOnes in
+        if name == bad { badOnes.insert(descriptor) } else { badOnes.remove(descriptor) }
+      }
+      return descriptor
+    }
+    unsafe calls.read = { descriptor, bytes, offset in
+      guard offset == 0, badOnes.withLock({ $0.contains(descriptor) }) else {
+        return unsafe real.read(descriptor, bytes, offset)
+      }
+      errno = EIO
+      return -1
+    }
+    let doubtful = try open(crashed, calls: calls)
+    #expect(try await doubtful.get("0") == value(0, 5_000))
+    #expect(try await doubtful.get("39") == value(39, 5_000))
+    try await doubtful.close()
+    let again = try open(crashed)
+    for number in 0..<40 { #expect(try await again.get("\(number)") == value(number, 5_000)) }
+    try await again.close()
+  }
+
+  @Test("a file of the log that the disk does not open refuses the store and is named, and nothing is changed")
+  func unopened() async throws {
+    let level = try open()
+    for number in 0..<40 { try await level.set(value(number, 5_000), forKey: "\(number)") }
+    try await level.close()
+    let before = folder.names.sorted()
+    let bad = folder.segments[1]
+    let real = FileCalls()
+    var calls = real
+    calls.open = { directory, name, flags in
+      guard name == bad else { return real.open(directory, name, flags) }
+      errno = EIO
+      return -1
+    }
+    let error = #expect(throws: CacheError.self) { try open(calls: calls) }
+    #expect(error?.code == .unusableStore)
+    #expect(error?.message.contains(path(bad)) == true)
+    #expect(folder.names.sorted() == before)
+    let again = try open()
+    for number in 0..<40 { #expect(try await again.get("\(number)") == value(number, 5_000)) }
+    try await again.close()
+  }
+
   // MARK: What is missing
 
   /// A store of which the newest segment has an overwritten and a removed value; `newest` is its name.

@@ -313,6 +313,48 @@ import Testing
     try await level.close()
   }
 
+  @Test("P3 a synced clear of a full disk outlives a power cut, and what is left is sound")
+  func clearWhenFullOutlivesPowerCut() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let disk = SimulatedDisk(folder.path)
+    let isFull = Mutex(false)
+    let real = disk.calls
+    var calls = real
+    unsafe calls.write = { descriptor, bytes, offset in
+      // What the lock has, is written over.
+      guard isFull.withLock({ $0 }), bytes.count > Segment.begunSize else {
+        return unsafe real.write(descriptor, bytes, offset)
+      }
+      errno = ENOSPC
+      return -1
+    }
+    func open(_ folder: DiskFolder, _ calls: FileCalls = FileCalls()) throws -> Level {
+      try Level(
+        directory: folder.path + "/store", capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+        durability: .synced, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock(),
+        removalListener: nil, calls: calls)
+    }
+    let first = try open(folder, calls)
+    try await first.set(value(1), forKey: "a")
+    try await first.close()
+    let level = try open(folder, calls)
+    try await level.set(value(2), forKey: "b")
+    try await level.set(value(3, 500_000), forKey: "c")
+    isFull.withLock { $0 = true }
+    try await level.clear()
+    for seed in UInt64(0)..<60 {
+      let left = DiskFolder()
+      try SimulatedDisk.lay(disk.replay(to: disk.moment).survivors(seed: seed), at: left.path)
+      let other = try open(left)
+      #expect(try await other.contents().isEmpty)
+      #expect(try await other.verify().isSound)
+      try await other.close()
+    }
+    isFull.withLock { $0 = false }
+    try await level.close()
+  }
+
   @Test("tags survive a restart, with the checkpoint and without it", arguments: [true, false])
   func tags(hasCheckpoint: Bool) async throws {
     let level = try open()

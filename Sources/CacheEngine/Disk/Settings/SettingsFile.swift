@@ -112,7 +112,7 @@ struct SettingsFile: SettingsStorage {
     var stamp: SettingsContents.Stamp?
     do {
       if !entries.isEmpty {
-        let file = try folder.create(new)
+        let file = try folder.open(new, forWriting: true, create: true, isNew: true)
         try file.write(try bytes(of: entries), at: 0)
         try file.sync()
         stamp = try file.stamp
@@ -179,46 +179,31 @@ struct SettingsFile: SettingsStorage {
 }
 
 extension StoreDirectory {
-  /// Makes a file that is not there yet.
-  fileprivate func create(_ name: String) throws -> StoreFile {
-    let number = calls.open(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-    guard number >= 0 else { throw SystemFailure("open") }
-    return StoreFile(descriptor: number, size: 0, calls: calls)
-  }
-
   /// Gives a file a second name; `false` if there is no such file, `nil` if the file system has no second names.
   fileprivate func link(_ name: String, _ other: String) throws -> Bool? {
-    if unsafe linkat(descriptor, name, descriptor, other, 0) == 0 { return true }
-    switch errno {
-    case ENOENT: return false
-    case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK: return nil
-    default: throw SystemFailure("link")
+    do { _ = try system("link") { calls.link(descriptor, name, other) } } catch let failure as SystemFailure {
+      switch failure.number {
+      case ENOENT: return false
+      case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK: return nil
+      default: throw failure
+      }
     }
+    return true
   }
 
   /// Waits until no other program holds the directory.
-  fileprivate func lock() throws {
-    while flock(descriptor, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw SystemFailure("flock") }
-    }
-  }
+  fileprivate func lock() throws { _ = try system("flock") { calls.lock(descriptor, LOCK_EX) } }
 
-  fileprivate func unlock() { flock(descriptor, LOCK_UN) }
+  fileprivate func unlock() { _ = calls.lock(descriptor, LOCK_UN) }
 }
 
 extension StoreFile {
   fileprivate var stamp: SettingsContents.Stamp {
     get throws {
-      var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0 else { throw SystemFailure("fstat") }
-      #if canImport(Darwin)
-        let changed = status.st_mtimespec
-      #else
-        let changed = status.st_mtim
-      #endif
+      let status = try system("fstat") { calls.status(descriptor) }
       return SettingsContents.Stamp(
-        inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: Int64(changed.tv_sec),
-        nanoseconds: Int64(changed.tv_nsec))
+        inode: status.inode, size: Int64(status.size), seconds: status.changed.seconds,
+        nanoseconds: status.changed.nanoseconds)
     }
   }
 }

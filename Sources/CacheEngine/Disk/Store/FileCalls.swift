@@ -21,6 +21,8 @@ package struct FileStatus: Sendable {
   package var size: Int
   /// What it takes on the disk, in bytes.
   package var allocatedBytes: Int
+  /// When its bytes were changed, by the clock of the file system.
+  package var changed: (seconds: Int64, nanoseconds: Int64)
 
   fileprivate init(_ status: stat) {
     device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -30,6 +32,12 @@ package struct FileStatus: Sendable {
     links = Int(status.st_nlink)
     size = Int(status.st_size)
     allocatedBytes = Int(status.st_blocks) * 512
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    changed = (Int64(time.tv_sec), Int64(time.tv_nsec))
   }
 
   var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
@@ -59,6 +67,8 @@ package struct FileCalls: Sendable {
   }
   package var truncate: @Sendable (Int32, Int) -> Int32 = { ftruncate($0, off_t($1)) }
   package var rename: @Sendable (Int32, String, String) -> Int32 = { unsafe renameat($0, $1, $0, $2) }
+  /// Gives a file a second name: descriptor of the directory, name, second name.
+  package var link: @Sendable (Int32, String, String) -> Int32 = { unsafe linkat($0, $1, $0, $2, 0) }
   package var unlink: @Sendable (Int32, String) -> Int32 = { unsafe unlinkat($0, $1, 0) }
   /// Waits until the bytes of a file, or the entries of a directory, are on the disk.
   package var sync: @Sendable (Int32) -> Int32 = { descriptor in

@@ -98,6 +98,14 @@ struct OpenedStore {
         // Not a file of ours, or gone meanwhile.
         if failure.number == ENOENT { (isWhole, isLogDoubtful) = (false, true) }
         state.damaged += 1
+      } catch let failure as SystemFailure where failure.number == EIO {
+        // Not even its length is known, and so not which older values and removals it hides.
+        throw CacheError(
+          .unusableStore,
+          """
+          the disk does not open \(directory.path)/\(Segment.name(number)) (\(failure.text)); nothing was changed: try \
+          again, or move that file away, which costs what was stored in it
+          """, underlying: failure)
       }
     }
     guard let chosen = Self.salt(of: found.map(\.head), checkpoint, try lock?.read(Segment.begunSize, at: 0)) else {
@@ -223,7 +231,7 @@ struct OpenedStore {
     var unfinished: [Int] = []
     for (position, found) in scan.records.enumerated() {
       note(found.header.sequence, found.ownFile?.number)
-      if position >= firstInDoubt, try !isFinished(found, bytes, from: start, directory, isSynced: mark != nil) {
+      if position >= firstInDoubt, try !isFinished(found, bytes, from: start, directory, mark != nil, reading) {
         unfinished.append(found.offset)
         continue
       }
@@ -268,14 +276,16 @@ struct OpenedStore {
   ///
   /// `isSynced`: the disk was waited for what was written before it.
   private func isFinished(
-    _ found: SegmentScan.Found, _ bytes: [UInt8], from start: Int, _ directory: StoreDirectory, isSynced: Bool
+    _ found: SegmentScan.Found, _ bytes: [UInt8], from start: Int, _ directory: StoreDirectory, _ isSynced: Bool,
+    _ reading: ClockReading
   ) throws -> Bool {
     let isIntact = unsafe bytes.withUnsafeBytes {
       unsafe found.header.hasIntactValue(UnsafeRawBufferPointer(rebasing: $0[(found.offset - start)...]))
     }
     guard isIntact, let (number, length) = found.ownFile else { return isIntact }
-    // A file that is not there was evicted, as long as nobody waited until its name was on the disk.
-    return try directory.size(of: FileName.value.name(number)).map { $0 == length } ?? !isSynced
+    // A file that is not there has expired, or was evicted as long as nobody waited until its name was on the disk.
+    return try directory.size(of: FileName.value.name(number)).map { $0 == length }
+      ?? (!isSynced || found.header.times.deadline(at: reading) <= reading.now)
   }
 
   private mutating func note(_ sequence: UInt64, _ file: UInt64?) {

@@ -243,10 +243,11 @@ extension SegmentedStore {
 
   /// Notes in the lock that a segment has records, so that one that was emptied is not taken for a new one.
   ///
-  /// What the lock does not say is only not known.
-  func noteBegun(_ number: UInt64) {
+  /// What the lock does not say is only not known. What it says too much is told as damage, and costs nothing.
+  func noteBegun(_ number: UInt64, isSynced: Bool = false) {
     let lock = place.withLock { $0.lock }
     try? lock?.write(Segment.begun(number, salt: salt), at: 0)
+    if isSynced { try? lock?.sync() }
   }
 
   func removeCheckpoint() throws {
@@ -254,6 +255,7 @@ extension SegmentedStore {
     state.withLock { state in
       state.allocatedBytes -= state.checkpointBytes
       state.checkpointBytes = 0
+      state.isDirectoryChanged = true
     }
   }
 

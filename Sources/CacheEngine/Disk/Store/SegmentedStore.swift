@@ -65,6 +65,8 @@ final class SegmentedStore: Sendable {
     var uncut: [UInt64: Int] = [:]
     /// Values in files of their own that nothing points to, and that could not be removed yet.
     var orphans: [UInt64: Int] = [:]
+    /// Values in files of their own that were taken back, to go when the disk has the log without them.
+    var takenBack: [UInt64: Int] = [:]
     /// The segment that is being removed in the background.
     var leaving: UInt64?
     /// It could not be removed.

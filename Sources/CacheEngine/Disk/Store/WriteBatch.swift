@@ -233,11 +233,12 @@ struct WriteBatch {
     for (key, entry) in gone { lose(key, entry, .cleared) }
     // It must not be taken for one that knows what the last segment will hold.
     try store.removeCheckpoint()
-    store.noteBegun(0)
+    store.noteBegun(0, isSynced: isTracking)
     for segment in segments.dropLast() { try store.remove(segment) }
     guard let last = segments.last else { return }
     try last.file.truncate(to: Segment.headSize)
     store.state.withLock { state in
+      if isTracking { state.unsynced.insert(last.number) }
       state.allocatedBytes -=
         StoreIndex.blocks(state.lengths[last.number] ?? 0) - StoreIndex.blocks(Segment.headSize)
       state.lengths[last.number] = Segment.headSize
@@ -326,10 +327,13 @@ struct WriteBatch {
       takeBack()
       throw failure
     }
-    store.state.withLock { state in
+    let takenBack = store.state.withLock { state in
       state.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0)
       state.isAllSynced = state.isAllSynced || !segments.isEmpty
+      defer { if state.uncut.isEmpty { state.takenBack = [:] } }
+      return state.uncut.isEmpty ? state.takenBack : [:]
     }
+    for (number, length) in takenBack { unlink(number, length) }
     for (number, length) in lengthsBefore where length == Segment.headSize { store.noteBegun(number) }
     for (number, length) in filesToRemove { unlink(number, length) }
   }
@@ -359,8 +363,9 @@ struct WriteBatch {
       // The system says so once. What it lost of this file is not known, so nothing more is added to it.
       state.isSealed = true
     }
-    for (number, length) in newFiles { unlink(number, length) }
     cutBack()
+    // A crash must not find a record without its value: it would hide what the key had before.
+    store.state.withLock { $0.takenBack.merge(newFiles) { $1 } }
   }
 
   /// Cuts off what was taken back, so that no restart finds it.
@@ -371,7 +376,10 @@ struct WriteBatch {
       }
     }
     for (segment, length) in uncut where (try? segment.file.truncate(to: length)) != nil {
-      store.state.withLock { $0.uncut[segment.number] = nil }
+      store.state.withLock { state in
+        state.uncut[segment.number] = nil
+        state.unsynced.insert(segment.number)
+      }
     }
   }
 

@@ -78,6 +78,36 @@ import Testing
     #expect(try await level.get("a") == value("new"))
   }
 
+  @Test("C26 a signal that comes in the midst of any system call is not noticed")
+  func signals() async throws {
+    let turn = Mutex(0)
+    let isInterrupted: @Sendable () -> Bool = {
+      let isNow = turn.withLock { turn in
+        turn += 1
+        return turn % 2 == 1
+      }
+      if isNow { errno = EINTR }
+      return isNow
+    }
+    let real = FileCalls()
+    var calls = real
+    calls.open = { isInterrupted() ? -1 : real.open($0, $1, $2) }
+    calls.link = { isInterrupted() ? -1 : real.link($0, $1, $2) }
+    calls.unlink = { isInterrupted() ? -1 : real.unlink($0, $1) }
+    calls.rename = { isInterrupted() ? -1 : real.rename($0, $1, $2) }
+    calls.sync = { isInterrupted() ? -1 : real.sync($0) }
+    calls.status = { isInterrupted() ? nil : real.status($0) }
+    calls.lock = { $1 != LOCK_UN && isInterrupted() ? -1 : real.lock($0, $1) }
+    let level = try open(durability: .synced, calls: calls)
+    for text in ["1", "2"] {
+      try await level.set(value(text), forKey: "a")
+      #expect(try await level.get("a") == value(text))
+    }
+    try await level.remove("a")
+    #expect(try await open().get("a") == nil)
+    #expect(turn.withLock { $0 } > 30)
+  }
+
   @Test("The bytes are on the disk before they take the old ones' place; the name is too where that is asked for")
   func syncs() async throws {
     let order = Mutex<[String]>([])
