@@ -212,8 +212,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     case .hit(let entry):
       try Task.checkCancellation()
       if entry.isPlaceholder { return }
-      guard gate.beginBackFill(key, ticket, tags: entry.toldTags) else { return }
-      if upper.storesAtOnce {
+      let isAtOnce = upper.storesAtOnce
+      guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: isAtOnce ? .none : .current) else { return }
+      if isAtOnce {
         try await copy(entry, key, ticket)
       } else {
         try await copyInTime(entry, key, ticket)
@@ -263,7 +264,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Lets the upper level forget what is gone below, unless something came between.
   @usableFromInline
   func drop(_ gone: GoneAbove, _ key: Key, _ ticket: ReadTicket) async throws {
-    guard gate.beginBackFill(key, ticket, tags: []) else { return }
+    guard gate.beginBackFill(key, ticket, tags: [], by: .current) else { return }
     defer { gate.endBackFill(key) }
     do {
       // A fresh value that a read finds now was copied in the meantime.

@@ -50,7 +50,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     let caller = ValueInTheMaking.current
     var awaited: ValueInTheMaking?
-    defer { if let awaited { caller?.stopWaiting(for: awaited) } }
+    var begun: ValueInTheMaking?
+    defer {
+      if let awaited { caller?.stopWaiting(for: awaited) }
+      begun?.leave()
+    }
     return try await withTaskCancellationHandler {
       try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
         let urgency = Task.currentPriority
@@ -61,7 +65,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
             awaited = other
           }
           let joined = unsafe table.join(key, id: id, waiter: Waiter(continuation), urgency: urgency, making: making)
-          if case .leads = joined { return (joined, nil) }
+          if case .leads = joined {
+            if caller != nil { begun = making }
+            return (joined, nil)
+          }
           return (joined, table.hasten(key, to: urgency))
         }
         switch joined {
@@ -117,11 +124,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   // The load may outlive its first caller, and takes up that one's place in a cap until it ends.
   @usableFromInline
-  func holdPlace() -> CapPlace? {
-    let place = CapPlace.current
-    place?.hold()
-    return place
-  }
+  func holdPlace() -> CapPlace? { CapPlace.holdCurrent() }
 
   @usableFromInline
   func releasePlace(_ place: CapPlace?) { place?.release() }
