@@ -111,11 +111,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
       do {
         answer = .success(try await making.make(load))
       } catch { answer = .failure(error) }
-      let waiters = table.withLock { $0.finish(flight, of: key) }
-      if let began, !waiters.isEmpty {
-        recorder.record(.flightEnded(callers: waiters.count, began.duration(to: recorder.clock.now)), key: key)
+      guard let ended = table.withLock({ $0.finish(flight, of: key) }) else { return }
+      if let began {
+        recorder.record(.flightEnded(callers: ended.waiting, began.duration(to: recorder.clock.now)), key: key)
       }
-      for (_, waiter) in waiters { waiter.resume(with: answer) }
+      for (_, waiter) in ended.waiters { waiter?.resume(with: answer) }
     }
     // The load may have ended already, or have lost its last caller before its task was known.
     guard let needed = table.withLock({ $0.attach(task, to: flight, of: key) }) else { return task.cancel() }
