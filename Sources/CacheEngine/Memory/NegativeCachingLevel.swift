@@ -251,19 +251,19 @@ extension NegativeCachingLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("negative", name: recorder.name), base) }
 }
 
-extension NegativeCachingLevel: InvalidatableLevel where Base: InvalidatableLevel {
-  /// Forgets that the key was missed, and the copies in the level inside.
+extension NegativeCachingLevel: InvalidatableLevel {
+  /// Forgets that the key was missed, and the copies in the level inside, if that keeps any.
   public func invalidate(_ key: Key) async throws {
     try await gate.sweep(.key(key)) {
-      try await base.invalidate(key)
+      try await base.invalidateIfAble(key)
       try await remembered.remove(key)
     }
   }
 
-  /// Forgets every miss, and all copies in the level inside.
+  /// Forgets every miss, and all copies in the level inside, if that keeps any.
   public func invalidateAll(_ cause: InvalidationCause) async throws {
     try await gate.sweep(.everything) {
-      try await base.invalidateAll(cause)
+      try await base.invalidateAllIfAble(cause)
       try await remembered.clear()
     }
   }

@@ -437,6 +437,7 @@ final class PlainComposition: PlainPair {
   override func read(_ key: String, stale: Bool) throws(Fault) -> Answer {
     let above = Result { () throws(Fault) in try first.read(key, stale: stale) }
     if case .success(.hit(let found)) = above {
+      if found.isStale, stale { return .hit(newer(than: found, key) ?? found) }
       if !stale, let ahead = policy.ahead, let deadline = found.deadline, deadline - world.now <= ahead {
         refresh(key)
       }
@@ -454,6 +455,13 @@ final class PlainComposition: PlainPair {
     if answer == .miss("nothing") { return try above.get() }
     if !stale, let above = try? above.get(), above != .miss("nothing") { drop(key, after: answer, isRefresh: false) }
     return answer
+  }
+
+  private func newer(than found: Found, _ key: String) -> Found? {
+    guard let other = try? second.read(key, stale: true).found, !other.isPlaceholder else { return nil }
+    guard other.isStale else { return other }
+    guard let stored = found.created, let created = other.created else { return nil }
+    return stored < created ? other : nil
   }
 
   private func below(_ key: String) throws(Fault) -> Answer {

@@ -99,17 +99,26 @@ import Testing
     #expect(told == ["set", "set", "remove", "clear"])
   }
 
-  @Test("B2 a write into a level that hangs fails at its limit", arguments: ["set", "remove", "clear"])
+  @Test(
+    "B2 a write into a level that hangs fails at its limit",
+    arguments: ["set", "set if absent", "remove", "clear", "tag", "keys", "copy", "copies"])
   func limitedWrites(write: String) async throws {
     let level = HookedLevel(
-      base: Level(name: "slow"), onStore: { [gate] _, _ in try await gate.pass() },
+      base: MemoryCacheLevel<String, Int>(name: "slow"), onStore: { [gate] _, _ in try await gate.pass() },
       onRemove: { [gate] _ in try await gate.pass() }, onClear: { [gate] in try await gate.pass() })
     let cache = level.timeout(after: .seconds(9), writes: .seconds(1), observer: observer, clock: clock)
+    let copies = level.compose(EmptyLevel()).timeout(
+      after: .seconds(9), writes: .seconds(1), observer: observer, clock: clock)
     let writer = Task {
       switch write {
       case "set": try await cache.set(1, forKey: "a")
+      case "set if absent": _ = try await cache.setIfAbsent(1, forKey: "a")
       case "remove": try await cache.remove("a")
-      default: try await cache.clear()
+      case "clear": try await cache.clear()
+      case "tag": try await cache.removeAll(tagged: "x")
+      case "keys": try await cache.removeAll { $0 == "a" }
+      case "copy": try await copies.invalidate("a")
+      default: try await copies.invalidateAll()
       }
     }
     await gate.arrivals(1)
@@ -117,7 +126,7 @@ import Testing
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: CacheError.self) { try await writer.value }
     #expect(error?.code == .timedOut)
-    #expect(observer.events.map(\.key) == [write == "clear" ? nil : "a"])
+    #expect(observer.events.map(\.key) == [["set", "set if absent", "remove", "copy"].contains(write) ? "a" : nil])
   }
 
   @Test("A17 what a fallback gives is not kept above: once the source is back, its value is read")

@@ -190,4 +190,22 @@ import Testing
     }
     #expect(try await memory.allBatch().lookupIncludingExpired([2]).entry?.isStale == false)
   }
+
+  @Test("a list of which the tags are told in part is not copied up while some tag is removed")
+  func tagsToldInPart() async throws {
+    let gate = Gate()
+    let (memory, store) = (MemoryCacheLevel<String, Int>(), MemoryCacheLevel<String, Int>())
+    try await store.set(1, forKey: "a")
+    try await store.set(2, forKey: "b", tags: ["y"])
+    let below = HookedLevel(base: store, onClear: { try await gate.pass() })
+    let lists = memory.allBatch().compose(below.allBatch())
+    let removal = Task { try await lists.removeAll(tagged: "x") }
+    await gate.arrivals(1)
+    #expect(try await lists.get(["a", "b"]) == [1, 2])
+    #expect(memory.peek("a") == nil && memory.peek("b") == nil)
+    #expect(try await lists.get(["b"]) == [2])
+    #expect(memory.peek("b") == 2)
+    gate.open()
+    #expect(try await removal.value == 0)
+  }
 }

@@ -31,7 +31,21 @@ struct HookedLevel<Base: CacheLevel>: LevelDecorator {
   }
 }
 
-extension HookedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension HookedLevel: ConditionalLevel where Base: ConditionalLevel {
+  func store(
+    _ value: Base.Value, forKey key: Base.Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await onStore(key, value)
+    return try await base.store(value, forKey: key, terms: terms, if: condition)
+  }
+}
+
+extension HookedLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  func removeAll(where condition: @escaping @Sendable (Base.Key) -> Bool) async throws -> Int {
+    try await onClear()
+    return try await base.removeAll(where: condition)
+  }
+}
 
 extension HookedLevel: TaggedLevel where Base: TaggedLevel {
   func removeAll(tagged tag: String) async throws -> Int {

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
@@ -156,5 +157,68 @@ import Testing
     making.open()
     #expect(try await maker.value == 5)
     #expect(memory.peek("b") == nil)
+  }
+
+  @Test(
+    "C2 a pool of what keeps no copies itself: who comes later shares no load from before, and nothing old is kept",
+    arguments: [false, true])
+  func poolOfSource(isDirect: Bool) async throws {
+    let values = Mutex([1, 2])
+    let source = ScriptedLevel<String, Int> { [gate] _ in
+      let value = values.withLock { $0.removeFirst() }
+      if value == 1 { try await gate.pass() }
+      return .hit(Entry(value))
+    }
+    let observer = RecordingObserver()
+    let pool = source.pooled(observer: observer)
+    let cache = isDirect ? memory.compose(pool).normalize() : memory.compose(pool.retry()).normalize()
+    async let old = pool.get("a")
+    await gate.arrivals(1)
+    try await cache.invalidate("a")
+    let new = Task { try await cache.get("a") }
+    let flights = Mutex(0)
+    await observer.event { event in
+      switch event.kind {
+      case .flightBegan, .flightJoined:
+        flights.withLock { flights in
+          flights += 1
+          return flights == 2
+        }
+      default: false
+      }
+    }
+    gate.open()
+    #expect(try await old == 1)
+    #expect(try await new.value == 2)
+    #expect(memory.peek("a") == 2)
+  }
+
+  @Test("C2 that a key was missed below is forgotten too, for one key and for all", arguments: [false, true])
+  func rememberedMiss(all: Bool) async throws {
+    let cache = memory.compose(shared.negativeCaching(for: .seconds(60), clock: clock).retry())
+    #expect(try await cache.get("a") == nil)
+    try await shared.set(1, forKey: "a")
+    if all { try await cache.invalidateAll() } else { try await cache.invalidate("a") }
+    #expect(try await cache.get("a") == 1)
+  }
+
+  @Test("C2 a lane that keeps copies is told beside one that keeps none, and so is each key of a list")
+  func lanesAndLists() async throws {
+    let disk = Memory(name: "disk")
+    let cache = memory.compose(switchLevels(disk.compose(shared), EmptyLevel()) { _ in .first })
+    try await cache.set(1, forKey: "a")
+    try await shared.set(2, forKey: "a")
+    try await cache.invalidate("a")
+    #expect(try await cache.get("a") == 2)
+    try await shared.set(3, forKey: "a")
+    try await cache.invalidateAll()
+    #expect(try await cache.get("a") == 3)
+    let lists = memory.compose(shared).allBatch()
+    try await shared.set(4, forKey: "a")
+    try await lists.invalidate(["a", "b"])
+    #expect(memory.peek("a") == nil)
+    try await shared.set(5, forKey: "b")
+    try await lists.invalidateAll()
+    #expect(try await lists.get(["a", "b"]) == [4, 5])
   }
 }

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @Suite struct KeyTransformedLevelTests {
@@ -46,5 +47,32 @@ import Testing
     #expect(try await both.get("x") == "name x")
     #expect(try await both.get("7") == "name 7")
     #expect(level.stored(7)?.value == "name 7")
+  }
+
+  @Test("a removal by condition ends however fast new keys come, which count as stored after it")
+  func removalAmongNewKeys() async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    let rounds = Mutex(0)
+    let busy = HookedLevel(
+      base: memory,
+      onClear: {
+        let round = rounds.withLock { rounds in
+          rounds += 1
+          return rounds
+        }
+        if round < 100 { try await memory.set(0, forKey: "\(100 + round)") }
+      })
+    let numbers = busy.transformKeys(
+      TwoWayTransformationBox<Int, String>(
+        transform: { String($0) },
+        inverseTransform: { text in
+          guard let number = Int(text) else { throw CacheError(.invalidCachedData, "no number") }
+          return number
+        }))
+    for key in 1...10 { try await numbers.set(key, forKey: key) }
+    #expect(try await numbers.removeAll { $0 <= 5 } == 5)
+    #expect(rounds.withLock { $0 } == 8)
+    #expect(try await numbers.get(5) == nil)
+    #expect(try await numbers.get(6) == 6)
   }
 }

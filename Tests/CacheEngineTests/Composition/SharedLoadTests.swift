@@ -112,6 +112,81 @@ import Testing
     #expect(error?.code == .circular)
   }
 
+  @Test("B5 a load is not told of a circle over one that has given up waiting for it")
+  func circleThatWasLeft() async throws {
+    let pool = Memory().pooled(observer: observer)
+    let (left, hold) = (Gate(), Gate())
+    let a = Task {
+      try await pool.value(forKey: "a") { [gate] in
+        let asking = Task {
+          try await pool.value(forKey: "b") {
+            try await gate.pass()
+            return try await pool.value(forKey: "a") { 0 } + 1
+          }
+        }
+        await gate.arrivals(1)
+        try await left.pass()
+        asking.cancel()
+        _ = try? await asking.value
+        try await hold.pass()
+        return 1
+      }
+    }
+    await gate.arrivals(1)
+    let b = Task { try await pool.value(forKey: "b") { 0 } }
+    await observer.event { if case .flightJoined = $0.kind { $0.key == "b" } else { false } }
+    left.open()
+    await hold.arrivals(1)
+    gate.open()
+    await observer.event { event in
+      switch event.kind {
+      case .flightJoined: event.key == "a"
+      case .flightEnded: event.key == "b"
+      default: false
+      }
+    }
+    hold.open()
+    #expect(try await a.value == 1)
+    #expect(try await b.value == 2)
+    #expect(pool.isIdle)
+  }
+
+  @Test("what a load was asked for by is forgotten with its end, however many loads beget each other")
+  func forgetsWhoAsked() async throws {
+    var first: ValueInTheMaking? = ValueInTheMaking()
+    weak let seen = first
+    let second = try await first?.make { ValueInTheMaking() }
+    let third = try await second?.make { ValueInTheMaking() }
+    first = nil
+    #expect(seen == nil)
+    _ = third
+    var limited: TaskLineage? = TaskLineage()
+    weak let task = limited
+    let inner = await limited?.work { TaskLineage() }
+    limited?.end()
+    inner?.end()
+    limited = nil
+    #expect(task == nil)
+    _ = inner
+  }
+
+  @Test("B11 a place of a cap that has been given back is not given back again by what goes on in the background")
+  func placeAfterItsEnd() async throws {
+    let clock = ManualClock()
+    let memory = Memory(expiry: .after(.seconds(1)), keepsExpired: .seconds(60), clock: clock)
+    let source = Level { _ in .hit(Entry(2)) }
+    let below = SlowLookup(base: source.pooled()) { [gate] in try await gate.pass() }
+    let cache = memory.staleWhileRevalidate(below, for: .seconds(60), observer: observer, clock: clock).capRequests(1)
+    try await memory.set(1, forKey: "a")
+    clock.advance(by: .seconds(2))
+    #expect(try await cache.get("a") == 1)
+    await gate.arrivals(1)
+    gate.open()
+    await observer.event { if case .operated(.refreshEnded) = $0.kind { true } else { false } }
+    #expect(try await cache.get("a") == 2)
+    #expect(cache.load == (running: 0, waiting: 0))
+  }
+
   @Test("B10 a load takes the priority of the most urgent caller who joins it")
   func hurries() async throws {
     let priority = Mutex<TaskPriority?>(nil)

@@ -189,6 +189,65 @@ import Testing
     #expect(cache.gate.isIdle)
   }
 
+  @Test("B1 a copy that writes its own key is told so, also where a read waits for it as long as it takes")
+  func writeWithinCopy() async throws {
+    let stack = Mutex<BasicCache<String, Int>?>(nil)
+    let observer = RecordingObserver()
+    let above = HookedLevel(base: memory) { key, value in try await stack.withLock { $0 }?.set(value, forKey: key) }
+    let source = ScriptedLevel<String, Int> { _ in .hit(Entry(7)) }
+    let cache = above.compose(source, backFill: .awaited, observer: observer)
+    stack.withLock { $0 = cache.normalize() }
+    defer { stack.withLock { $0 = nil } }
+    #expect(try await cache.get("a") == 7)
+    #expect(observer.events.map(\.kind).count == 1)
+    #expect(cache.gate.isIdle)
+    let pool = above.pooled(observer: observer)
+    stack.withLock { $0 = pool.normalize() }
+    #expect(try await pool.value(forKey: "b") { 8 } == 8)
+    #expect(pool.gate.isIdle)
+    await observer.event {
+      if case .failed(.set, let text, _) = $0.kind {
+        text.contains("was written by what its own write waits for")
+      } else {
+        false
+      }
+    }
+  }
+
+  @Test("B1 what a time limit gave up waits for its turn, and is not told that its write waits for it")
+  func writeWithinWhatWasGivenUp() async throws {
+    let (inner, hold) = (ManualClock(), Gate())
+    let late = Late()
+    let hung = HookedLevel(base: EmptyLevel<String, Int>()) { [gate] key, value in
+      let work = Task {
+        defer { late.isOver.store(true, ordering: .relaxed) }
+        try await gate.pass()
+        try await late.stack.withLock { $0 }?.set(value + 1, forKey: key)
+      }
+      late.work.withLock { $0 = work }
+      try await work.value
+    }.timeout(after: .seconds(1), writes: .seconds(1), clock: inner)
+    let lower = HookedLevel(base: disk) { key, value in
+      guard value == 1 else { return }
+      try? await hung.set(value, forKey: key)
+      try await hold.pass()
+    }.timeout(after: .seconds(60), writes: .seconds(60), clock: ManualClock())
+    let cache = memory.compose(lower)
+    late.stack.withLock { $0 = cache.normalize() }
+    defer { late.stack.withLock { $0 = nil } }
+    let writer = Task { try await cache.set(1, forKey: "a") }
+    await gate.arrivals(1)
+    await inner.waitForSleepers()
+    inner.advance(by: .seconds(1))
+    await hold.arrivals(1)
+    gate.open()
+    while cache.gate.waitingCount == 0, !late.isOver.load(ordering: .relaxed) { await Task.yield() }
+    hold.open()
+    try await writer.value
+    try await late.work.withLock { $0 }?.value
+    #expect(try await cache.get("a") == 2)
+  }
+
   @Test("B1 a clear within a write waits for nobody, and the write goes on")
   func clearWithinWrite() async throws {
     let stack = Mutex<BasicCache<String, Int>?>(nil)
@@ -232,6 +291,13 @@ import Testing
     #expect(memory.peek("a") == nil)
     #expect(pool.gate.isIdle)
   }
+}
+
+/// Work that outlives the time limit around it.
+private final class Late: Sendable {
+  let stack = Mutex<BasicCache<String, Int>?>(nil)
+  let work = Mutex<Task<Void, any Error>?>(nil)
+  let isOver = Atomic(false)
 }
 
 /// A level that has stored a value before it says so.

@@ -126,7 +126,7 @@ final class FaultyPool<Base: CacheLevel>: CacheLevel {
   private func finish(_ flight: UInt64, _ key: Base.Key, _ answer: Result<Lookup<Base.Value>, any Error>) -> [Waiter] {
     state.withLock { state in
       if case .failure(let error) = answer { state.failures[key] = error }
-      let waiters = state.table.finish(flight, of: key).map(\.waiter)
+      let waiters = state.table.finish(flight, of: key)?.waiters.compactMap(\.waiter) ?? []
       if flaw == .leavesFlights, let last = waiters.last {
         state.table.detach(key)
         _ = state.table.join(key, id: 0, waiter: last)

@@ -270,6 +270,30 @@ import Testing
     #expect(staleEvents.isEmpty)
   }
 
+  @Test("a value that has expired above does not hide a live one below, nor one that was stored later")
+  func liveBelow() async throws {
+    let (above, below) = (memory(), memory())
+    let stack = above.compose(below, observer: nil)
+    try await below.set(1, forKey: "a")
+    #expect(try await stack.get("a") == 1)
+    clock.advance(by: .seconds(9))
+    try await below.set(2, forKey: "a")
+    clock.advance(by: .seconds(1))
+    let live = try await stack.lookupIncludingExpired("a").entry
+    #expect(live?.value == 2)
+    #expect(live?.isStale == false)
+    clock.advance(by: .seconds(9))
+    let later = try await stack.lookupIncludingExpired("a").entry
+    #expect(later?.value == 2)
+    #expect(later?.isStale == true)
+    try await below.remove("a")
+    #expect(try await stack.lookupIncludingExpired("a").entry?.value == 1)
+    let failing = ScriptedLevel<String, Int> { _ in throw CacheError(.simulated, "down") }
+    #expect(try await above.compose(failing, observer: nil).lookupIncludingExpired("a").entry?.value == 1)
+    let placeholder = below.fallback { _, _ in 5 }
+    #expect(try await above.compose(placeholder).lookupIncludingExpired("a").entry?.value == 1)
+  }
+
   @Test("expired entries stay for as long as the level keeps them, count as expired, and then are gone")
   func keeps() async throws {
     let level = memory()

@@ -5,7 +5,9 @@ import Testing
   var table = InFlightTable<String, Int>()
 
   /// Who waited for a load of the key.
-  private mutating func finish(_ flight: UInt64) -> [Int] { table.finish(flight, of: "a").map(\.waiter) }
+  private mutating func finish(_ flight: UInt64) -> [Int] {
+    table.finish(flight, of: "a")?.waiters.compactMap(\.waiter) ?? []
+  }
 
   @Test("the first caller of a key leads and the others follow")
   mutating func joins() {
@@ -48,6 +50,43 @@ import Testing
     }
     expect(table.leave(100, key: "a")?.flight == old)
     expect(finish(new) == [2])
+    #expect(table.isEmpty)
+  }
+
+  @Test(
+    "B1 to leave a load takes as many steps among many as among few, detached or not", arguments: [false, true],
+    [false, true])
+  mutating func leavesInFewSteps(isDetached: Bool, isBackwards: Bool) {
+    let count: UInt64 = 10_000
+    for id in 1...count { _ = table.join("a", id: id, waiter: Int(id)) }
+    // Another one that is detached for each caller.
+    for id in 1...count {
+      _ = table.join("b", id: count + id, waiter: 0)
+      table.detach("b")
+    }
+    if isDetached { table.detach("a") }
+    let before = table.steps
+    for id in isBackwards ? Array((1...count).reversed()) : Array(1...count) {
+      expect(table.leave(id, key: "a")?.waiter == Int(id))
+    }
+    expect(table.steps - before <= 20 * Int(count))
+    expect(table.leave(1, key: "a") == nil)
+    for id in 1...count { expect(table.leave(count + id, key: "b")?.remaining == 0) }
+    expect(table.steps - before <= 40 * Int(count))
+    #expect(table.isEmpty)
+  }
+
+  @Test("callers that come a little out of order are served in order, and those who left are not", arguments: 0..<20)
+  mutating func outOfOrder(seed: UInt64) {
+    var lot = SeededGenerator(seed: seed)
+    var ids = Array(1...100 as ClosedRange<UInt64>)
+    for place in stride(from: 0, to: 100, by: 5) { ids[place..<place + 5].shuffle(using: &lot) }
+    var flight: UInt64 = 0
+    for id in ids { if case .leads(let first) = table.join("a", id: id, waiter: Int(id)) { flight = first } }
+    let leaving = Set(ids.shuffled(using: &lot).prefix(60))
+    if seed % 2 == 0 { table.detach("a") }
+    for id in leaving.shuffled(using: &lot) { expect(table.leave(id, key: "a")?.waiter == Int(id)) }
+    expect(finish(flight) == (1...100).filter { !leaving.contains(UInt64($0)) })
     #expect(table.isEmpty)
   }
 }

@@ -1,6 +1,7 @@
-import CacheEngine
 import CacheEngineTesting
 import Testing
+
+@testable import CacheEngine
 
 /// Counts that many threads make at once.
 struct CacheStatisticsTests {
@@ -28,6 +29,25 @@ struct CacheStatisticsTests {
     #expect((level.hits, level.missed, level.pending) == (tasks * each / 2, tasks * each / 2, 0))
     #expect(level.latency.count == UInt64(tasks * each))
     #expect(level.latency.max == .microseconds(9))
+  }
+
+  @Test("reads that joined a load are forgotten with their end, or in time if nobody tells it")
+  func joinedWithoutEnd() {
+    let statistics = CacheStatistics()
+    func tell(_ kind: CacheEvent.Kind, of number: UInt64) {
+      statistics.record(CacheEvent(time: CacheInstant(nanoseconds: 0), request: RequestID(number), kind: kind))
+    }
+    for number in 1...10_000 {
+      tell(.flightJoined(callers: 2), of: UInt64(number))
+      tell(.operated(.refreshEnded(.zero, error: nil)), of: UInt64(number))
+    }
+    #expect(statistics.joiningReads == 0)
+    for number in 20_000...200_000 { tell(.flightJoined(callers: 2), of: UInt64(number)) }
+    #expect(statistics.joiningReads <= 1 << 16)
+    tell(.requestBegan(.get), of: 200_000)
+    tell(.requestEnded(.get, .hit(level: "memory"), .zero), of: 200_000)
+    #expect(statistics.snapshot.joined == 1)
+    #expect(statistics.snapshot.served == [:])
   }
 
   /// Every second one is a hit.

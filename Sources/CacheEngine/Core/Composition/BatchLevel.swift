@@ -103,9 +103,14 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameter keys: The keys to remove.
   /// - Throws: The first error; all keys are tried.
   public func remove(_ keys: [Base.Key]) async throws {
-    let failures = try await keys.concurrently { [base] key -> (any Error)? in
+    try await forEach(keys) { [base] key in try await base.remove(key) }
+  }
+
+  /// Does something with every key, and throws the first error when all have been tried.
+  func forEach(_ keys: [Base.Key], _ work: @escaping @Sendable (Base.Key) async throws -> Void) async throws {
+    let failures = try await keys.concurrently { key -> (any Error)? in
       do {
-        try await base.remove(key)
+        try await work(key)
         return nil
       } catch { return error }
     }
@@ -130,6 +135,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
         whole.isStale = whole.isStale || entry.isStale
         whole.isPlaceholder = whole.isPlaceholder || entry.isPlaceholder
         whole.level = whole.level ?? entry.level
+        whole.hasUntoldTags = whole.hasUntoldTags || entry.toldTags == nil
         whole.tags.formUnion(entry.tags)
         if let deadline = entry.deadline { whole.deadline = min(whole.deadline ?? deadline, deadline) }
         if let created = entry.created { whole.created = min(whole.created ?? created, created) }

@@ -99,7 +99,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
   ///
-  /// Nothing is copied upwards. A level that fails is passed over.
+  /// Where the upper level's has expired, one of the lower level goes first that has not, or that was stored later. Nothing is
+  /// copied upwards. A level that fails is passed over.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the lower level's reason for the miss.
@@ -108,7 +109,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     let above: Result<Lookup<Value>, any Error>
     do {
       let answer = try await upper.lookupIncludingExpired(key)
-      if case .hit = answer { return answer }
+      if case .hit(let entry) = answer {
+        guard entry.isStale else { return answer }
+        return .hit(try await newer(than: entry, key) ?? entry)
+      }
       above = .success(answer)
     } catch {
       above = .failure(error)
@@ -117,6 +121,22 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     try Task.checkCancellation()
     let below = try await lower.lookupIncludingExpired(key)
     return below.missReason == .nothingToAsk ? try above.get() : below
+  }
+
+  /// What the lower level has that an expired entry of the upper one must not hide.
+  private func newer(than stale: Entry<Value>, _ key: Key) async throws -> Entry<Value>? {
+    try Task.checkCancellation()
+    do {
+      guard let entry = try await lower.lookupIncludingExpired(key).entry, !entry.isPlaceholder else { return nil }
+      if !entry.isStale { return entry }
+      guard let stored = stale.created, let created = entry.created, stored < created else { return nil }
+      return entry
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      manner.report(.get, of: lower.name, key: key, error, since: nil)
+      return nil
+    }
   }
 
   /// Goes on with a read that the upper level did not answer.
@@ -212,8 +232,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     case .hit(let entry):
       try Task.checkCancellation()
       if entry.isPlaceholder { return }
-      guard gate.beginBackFill(key, ticket, tags: entry.toldTags) else { return }
-      if upper.storesAtOnce {
+      let isAtOnce = upper.storesAtOnce
+      guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: isAtOnce ? .none : .current) else { return }
+      if isAtOnce {
         try await copy(entry, key, ticket)
       } else {
         try await copyInTime(entry, key, ticket)
@@ -263,7 +284,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Lets the upper level forget what is gone below, unless something came between.
   @usableFromInline
   func drop(_ gone: GoneAbove, _ key: Key, _ ticket: ReadTicket) async throws {
-    guard gate.beginBackFill(key, ticket, tags: []) else { return }
+    guard gate.beginBackFill(key, ticket, tags: [], by: .current) else { return }
     defer { gate.endBackFill(key) }
     do {
       // A fresh value that a read finds now was copied in the meantime.

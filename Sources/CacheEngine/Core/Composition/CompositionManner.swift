@@ -75,5 +75,5 @@ extension Result {
 
 extension Entry {
   /// The tags, or `nil` if there are none: where they are not kept with a value, what was removed by tag may be this one.
-  @inlinable var toldTags: Set<String>? { tags.isEmpty ? nil : tags }
+  @inlinable var toldTags: Set<String>? { tags.isEmpty || hasUntoldTags ? nil : tags }
 }

@@ -10,7 +10,7 @@ extension ComposedLevel: InvalidatableLevel {
   /// Forgets copies of a key, or ends their lifetime so that they can be served as stale values still.
   func invalidate(_ key: Key, keepingStale: Bool) async throws {
     try await sweep(.key(key)) {
-      try await (lower as? any InvalidatableLevel<Key, Value>)?.invalidate(key)
+      try await lower.invalidateIfAble(key)
     } upper: {
       if keepingStale, let storage = upper as? any StorageLevel<Key, Value> {
         try await storage.expire(key)
@@ -22,7 +22,7 @@ extension ComposedLevel: InvalidatableLevel {
 
   func invalidateAll(_ cause: InvalidationCause, keepingStale: Bool) async throws {
     try await sweep(.everything) {
-      try await (lower as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
+      try await lower.invalidateAllIfAble(cause)
     } upper: {
       if keepingStale, let storage = upper as? any StorageLevel<Key, Value> {
         for entry in try await storage.contents() { try await storage.expire(entry.key) }
@@ -44,17 +44,28 @@ extension RevalidatedLevel: InvalidatableLevel {
   }
 }
 
-extension PooledLevel: InvalidatableLevel where Base: InvalidatableLevel {
-  /// Forgets the copies in the level below; later callers share no load that began before.
-  public func invalidate(_ key: Key) async throws {
-    defer { detach(key) }
-    try await gate.sweep(.key(key)) { try await base.invalidate(key) }
+// What is inside may keep no copies: then it has nothing to forget, but what was read from there may be out of date still.
+extension CacheLevel {
+  package func invalidateIfAble(_ key: Key) async throws {
+    try await (self as? any InvalidatableLevel<Key, Value>)?.invalidate(key)
   }
 
-  /// Forgets all copies in the level below; later callers share no load that began before.
+  package func invalidateAllIfAble(_ cause: InvalidationCause) async throws {
+    try await (self as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
+  }
+}
+
+extension PooledLevel: InvalidatableLevel {
+  /// Lets later callers share no load that began before, and forgets the copies in the level below, if that keeps any.
+  public func invalidate(_ key: Key) async throws {
+    defer { detach(key) }
+    try await gate.sweep(.key(key)) { try await base.invalidateIfAble(key) }
+  }
+
+  /// Lets later callers share no load that began before, and forgets all copies in the level below, if that keeps any.
   public func invalidateAll(_ cause: InvalidationCause) async throws {
     defer { detachAll() }
-    try await gate.sweep(.everything) { try await base.invalidateAll(cause) }
+    try await gate.sweep(.everything) { try await base.invalidateAllIfAble(cause) }
   }
 }
 
@@ -75,7 +86,6 @@ extension LifetimeLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension OptionalLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension PostProcessedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension RetriedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
-extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension ObservedLevel: InvalidatableLevel where Base: InvalidatableLevel {
   /// Forgets the copies in the level observed.
@@ -117,16 +127,38 @@ extension ConditionedValueTransformedLevel: InvalidatableLevel where Base: Inval
   public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
 }
 
-extension SwitchedLevel: InvalidatableLevel where First: InvalidatableLevel, Second: InvalidatableLevel {
-  /// Forgets the copies in both lanes.
+extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside, for as long as that may take.
+  public func invalidate(_ key: Key) async throws { try await write(key) { try await base.invalidate(key) } }
+
+  /// Forgets all copies in the level inside, for as long as that may take.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await write(nil) { try await base.invalidateAll(cause) }
+  }
+}
+
+extension SwitchedLevel: InvalidatableLevel {
+  /// Forgets the copies in both lanes; one that keeps none has nothing to forget.
   public func invalidate(_ key: Key) async throws {
-    try await inBoth({ try await first.invalidate(key) }, { try await second.invalidate(key) })
+    try await inBoth({ try await first.invalidateIfAble(key) }, { try await second.invalidateIfAble(key) })
   }
 
-  /// Forgets all copies in both lanes.
+  /// Forgets all copies in both lanes; one that keeps none has nothing to forget.
   public func invalidateAll(_ cause: InvalidationCause) async throws {
-    try await inBoth({ try await first.invalidateAll(cause) }, { try await second.invalidateAll(cause) })
+    try await inBoth({ try await first.invalidateAllIfAble(cause) }, { try await second.invalidateAllIfAble(cause) })
   }
+}
+
+extension BatchLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies of every one of the keys.
+  ///
+  /// - Throws: The first error; all keys are tried.
+  public func invalidate(_ keys: [Base.Key]) async throws {
+    try await forEach(keys) { [base] key in try await base.invalidate(key) }
+  }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
 }
 
 // What is behind the closures is known at run time only.

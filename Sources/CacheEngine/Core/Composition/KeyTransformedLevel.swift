@@ -121,10 +121,12 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     // A key may take its time to be turned back and the level inside does not wait for it: it is asked for its keys first.
-    // The last of its rounds meets no new key, so that nothing comes in between. What fails in a part of the level hinders
-    // none of the others, and is told in the end.
+    // The last of its rounds meets no new key, so that nothing comes in between. Where new ones come all the time there would
+    // be no end: what only the eighth round meets was stored since this began, and counts as stored after it. What fails in a
+    // part of the level hinders none of the others, and is told in the end.
     var verdicts: [Base.Key: Bool] = [:]
     var count = 0
+    var rounds = 0
     while true {
       let unknown = Mutex<[Base.Key]>([])
       var failure: (any Error)?
@@ -142,7 +144,8 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
         failure = error
       }
       let keys = unknown.withLock { $0 }
-      if keys.isEmpty {
+      rounds += 1
+      if keys.isEmpty || rounds == 8 {
         if let failure { throw failure }
         return count
       }

@@ -5,17 +5,18 @@ import Synchronization
 /// A time limit returns without its work, and a pool's load outlives who began it: both hold the place until the end.
 @usableFromInline
 final class CapPlace: Sendable {
-  /// The place that this task's read has, if it goes through a cap.
-  @TaskLocal static var current: CapPlace?
+  /// The place that this task's read has, or had, if it goes through a cap.
+  @TaskLocal private static var current: CapPlace?
 
-  private let outer = current
+  /// The place of a cap further out, which is held as long as this one.
+  private let outer: Mutex<CapPlace?>
   private let holders = Atomic(1)
   private let giveBack: @Sendable () -> Void
 
   /// A place with one holder.
   init(_ giveBack: @escaping @Sendable () -> Void) {
     self.giveBack = giveBack
-    outer?.hold()
+    outer = Mutex(Self.holdCurrent())
   }
 
   /// Does something in this place, where the caller is.
@@ -28,14 +29,27 @@ final class CapPlace: Sendable {
     }
   }
 
-  /// One more has to end before the place is free; to be called by a holder, or for one.
-  func hold() {
-    holders.wrappingAdd(1, ordering: .relaxed)
-    outer?.hold()
+  /// The place of this task's read, which one more has to end for.
+  ///
+  /// `nil` if it has none any more: what a read has left in the background remembers its place.
+  static func holdCurrent() -> CapPlace? {
+    guard let place = current else { return nil }
+    var count = place.holders.load(ordering: .relaxed)
+    while count > 0 {
+      let (isHeld, seen) = place.holders.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
+      if isHeld { return place }
+      count = seen
+    }
+    return nil
   }
 
   func release() {
-    if holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { giveBack() }
+    guard holders.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+    giveBack()
+    let outer = outer.withLock { outer in
+      defer { outer = nil }
+      return outer
+    }
     outer?.release()
   }
 }

@@ -35,7 +35,9 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @usableFromInline
   struct Flight: Sendable {
     @usableFromInline let id: FlightID
-    @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter)] = []
+    /// In the order of their numbers; whoever has left is `nil`, until half of them are.
+    @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter?)] = []
+    @usableFromInline var waiting = 0
     @usableFromInline var load: Task<Void, Never>?
     /// The highest priority of those who joined.
     @usableFromInline var urgency: TaskPriority
@@ -52,17 +54,31 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// Its number, and how many wait for it now.
     @inlinable
     mutating func add(_ id: WaiterID, _ waiter: Waiter) -> (FlightID, callers: Int) {
-      waiters.append((id, waiter))
-      return (self.id, waiters.count)
+      // Numbers are drawn before the lock is taken, so that one may come a little late.
+      var place = waiters.count
+      while place > 0, waiters[place - 1].id > id { place -= 1 }
+      waiters.insert((id, waiter), at: place)
+      waiting += 1
+      return (self.id, waiting)
     }
 
     /// `nil` if the caller does not wait for this one.
     @inlinable
-    mutating func leave(_ id: WaiterID) -> Departure? {
-      guard let place = waiters.firstIndex(where: { $0.id == id }) else { return nil }
-      let waiter = waiters.remove(at: place).waiter
-      return Departure(
-        waiter: waiter, flight: self.id, remaining: waiters.count, abandoned: waiters.isEmpty ? load : nil)
+    mutating func leave(_ id: WaiterID, _ steps: inout Int) -> Departure? {
+      var (first, end) = (0, waiters.count)
+      while first < end {
+        steps += 1
+        let middle = (first + end) / 2
+        if waiters[middle].id < id { first = middle + 1 } else { end = middle }
+      }
+      guard first < waiters.count, waiters[first].id == id, let waiter = waiters[first].waiter else { return nil }
+      waiters[first].waiter = nil
+      waiting -= 1
+      if waiting * 2 < waiters.count {
+        steps += waiters.count
+        waiters.removeAll { $0.waiter == nil }
+      }
+      return Departure(waiter: waiter, flight: self.id, remaining: waiting, abandoned: waiting == 0 ? load : nil)
     }
   }
 
@@ -70,12 +86,16 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @usableFromInline var current: [Key: Flight] = [:]
   /// Those that nobody joins any more, and some still wait for.
   @usableFromInline var detached: [FlightID: Flight] = [:]
+  /// For which of those somebody waits.
+  @usableFromInline var homes: [WaiterID: FlightID] = [:]
+  /// How many places were looked at for those who left, ever: that must not grow with how many wait.
+  @usableFromInline var steps = 0
   @usableFromInline var lastID: FlightID = 0
 
   @inlinable
   init() {}
 
-  @inlinable var isEmpty: Bool { current.isEmpty && detached.isEmpty }
+  @inlinable var isEmpty: Bool { current.isEmpty && detached.isEmpty && homes.isEmpty }
 
   @inlinable
   mutating func join(
@@ -117,40 +137,46 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// `nil` if it does not wait any more.
   @inlinable
   mutating func leave(_ id: WaiterID, key: Key) -> Departure? {
-    // Almost always the current flight; a detached one has to be looked for.
-    if let place = current.index(forKey: key), let departure = current.values[place].leave(id) {
+    // Almost always the current flight.
+    if let place = current.index(forKey: key), let departure = current.values[place].leave(id, &steps) {
       if departure.remaining == 0 { current.remove(at: place) }
       return departure
     }
-    for flight in detached.keys {
-      guard let departure = detached[flight]?.leave(id) else { continue }
-      if departure.remaining == 0 { detached[flight] = nil }
-      return departure
+    guard let home = homes.removeValue(forKey: id), let departure = detached[home]?.leave(id, &steps) else {
+      return nil
     }
-    return nil
+    if departure.remaining == 0 { detached[home] = nil }
+    return departure
   }
 
-  /// The load ended: everyone who waits for it.
+  /// The load ended: the flight with everyone who waits for it.
   ///
-  /// Empty if it was abandoned.
+  /// `nil` if it was abandoned.
   @inlinable
-  mutating func finish(_ flight: FlightID, of key: Key) -> [(id: WaiterID, waiter: Waiter)] {
+  mutating func finish(_ flight: FlightID, of key: Key) -> Flight? {
     if let place = current.index(forKey: key), current.values[place].id == flight {
-      return current.remove(at: place).value.waiters
+      return current.remove(at: place).value
     }
-    return detached.removeValue(forKey: flight)?.waiters ?? []
+    guard let ended = detached.removeValue(forKey: flight) else { return nil }
+    for (id, _) in ended.waiters { homes[id] = nil }
+    return ended
   }
 
   /// Lets later callers of a key begin a load of their own: what is under way may be out of date.
   @inlinable
   mutating func detach(_ key: Key) {
-    guard let flight = current.removeValue(forKey: key) else { return }
-    detached[flight.id] = flight
+    if let flight = current.removeValue(forKey: key) { detach(flight) }
   }
 
   @inlinable
   mutating func detachAll() {
-    for flight in current.values { detached[flight.id] = flight }
+    for flight in current.values { detach(flight) }
     current = [:]
+  }
+
+  @usableFromInline
+  mutating func detach(_ flight: Flight) {
+    detached[flight.id] = flight
+    for (id, waiter) in flight.waiters where waiter != nil { homes[id] = flight.id }
   }
 }

@@ -18,8 +18,7 @@ final class Race<Answer: Sendable>: Sendable {
   func first(
     of work: @escaping @Sendable () async throws -> Answer, limit: @escaping @Sendable () async throws -> Void
   ) async throws -> Answer? {
-    let (lineage, place) = (TaskLineage(), CapPlace.current)
-    place?.hold()
+    let (lineage, place) = (TaskLineage(), CapPlace.holdCurrent())
     defer { lineage.end() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

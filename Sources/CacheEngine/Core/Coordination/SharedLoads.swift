@@ -50,7 +50,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     let caller = ValueInTheMaking.current
     var awaited: ValueInTheMaking?
-    defer { if let awaited { caller?.stopWaiting(for: awaited) } }
+    var begun: ValueInTheMaking?
+    defer {
+      if let awaited { caller?.stopWaiting(for: awaited) }
+      begun?.leave()
+    }
     return try await withTaskCancellationHandler {
       try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
         let urgency = Task.currentPriority
@@ -61,7 +65,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
             awaited = other
           }
           let joined = unsafe table.join(key, id: id, waiter: Waiter(continuation), urgency: urgency, making: making)
-          if case .leads = joined { return (joined, nil) }
+          if case .leads = joined {
+            if caller != nil { begun = making }
+            return (joined, nil)
+          }
           return (joined, table.hasten(key, to: urgency))
         }
         switch joined {
@@ -104,11 +111,11 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
       do {
         answer = .success(try await making.make(load))
       } catch { answer = .failure(error) }
-      let waiters = table.withLock { $0.finish(flight, of: key) }
-      if let began, !waiters.isEmpty {
-        recorder.record(.flightEnded(callers: waiters.count, began.duration(to: recorder.clock.now)), key: key)
+      guard let ended = table.withLock({ $0.finish(flight, of: key) }) else { return }
+      if let began {
+        recorder.record(.flightEnded(callers: ended.waiting, began.duration(to: recorder.clock.now)), key: key)
       }
-      for (_, waiter) in waiters { waiter.resume(with: answer) }
+      for (_, waiter) in ended.waiters { waiter?.resume(with: answer) }
     }
     // The load may have ended already, or have lost its last caller before its task was known.
     guard let needed = table.withLock({ $0.attach(task, to: flight, of: key) }) else { return task.cancel() }
@@ -117,11 +124,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   // The load may outlive its first caller, and takes up that one's place in a cap until it ends.
   @usableFromInline
-  func holdPlace() -> CapPlace? {
-    let place = CapPlace.current
-    place?.hold()
-    return place
-  }
+  func holdPlace() -> CapPlace? { CapPlace.holdCurrent() }
 
   @usableFromInline
   func releasePlace(_ place: CapPlace?) { place?.release() }

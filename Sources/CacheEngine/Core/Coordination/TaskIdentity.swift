@@ -27,23 +27,24 @@ final class TaskLineage: Sendable {
   @TaskLocal private static var nearest: TaskLineage?
 
   private let task: TaskIdentity
-  private let outer: TaskLineage?
-  /// The task does not wait any more, though the work goes on.
-  private let isOver = Atomic(false)
+  private let state: Mutex<(outer: TaskLineage?, isOver: Bool)>
 
   /// The task that runs will wait for another one.
   init() {
     task = .current
-    outer = Self.nearest
+    state = Mutex((Self.nearest, false))
   }
 
   /// The tasks that wait for this one.
   static var tasks: [TaskIdentity] {
     var tasks: [TaskIdentity] = []
     var next = nearest
+    // Who waits for a task that does not wait any more does not wait for this one.
     while let lineage = next {
-      if !lineage.isOver.load(ordering: .relaxed) { tasks.append(lineage.task) }
-      next = lineage.outer
+      let (outer, isOver) = lineage.state.withLock { $0 }
+      if isOver { break }
+      tasks.append(lineage.task)
+      next = outer
     }
     return tasks
   }
@@ -53,5 +54,9 @@ final class TaskLineage: Sendable {
     try await Self.$nearest.withValue(self) { try await body() }
   }
 
-  func end() { isOver.store(true, ordering: .relaxed) }
+  /// The task does not wait any more, though the work may go on.
+  func end() {
+    // What goes on may begin more of the kind, without end: it does not keep what was before.
+    state.withLock { $0 = (nil, true) }
+  }
 }

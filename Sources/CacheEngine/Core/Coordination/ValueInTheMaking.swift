@@ -11,13 +11,13 @@ final class ValueInTheMaking: Sendable {
   /// Those who wait for one that they did not begin.
   private static let joined = Mutex<[ObjectIdentifier: [ValueInTheMaking]]>([:])
 
-  /// The one that asked for this one first.
-  private let outer: ValueInTheMaking?
+  /// The one that asked for this one first, and waits for it.
+  private let outer: Mutex<ValueInTheMaking?>
   /// A task that was started meanwhile, and lives on, still remembers it.
   private let isOver = Atomic(false)
 
   @usableFromInline
-  init() { outer = Self.current }
+  init() { outer = Mutex(Self.current) }
 
   /// What this task works for, if anybody waits for that still.
   @usableFromInline static var current: ValueInTheMaking? {
@@ -28,9 +28,17 @@ final class ValueInTheMaking: Sendable {
   /// Makes the value.
   @usableFromInline
   func make<Value>(_ body: () async throws -> Value) async throws -> Value {
-    defer { isOver.store(true, ordering: .relaxed) }
+    defer {
+      isOver.store(true, ordering: .relaxed)
+      // What it has begun may beget others, without end: they do not keep what was before.
+      leave()
+    }
     return try await Self.$innermost.withValue(self) { try await body() }
   }
+
+  /// Whoever asked for this one first does not wait for it any more.
+  @usableFromInline
+  func leave() { outer.withLock { $0 = nil } }
 
   /// Notes that this one waits for another one from now on, until ``stopWaiting(for:)``.
   ///
@@ -44,7 +52,7 @@ final class ValueInTheMaking: Sendable {
       while let next = toVisit.popLast() {
         if next === other { return false }
         guard seen.insert(ObjectIdentifier(next)).inserted else { continue }
-        if let outer = next.outer, !outer.isOver.load(ordering: .relaxed) { toVisit.append(outer) }
+        if let outer = next.outer.withLock({ $0 }), !outer.isOver.load(ordering: .relaxed) { toVisit.append(outer) }
         toVisit += joined[ObjectIdentifier(next), default: []]
       }
       joined[ObjectIdentifier(other), default: []].append(self)

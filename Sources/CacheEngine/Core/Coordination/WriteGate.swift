@@ -238,10 +238,11 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the
   /// entry.
   ///
-  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:)``.
+  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:)``. The task is that which carries it out,
+  /// so that a write of the key from there is told; what stores at once writes nothing.
   @inlinable
-  func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>?) -> Bool {
-    guard state.withLock({ $0.table.beginBackFill(key, readVersion: ticket.version) }) else { return false }
+  func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>?, by task: TaskIdentity) -> Bool {
+    guard state.withLock({ $0.table.beginBackFill(key, readVersion: ticket.version, by: task) }) else { return false }
     guard isSwept(key, tags, since: ticket.phase) else { return true }
     finish(key, isBackFill: true)
     return false
@@ -262,7 +263,7 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
     _ key: Key, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void,
     undo forget: () async throws -> Void
   ) async throws {
-    guard beginBackFill(key, ticket, tags: tags) else { return }
+    guard beginBackFill(key, ticket, tags: tags, by: .current) else { return }
     defer { endBackFill(key) }
     try await above(key, tags: tags, since: ticket.phase, store: store, forget: forget)
   }

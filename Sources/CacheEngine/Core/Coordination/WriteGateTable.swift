@@ -183,11 +183,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   /// Whether a back-fill may begin, as far as the writes of this key are concerned.
   @inlinable
-  mutating func beginBackFill(_ key: Key, readVersion: UInt64) -> Bool {
+  mutating func beginBackFill(_ key: Key, readVersion: UInt64, by task: TaskIdentity = .none) -> Bool {
     guard let place = lines.index(forKey: key), lines.values[place].occupant == nil,
       lines.values[place].version == readVersion
     else { return false }
     lines.values[place].occupant = .backFill
+    lines.values[place].owner = task
     return true
   }
 

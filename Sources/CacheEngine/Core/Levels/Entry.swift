@@ -16,6 +16,8 @@ public struct Entry<Value: Sendable>: Sendable {
   public var tags: Set<String> = []
   /// It stands in for a value that could not be had: a composition does not copy it upwards.
   public var isPlaceholder = false
+  /// It is made of several values, and not all of their levels told tags.
+  @usableFromInline var hasUntoldTags = false
 
   /// Creates an entry.
   ///
@@ -43,6 +45,7 @@ public struct Entry<Value: Sendable>: Sendable {
     entry.isStale = isStale
     entry.tags = tags
     entry.isPlaceholder = isPlaceholder
+    entry.hasUntoldTags = hasUntoldTags
     return entry
   }
 }

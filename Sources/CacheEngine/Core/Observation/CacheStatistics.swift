@@ -146,6 +146,9 @@ public final class CacheStatistics: CacheObserver {
   /// Reads that joined a load and have not ended.
   private let joining = Mutex<Set<RequestID>>([])
   private let joiningCount = Atomic(0)
+  private static var mostJoining: Int { 1 << 16 }
+
+  var joiningReads: Int { joining.withLock { $0.count } }
 
   /// Creates statistics in which everything is zero.
   public init() {}
@@ -173,14 +176,31 @@ public final class CacheStatistics: CacheObserver {
     guard let request = event.request else { return false }
     switch event.kind {
     case .flightJoined:
-      if joining.withLock({ $0.insert(request).inserted }) { joiningCount.add(1, ordering: .relaxed) }
+      joining.withLock { joining in
+        guard joining.insert(request).inserted else { return }
+        // The end of some is told to others only: the older half is forgotten.
+        if joining.count > Self.mostJoining {
+          let middle = joining.sorted()[joining.count / 2]
+          joining = joining.filter { $0 >= middle }
+        }
+        joiningCount.store(joining.count, ordering: .relaxed)
+      }
       return false
+    case .requestEnded: return forget(request)
+    // A refresh has a number, too, and no other end.
+    case .operated(.refreshEnded): _ = forget(request)
+    default: break
+    }
+    return false
+  }
+
+  /// Whether the read had joined a load.
+  private func forget(_ request: RequestID) -> Bool {
     // Whoever has joined sees at least the own count.
-    case .requestEnded where joiningCount.load(ordering: .relaxed) > 0:
-      guard joining.withLock({ $0.remove(request) }) != nil else { return false }
-      joiningCount.subtract(1, ordering: .relaxed)
-      return true
-    default: return false
+    guard joiningCount.load(ordering: .relaxed) > 0 else { return false }
+    return joining.withLock { joining in
+      defer { joiningCount.store(joining.count, ordering: .relaxed) }
+      return joining.remove(request) != nil
     }
   }
 }

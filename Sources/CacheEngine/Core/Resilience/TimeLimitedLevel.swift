@@ -20,7 +20,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   public let base: Base
   /// How long a read may take.
   public let limit: Duration
-  /// How long a set, a removal or a clear may take; `nil` for as long as it takes.
+  /// How long a set, a removal, a clear or an invalidation may take; `nil` for as long as it takes.
   public let writeLimit: Duration?
 
   let recorder: OperatorRecorder
@@ -65,8 +65,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   ///   - terms: How long it may live, what it weighs, and who stores it.
   /// - Throws: As ``set(_:forKey:)``.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    guard let writeLimit else { return try await base.store(value, forKey: key, terms: terms) }
-    try await write(key, writeLimit) { try await base.store(value, forKey: key, terms: terms) }
+    try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
   /// Removes the value for a key from the level inside, for as long as that may take.
@@ -74,22 +73,27 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   /// - Parameter key: The key to remove.
   /// - Throws: As ``set(_:forKey:)``.
   public func remove(_ key: Key) async throws {
-    guard let writeLimit else { return try await base.remove(key) }
-    try await write(key, writeLimit) { try await base.remove(key) }
+    try await write(key) { try await base.remove(key) }
   }
 
   /// Removes everything from the level inside, for as long as that may take.
   ///
   /// - Throws: As ``set(_:forKey:)``.
   public func clear() async throws {
-    guard let writeLimit else { return try await base.clear() }
-    try await write(nil, writeLimit) { try await base.clear() }
+    try await write(nil) { try await base.clear() }
   }
 
-  private func write(_ key: Key?, _ limit: Duration, _ body: @escaping @Sendable () async throws -> Void) async throws {
-    if try await race(limit, body) != nil { return }
-    if let key { recorder.record(.timedOut(limit), key: key) } else { recorder.record(.operated(.timedOut(limit))) }
-    throw CacheError(.timedOut, "not written within \(limit)", level: base.name)
+  func write<Answer: Sendable>(
+    _ key: Key?, _ body: @escaping @Sendable () async throws -> Answer
+  ) async throws -> Answer {
+    guard let writeLimit else { return try await body() }
+    if let answer = try await race(writeLimit, body) { return answer }
+    if let key {
+      recorder.record(.timedOut(writeLimit), key: key)
+    } else {
+      recorder.record(.operated(.timedOut(writeLimit)))
+    }
+    throw CacheError(.timedOut, "not written within \(writeLimit)", level: base.name)
   }
 
   private func race<Answer: Sendable>(
@@ -109,16 +113,37 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 }
 
-extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
-extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {}
-extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {}
+extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside, for as long as that may take.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await write(nil) { try await base.removeAll(where: condition) }
+  }
+}
+
+extension TimeLimitedLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside, for as long as that may take.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try await write(nil) { try await base.removeAll(tagged: tag) }
+  }
+}
+
+extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {
+  /// Stores a value in the level inside if a condition holds there, for as long as that may take.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await write(key) { try await base.store(value, forKey: key, terms: terms, if: condition) }
+  }
+}
 
 extension CacheLevel {
   /// Gives reads of this level a time limit, and writes one of their own.
   ///
   /// - Parameters:
   ///   - limit: How long a read may take.
-  ///   - writeLimit: How long a set, a removal or a clear may take; `nil` for as long as it takes.
+  ///   - writeLimit: How long a set, a removal, a clear or an invalidation may take; `nil` for as long as it takes.
   ///   - name: What the limit is called in events.
   ///   - observer: Told of everything that took longer.
   ///   - clock: The clock that the limit is measured by.
