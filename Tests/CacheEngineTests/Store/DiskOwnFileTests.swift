@@ -144,14 +144,17 @@ import Testing
       var early = 0
     }
     let seen = Mutex(Seen())
-    let kept = value(7, 1_000)
+    let kept = Data(repeating: 0xa5, count: 1_000)
     let real = FileCalls()
     var calls = real
     unsafe calls.write = { descriptor, bytes, offset in
       if unsafe Data(bytes).range(of: kept) != nil { seen.withLock { _ = $0.unsynced.insert(descriptor) } }
       return unsafe real.write(descriptor, bytes, offset)
     }
+    let store = Mutex<SegmentedStore?>(nil)
     calls.sync = { descriptor in
+      // Who goes too early has gone by now.
+      store.withLock { $0 }?.awaitRemoval()
       seen.withLock { _ = $0.unsynced.remove(descriptor) }
       return real.sync(descriptor)
     }
@@ -164,6 +167,7 @@ import Testing
       return real.unlink(directory, name)
     }
     let level = try open(.synced, capacity: 1 << 20, calls: calls)
+    store.withLock { $0 = level.store }
     try await level.set(kept, forKey: "kept")
     var number = 0
     while level.traffic.copied < 5 * kept.count {
@@ -173,6 +177,7 @@ import Testing
       try #require(number < 4_000)
     }
     try await level.close()
+    store.withLock { $0 = nil }
     #expect(seen.withLock { $0.removed } > 0)
     #expect(seen.withLock { $0.early } == 0)
   }
