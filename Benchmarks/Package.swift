@@ -26,6 +26,8 @@ let package = Package(
       dependencies: [
         "Floor", "CFloor", .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineCombine", package: "CacheEngine"),
+        .product(name: "CacheEngineModels", package: "CacheEngine"),
+        .product(name: "CacheEngineNetwork", package: "CacheEngine"),
         .product(name: "CacheEngineInspector", package: "CacheEngine"),
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .android, .windows])),
@@ -50,7 +52,11 @@ let package = Package(
       swiftSettings: settings),
     // What every eviction policy makes of traces.
     .executableTarget(
-      name: "HitRatios", dependencies: [.product(name: "CacheEngine", package: "CacheEngine")],
+      name: "HitRatios",
+      dependencies: [
+        .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineHitRatio", package: "CacheEngine"),
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

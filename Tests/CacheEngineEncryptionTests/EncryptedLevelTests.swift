@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import CacheEngineEncryption
+@testable import CacheDisk
 
 /// A disk level with a cipher, as its users see it.
 @Suite(.timeLimit(.minutes(10))) struct EncryptedLevelTests {

@@ -1,5 +1,6 @@
 import CacheEngine
 import Foundation
+@testable import CacheDisk
 
 /// Edits the log of a store as somebody does who knows the format well, and has no key: all checksums are right.
 struct Forger {

@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
+@testable import CacheDisk
 
 /// Numbers that nobody writes but who wants to end the program.
 @Suite(.timeLimit(.minutes(10))) struct HugeNumbersTests {

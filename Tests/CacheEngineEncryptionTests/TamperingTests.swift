@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import CacheEngineEncryption
+@testable import CacheDisk
 
 /// What somebody can do who writes to the files and has no key: make misses, and nothing else.
 @Suite(.timeLimit(.minutes(10))) struct TamperingTests {

@@ -1,6 +1,6 @@
 import CacheEngine
 import CacheEngineHitRatio
-import CacheEngineNetwork
+@testable import CacheEngineNetwork
 import CacheEngineTransformers
 import CacheEngineImages
 import CacheEngineTesting

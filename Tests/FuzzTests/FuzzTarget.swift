@@ -1,3 +1,4 @@
+import CacheEngineTransformers
 import CacheEngine
 import CacheEngineImages
 import CacheEngineTesting

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineStorage
 
 extension LevelContract {
   /// What is promised of a ``StorageLevel``; nothing of a level that is none.

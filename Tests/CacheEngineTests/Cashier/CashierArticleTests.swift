@@ -15,7 +15,7 @@ import Testing
 
     func open(
       _ id: String, persistsCacheAcrossVersions: Bool? = nil, appVersion: String? = nil
-    ) async throws -> CacheEngine.Cashier {
+    ) async throws -> CacheEngineCashier.Cashier {
       try await bench.open(id, persistsCacheAcrossVersions: persistsCacheAcrossVersions, version: appVersion)
     }
   }

@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineCashier
+@testable import CacheEngineCashier
 import CacheEngineTesting
 import Foundation
 import Testing

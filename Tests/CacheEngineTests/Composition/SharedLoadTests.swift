@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheCore
 
 /// Loads that are shared: by whom, how urgently, and who would wait for himself.
 @Suite(.timeLimit(.minutes(10))) struct SharedLoadTests {

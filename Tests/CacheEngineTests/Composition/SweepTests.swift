@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheCore
 
 /// What clears, removals by tag and invalidations do while reads and writes are under way.
 @Suite(.timeLimit(.minutes(10))) struct SweepTests {

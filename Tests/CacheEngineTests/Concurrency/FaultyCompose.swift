@@ -1,4 +1,5 @@
 import CacheEngine
+@testable import CacheCore
 /// A composition with a bug planted in it, to see whether the tests find it.
 ///
 /// Without a flaw it does what `ComposedLevel` does, in fewer words.

@@ -1,5 +1,6 @@
 import CacheEngine
 import Synchronization
+@testable import CacheCore
 
 /// A pool with a bug planted in it, to see whether the tests find it.
 ///

@@ -2,6 +2,8 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheMemory
+@testable import CacheCore
 
 /// What each operator promises to tasks that use it at once, tested with random histories.
 ///

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheCore
 
 /// Thousands of rounds round a pool, each from a seed of its own.
 @Suite(.timeLimit(.minutes(10))) struct PoolRoundTests {

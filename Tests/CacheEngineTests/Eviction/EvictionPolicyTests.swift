@@ -1,6 +1,7 @@
 import CacheEngine
-import CacheEngineHitRatio
+@testable import CacheEngineHitRatio
 import Testing
+@testable import CacheMemory
 
 @Suite struct EvictionPolicyTests {
   @Test(

@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheMemory
 
 @Suite struct MemoryEvictionTests {
   @Test(

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheMemory
 
 @Suite struct EntryTableTests {
   /// Keys that all but a few share their hash, so that every probe runs into a neighbour.

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheCore
 
 @Suite struct InFlightTableTests {
   var table = InFlightTable<String, Int>()

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheMemory
 
 @Suite struct TimingWheelTests {
   private static let millisecond: Int64 = 1 << 20

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheCore
 
 @Suite struct WriteGateTests {
   var table = WriteGateTable<String>()

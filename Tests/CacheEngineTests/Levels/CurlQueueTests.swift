@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineNetwork
+@testable import CacheEngineNetwork
 #if os(Linux)
   import Foundation
   import Testing

@@ -3,6 +3,8 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
+@testable import CacheMemory
+@testable import CacheCore
 
 @Suite struct MemoryCacheLevelTests {
   let clock = ManualClock()

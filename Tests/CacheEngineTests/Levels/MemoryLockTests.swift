@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheMemory
 
 /// What never runs under the lock of a memory level, what goes without being asked for, and what many readers see.
 @Suite(.timeLimit(.minutes(10))) struct MemoryLockTests {

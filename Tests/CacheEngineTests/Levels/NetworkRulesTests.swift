@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineNetwork
+@testable import CacheEngineNetwork
 import Foundation
 import Testing
 

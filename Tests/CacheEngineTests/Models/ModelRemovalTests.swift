@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineModels
+@testable import CacheEngineModels
 import CacheEngineTesting
 import Synchronization
 import Testing

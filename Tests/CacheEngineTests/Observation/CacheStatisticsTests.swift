@@ -1,7 +1,8 @@
+import CacheEngine
 import CacheEngineTesting
 import Testing
 
-@testable import CacheEngine
+@testable import CacheCore
 
 /// Counts that many threads make at once.
 struct CacheStatisticsTests {

@@ -1,4 +1,5 @@
 import CacheEngine
+@testable import CacheCore
 #if os(Linux)
   import CacheEngineTesting
   import Foundation

@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheCore
 
 @Suite(.timeLimit(.minutes(10)))
 struct MemoryWarningSubscriptionTests {

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheCore
 
 @Suite struct PressureReadingTests {
   private let settings = KernelPressureSettings()

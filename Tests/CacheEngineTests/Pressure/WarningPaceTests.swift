@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheCore
 
 @Suite final class WarningPaceTests {
   private var pace = WarningPace(interval: .seconds(5))

@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineProviders
+@testable import CacheEngineProviders
 import CacheEngineTesting
 import Foundation
 import LoopbackServer

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
+@testable import CacheDisk
 
 /// What a store makes of files that it cannot read, did not write, or of which a part is missing.
 @Suite(.timeLimit(.minutes(10))) struct DiskDoubtTests {

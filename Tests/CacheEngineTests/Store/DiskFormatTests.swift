@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
+@testable import CacheDisk
 
 /// Stores that other versions wrote.
 @Suite(.timeLimit(.minutes(10))) struct DiskFormatTests {

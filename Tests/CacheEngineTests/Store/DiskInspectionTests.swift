@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
+@testable import CacheDisk
 
 /// What is seen by who looks into a directory that another one writes.
 @Suite(.timeLimit(.minutes(10))) struct DiskInspectionTests {

@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Testing
+@testable import CacheDisk
 
 /// What becomes of a store that nobody has closed and nobody uses any more.
 @Suite(.timeLimit(.minutes(10))) struct DiskLeavingTests {

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
+@testable import CacheDisk
 
 /// Values that have files of their own, and what is done to them in which order.
 @Suite(.timeLimit(.minutes(10))) struct DiskOwnFileTests {

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
+@testable import CacheDisk
 
 /// What becomes of a store while its disk refuses to work, and afterwards.
 @Suite(.timeLimit(.minutes(10))) struct DiskRecoveryTests {

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
+@testable import CacheDisk
 
 /// What a store does when the disk refuses something, or the directory goes.
 @Suite(.timeLimit(.minutes(10))) struct DiskStandingTests {

@@ -1,5 +1,6 @@
 import CacheEngine
 import Testing
+@testable import CacheDisk
 
 @Suite struct WritePaceTests {
   private let millisecond: Int64 = 1_000_000

@@ -1,5 +1,5 @@
 import CacheEngine
-import CacheEngineHitRatio
+@testable import CacheEngineHitRatio
 import Testing
 
 @Suite struct WorkPaceTests {
