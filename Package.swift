@@ -120,7 +120,8 @@ let package = Package(
       name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineTesting"],
       swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineImagesTests", dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine"],
+      name: "CacheEngineImagesTests",
+      dependencies: ["LoopbackServer", "CacheEngineImages", "CacheEngine", "CacheEngineTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineCombineTests",

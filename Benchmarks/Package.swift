@@ -27,6 +27,7 @@ let package = Package(
         "Floor", "CFloor", .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineCombine", package: "CacheEngine"),
         .product(name: "CacheEngineInspector", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .android, .windows])),
       ],
@@ -40,17 +41,25 @@ let package = Package(
       name: "DiskBenchmarks",
       dependencies: [
         "CSQLite", "CLMDB", "CLevelDB", "CRocksDB", .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
       ],
       swiftSettings: settings),
     // Instructions an operation, which do not depend on what else the machine does. Only callgrind can run it.
     .target(name: "CCallgrind"),
     .executableTarget(
       name: "InstructionCounts",
-      dependencies: ["CCallgrind", .product(name: "CacheEngine", package: "CacheEngine")],
+      dependencies: [
+        "CCallgrind", .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
+      ],
       swiftSettings: settings),
     // What every eviction policy makes of traces.
     .executableTarget(
-      name: "HitRatios", dependencies: [.product(name: "CacheEngine", package: "CacheEngine")],
+      name: "HitRatios",
+      dependencies: [
+        .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
+      ],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import ArgumentParser
 import CacheEngine
 

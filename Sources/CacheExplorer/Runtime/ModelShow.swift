@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import Synchronization
 
@@ -128,7 +129,7 @@ final class DemoLibrary: Sendable {
   private struct State {
     var observations: [ModelObservation] = []
     var told: [ModelKey: CacheInstant] = [:]
-    var random = SplitMix64(seed: 7)
+    var random = SeededGenerator(seed: 7)
     var steps = 0
   }
 

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Testing
 
 @testable import CacheEngine
