@@ -60,7 +60,7 @@ extension SegmentedStore {
       (state.segments, state.lengths, state.uncut, state.orphans) = ([], [:], [:], [:])
       (state.allocatedBytes, state.checkpointBytes) = (sealing?.allocatedBytes ?? 0, 0)
       (state.segmentExtras, state.valueExtras) = ([:], [:])
-      (state.isDirectoryChanged, state.isSealed) = (true, false)
+      (state.isDirectoryChanged, state.hasSegmentEnded) = (true, false)
       return lost
     }
   }

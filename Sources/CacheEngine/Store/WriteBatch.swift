@@ -356,7 +356,7 @@ struct WriteBatch {
         state.uncut[number] = length
       }
       // The system says so once. What it lost of this file is not known, so nothing more is added to it.
-      state.isSealed = true
+      state.hasSegmentEnded = true
     }
     for (number, length) in newFiles { unlink(number, length) }
     cutBack()
