@@ -31,8 +31,6 @@ public final class CacheInspector: CacheObserver {
   public init(capacity: Int = 16_384) { ring = EventRing(capacity: capacity) }
 
   /// Notes an event, if somebody is attached.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     guard let attention, attention.isOn else { return }
     AskTranscript.current?.append(event)

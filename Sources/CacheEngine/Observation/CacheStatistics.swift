@@ -160,8 +160,6 @@ public final class CacheStatistics: CacheObserver {
   }
 
   /// Takes note of an event.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     guard !event.kind.isLastWord else { return told.withLock { $0.fold(event) } }
     let hasJoined = follow(event)

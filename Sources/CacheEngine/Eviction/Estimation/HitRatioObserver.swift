@@ -93,8 +93,6 @@ public final class HitRatioObserver: CacheObserver {
   }
 
   /// Takes note of an event.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     switch event.kind {
     case .requestEnded(_, _, let duration):
