@@ -157,7 +157,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineImagesTests", dependencies: [
-        "LoopbackServer", "CacheEngineImages", "CacheEngine", "CacheEngineProviders", "CacheEngineTransformers",
+        "LoopbackServer", "CacheEngineImages", "CacheEngine", "CacheEngineProviders", "CacheEngineTesting",
+        "CacheEngineTransformers",
       ],
       swiftSettings: strict),
     .testTarget(

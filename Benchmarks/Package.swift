@@ -29,6 +29,7 @@ let package = Package(
         .product(name: "CacheEngineModels", package: "CacheEngine"),
         .product(name: "CacheEngineNetwork", package: "CacheEngine"),
         .product(name: "CacheEngineInspector", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: [.linux, .android, .windows])),
       ],
@@ -42,13 +43,17 @@ let package = Package(
       name: "DiskBenchmarks",
       dependencies: [
         "CSQLite", "CLMDB", "CLevelDB", "CRocksDB", .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
       ],
       swiftSettings: settings),
     // Instructions an operation, which do not depend on what else the machine does. Only callgrind can run it.
     .target(name: "CCallgrind"),
     .executableTarget(
       name: "InstructionCounts",
-      dependencies: ["CCallgrind", .product(name: "CacheEngine", package: "CacheEngine")],
+      dependencies: [
+        "CCallgrind", .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
+      ],
       swiftSettings: settings),
     // What every eviction policy makes of traces.
     .executableTarget(
@@ -56,6 +61,7 @@ let package = Package(
       dependencies: [
         .product(name: "CacheEngine", package: "CacheEngine"),
         .product(name: "CacheEngineHitRatio", package: "CacheEngine"),
+        .product(name: "CacheEngineTesting", package: "CacheEngine"),
       ],
       swiftSettings: settings),
   ],

@@ -22,6 +22,8 @@ public final class CacheInspector: CacheObserver {
   public let attention: ObservationSwitch? = ObservationSwitch()
 
   let ring: EventRing
+  /// What was counted while somebody was attached: events may be dropped on the way, and these are not.
+  let statistics = CacheStatistics()
 
   /// Creates an inspector.
   ///
@@ -29,11 +31,10 @@ public final class CacheInspector: CacheObserver {
   public init(capacity: Int = 16_384) { ring = EventRing(capacity: capacity) }
 
   /// Notes an event, if somebody is attached.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     guard let attention, attention.isOn else { return }
     AskTranscript.current?.append(event)
+    statistics.record(event)
     ring.append(event)
   }
 
@@ -41,7 +42,9 @@ public final class CacheInspector: CacheObserver {
 
   func listenerLeft() {
     attention?.end()
-    if attention?.isOn == false { ring.empty() }
+    guard attention?.isOn == false else { return }
+    ring.empty()
+    statistics.forgetStates()
   }
 
   /// Shows a cache to those who attach to a socket, for as long as the answer is held.

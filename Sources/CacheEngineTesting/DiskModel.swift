@@ -194,12 +194,12 @@ private struct PowerCut {
 
   private let way: Way
   private let latest: Int
-  private var generator: SplitMix
+  private var generator: SeededGenerator
   private var moments: [Int] = []
   private var pieces: [Int: Int] = [:]
 
   init(seed: UInt64, now: Int) {
-    generator = SplitMix(seed: seed)
+    generator = SeededGenerator(seed: seed)
     way = Way.allCases[generator.integer(in: 0...Way.allCases.count - 1)]
     // Where much is synced, only the last things wait.
     latest = generator.integer(in: (generator.integer(in: 0...1) == 0 ? 0 : max(0, now - 32))...now + 1)

@@ -60,7 +60,7 @@ public final class FaultInjector: Sendable {
   private struct State {
     var fault = Fault.none
     var count = Count()
-    var choices: SplitMix
+    var choices: SeededGenerator
   }
 
   private let clock: any CacheClock
@@ -75,7 +75,7 @@ public final class FaultInjector: Sendable {
   ///   - clock: The clock on which latencies pass.
   public init(seed: UInt64 = 0, clock: any CacheClock = SystemClock()) {
     self.clock = clock
-    state = Mutex(State(choices: SplitMix(seed: seed)))
+    state = Mutex(State(choices: SeededGenerator(seed: seed)))
   }
 
   /// What goes wrong from now on.
@@ -95,7 +95,7 @@ public final class FaultInjector: Sendable {
   /// Begins the row of chances anew.
   ///
   /// - Parameter seed: Other seeds give other faults.
-  public func reseed(_ seed: UInt64) { state.withLock { $0.choices = SplitMix(seed: seed) } }
+  public func reseed(_ seed: UInt64) { state.withLock { $0.choices = SeededGenerator(seed: seed) } }
 
   /// Holds up an operation, or fails it, as the fault says.
   ///

@@ -17,8 +17,6 @@ public final class RecordingObserver: CacheObserver {
   public var events: [CacheEvent] { state.withLock { $0.events } }
 
   /// Keeps an event.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     let ready = state.withLock { state in
       state.events.append(event)

@@ -16,14 +16,14 @@ import Synchronization
 
 /// A folder whose disk forgets what was not synced.
 ///
-/// The calls of a store go to real files below `path`, and all that they change is noted; ``replay(to:)`` says what the disk
+/// The calls of a store go to real files below `path`, and all that they change is noted; ``model(at:)`` says what the disk
 /// has of it after so many changes, and ``lay(_:at:)`` makes the folder that a power cut leaves. Nothing waits for a
 /// real disk.
 ///
 /// ```swift
 /// let disk = try SimulatedDisk(folder)
 /// // … work on a store in `folder + "/store"` with `disk.calls` …
-/// try SimulatedDisk.lay(disk.replay(to: disk.moment).survivors(seed: 7), at: other)
+/// try SimulatedDisk.lay(disk.model(at: disk.moment).survivors(seed: 7), at: other)
 /// ```
 package final class SimulatedDisk: Sendable {
   private struct State {
@@ -82,14 +82,14 @@ package final class SimulatedDisk: Sendable {
   package var syncs: Int { state.withLock { $0.syncs } }
 
   /// What the disk has after so many changes and waits, and what may be lost.
-  package func replay(to moment: Int) -> DiskModel {
+  package func model(at moment: Int) -> DiskModel {
     var model = initial
-    replay(0..<moment, on: &model)
+    apply(0..<moment, to: &model)
     return model
   }
 
   /// Goes on from what the disk has at the beginning of a range of moments.
-  package func replay(_ moments: Range<Int>, on model: inout DiskModel) {
+  package func apply(_ moments: Range<Int>, to model: inout DiskModel) {
     let (events, made) = state.withLock { ($0.events[moments], $0.made) }
     for (moment, event) in zip(moments, events) {
       if let node = made[moment] { model.makeNode(node.number, isDirectory: node.isDirectory) }

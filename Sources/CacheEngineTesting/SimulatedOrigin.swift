@@ -105,7 +105,7 @@ public final class SimulatedOrigin: Fetcher {
     }
     defer { state.withLock { $0.inFlight -= 1 } }
 
-    var choices = SplitMix(seed: seed ^ Self.hash(key) &+ attempt &* 0x9E37_79B9_7F4A_7C15)
+    var choices = SeededGenerator(seed: seed ^ Self.hash(key) &+ attempt &* 0x9E37_79B9_7F4A_7C15)
     let wait = choices.duration(in: latency)
     let fails = choices.fraction() < failures
     if wait > .zero { try await clock.sleep(until: clock.now.advanced(by: wait), tolerance: nil) }
@@ -113,7 +113,7 @@ public final class SimulatedOrigin: Fetcher {
       throw CacheError(
         .simulated, "the simulated origin failed on purpose; ask again, or give it fewer failures", level: name)
     }
-    var traits = SplitMix(seed: seed ^ Self.hash(key))
+    var traits = SeededGenerator(seed: seed ^ Self.hash(key))
     let isLeftOut = traits.fraction() < missing
     if isLeftOut || isMissing?(key) == true { return .miss(.absent) }
     let value = Self.value(for: key, size: max(0, sizes?(key) ?? traits.integer(in: size)))

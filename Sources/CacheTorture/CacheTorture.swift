@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import ArgumentParser
 import CacheEngine
 
@@ -132,7 +133,7 @@ struct Cycle: AsyncParsableCommand {
           broken in cycle \(cycle) of \(count): \(error)
           evidence: \(kept)
           look again: cache-torture verify \(kept)/store --log \(kept)/log \(options.words)
-          replay: cache-torture cycle \(options.words) --count \(count)
+          again: cache-torture cycle \(options.words) --count \(count)
           """)
         throw ExitCode(1)
       }

@@ -86,7 +86,7 @@ struct FaultSweep {
       throw Failure(
         """
         \(fault.call.rawValue) number \(fault.after) failed with \(fault.code), \(fault.reach.rawValue): \(error)
-        replay: cache-torture faults --seed \(seed) --tier \(tier.rawValue)\(isRoomy ? "" : " --tight")
+        again: cache-torture faults --seed \(seed) --tier \(tier.rawValue)\(isRoomy ? "" : " --tight")
         """)
     }
     return faults.isReached

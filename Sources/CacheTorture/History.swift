@@ -1,3 +1,5 @@
+import CacheEngineTesting
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -45,10 +45,10 @@ struct PowerCuts {
       try await job.runUntilAllIsDone(seed: seed, rounds: rounds, operations: operations, recorder: recorder)
     }
     var tally = Tally(moments: disk.moment)
-    var model = disk.replay(to: 0)
+    var model = disk.model(at: 0)
     var last = 0
     for moment in Swift.stride(from: Int(seed) % stride, through: tally.moments, by: stride) {
-      disk.replay(last..<moment, on: &model)
+      disk.apply(last..<moment, to: &model)
       last = moment
       for way in 0..<ways {
         let seed = (seed &* 1_000_003 &+ UInt64(moment)) &* 64 &+ UInt64(way)
@@ -59,7 +59,7 @@ struct PowerCuts {
           throw Failure(
             """
             the power was cut after \(moment) of \(tally.moments) changes, seed \(seed)\(kept): \(error)
-            replay: cache-torture cuts --seed \(self.seed) --tier \(tier.rawValue)\(isRoomy ? "" : " --tight")
+            again: cache-torture cuts --seed \(self.seed) --tier \(tier.rawValue)\(isRoomy ? "" : " --tight")
             """)
         }
       }
@@ -86,7 +86,7 @@ struct PowerCuts {
         recorder = try Recorder(recorder.history.settled(found), ledger) { disk.moment }
         try await job.run(seed: generator.next(), rounds: 2, operations: 4, recorder: recorder)
         moment = Int.random(in: 0...disk.moment, using: &generator)
-        survivors = disk.replay(to: moment).survivors(seed: generator.next())
+        survivors = disk.model(at: moment).survivors(seed: generator.next())
       } catch {
         throw Failure("after cut \(cut), at \(moment): \(error)")
       }

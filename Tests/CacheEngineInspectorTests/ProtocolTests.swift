@@ -54,6 +54,16 @@ import Testing
       #"{"events":{"lost":0,"list":[{"what":"teleported","time":1},{"what":"asked","time":2,"colour":"red"}]},"mood":{}}"#
     let events = try #require(try Wire.read(ServerLine.self, from: line.utf8).events)
     #expect(events.list.compactMap(\.event).count == 1)
+    // Where there is no way to leave it alone it is an error, and not another event.
+    #expect(throws: DecodingError.self) {
+      try Wire.read(CacheEvent.self, from: #"{"what":"teleported","time":1}"#.utf8)
+    }
+  }
+
+  @Test("what an app counts that nobody could have counted ends the connection")
+  func absurdCounts() {
+    let line = #"{"counts":{"levels":{"memory":{"hits":9223372036854775807}}}}"#
+    #expect(throws: DecodingError.self) { try Wire.read(ServerLine.self, from: line.utf8) }
   }
 
   @Test("a key of any length fits into a line")

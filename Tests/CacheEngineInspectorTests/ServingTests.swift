@@ -79,6 +79,42 @@ import Testing
     withExtendedLifetime(server) {}
   }
 
+  @Test("counts are exact however many events are dropped, and those of a second one begin when it comes")
+  func exactCounts() async throws {
+    let folder = try SocketFolder()
+    let inspector = CacheInspector(capacity: 16)
+    let (local, later) = (CacheStatistics(), CacheStatistics())
+    let observers = CacheObservers([local, inspector])
+    let memory = MemoryCacheLevel<String, Data>(
+      name: "memory", countLimit: 20, removalListener: observers.removals(from: "memory"))
+    let source = BasicFetcher<String, Data>(name: "source") { key in Data(key.utf8) }
+    func use(_ count: Int, _ observers: CacheObservers) async throws {
+      let cache = memory.observed(as: "memory", by: observers)
+        .compose(source.pooled(observer: observers).observed(as: "source", by: observers)).traced(by: observers)
+      for number in 0..<count { _ = try await cache.get("\(number % 31)") }
+    }
+    let cache = memory.observed(as: "memory", by: observers).traced(by: observers)
+    let server = try serveCache(cache, at: folder.socket)
+    let first = try await Visitor(folder.socket)
+    #expect(first.client.welcome.tellsCounts == true)
+    try await use(2_000, observers)
+    await first.wait { $0.counts.requests == 2_000 && $0.counts.pending == 0 }
+    #expect(first.told.counts == local.snapshot)
+    #expect(first.told.lost > 0)
+    let second = try await Visitor(folder.socket)
+    let removalsBefore = local.snapshot
+    try await use(300, CacheObservers([local, later, inspector]))
+    await second.wait { $0.counts.requests == 300 && $0.counts.pending == 0 }
+    await first.wait { $0.counts.requests == 2_300 && $0.counts.pending == 0 }
+    #expect(first.told.counts == local.snapshot)
+    #expect(second.told.counts.latency.sum == later.snapshot.latency.sum)
+    #expect(second.told.counts.served == later.snapshot.served)
+    #expect(
+      second.told.counts.levels["memory"]?.removals[.evicted]
+        == local.snapshot.since(removalsBefore).levels["memory"]?.removals[.evicted])
+    withExtendedLifetime(server) {}
+  }
+
   private static func counted(_ events: [CacheEvent]) -> CacheStatistics.Snapshot {
     let statistics = CacheStatistics()
     for event in events { statistics.record(event) }

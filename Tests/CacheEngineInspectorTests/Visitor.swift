@@ -18,6 +18,7 @@ final class Visitor: Sendable {
     var events: [CacheEvent] = []
     var lost = 0
     var usage: [String: LevelUsage] = [:]
+    var counts = CacheStatistics.Snapshot()
     var ending: String?
   }
 
@@ -68,6 +69,7 @@ final class Visitor: Sendable {
         case .events(let events, let lost):
           state.told.events += events
           state.told.lost += lost
+        case .counts(let counts): state.told.counts += counts
         case .usage(let usage): state.told.usage = usage
         case .ended(let why): state.told.ending = why
         }

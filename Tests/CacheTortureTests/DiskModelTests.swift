@@ -106,8 +106,8 @@ import Testing
     try await job.run(seed: 1, rounds: 2, recorder: Recorder())
     let whole = try SimulatedDisk.files(in: folder)
     #expect(whole.count > 3)
-    let all = try #require(seeds.lazy.map { disk.replay(to: disk.moment).survivors(seed: $0) }.first { $0 == whole })
-    #expect(disk.replay(to: 0).survivors(seed: 1).isEmpty)
+    let all = try #require(seeds.lazy.map { disk.model(at: disk.moment).survivors(seed: $0) }.first { $0 == whole })
+    #expect(disk.model(at: 0).survivors(seed: 1).isEmpty)
     let copy = try Disk.makeTemporary(inMemory: true)
     defer { Disk.remove(copy) }
     try SimulatedDisk.lay(all, at: copy)

@@ -2,6 +2,8 @@ import CacheEngine
 import Foundation
 import Testing
 
+@testable import CacheExplorer
+
 /// Everything that was ever found stays found.
 @Suite(.timeLimit(.minutes(10))) struct FuzzCorpusTests {
   @Test("Every file of the corpus is read or refused, and what must hold holds", arguments: FuzzTarget.allCases)
@@ -28,5 +30,9 @@ import Testing
     #expect(try await level.get("b") == Data("two".utf8))
     #expect(try await level.verify().damaged.isEmpty)
     try await level.close()
+    var playback = Playback(
+      try Recording([UInt8](Data(contentsOf: FuzzTarget.recording.folder.appending(path: "session"))), file: "session"))
+    playback.go(to: .max)
+    #expect(playback.failure == nil && playback.place == 4)
   }
 }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import Foundation
 
@@ -5,7 +6,7 @@ import Foundation
 enum Workload {
   /// A walk over all keys in an order that caches of the processor cannot foresee.
   static func order(_ count: Int, seed: UInt64 = 42) -> [Int] {
-    var generator = SplitMix64(state: seed)
+    var generator = SeededGenerator(seed: seed)
     return (0..<count).shuffled(using: &generator)
   }
 
@@ -18,7 +19,7 @@ enum Workload {
     }
     // Which keys are popular has nothing to do with where they lie.
     let keys = order(count, seed: 1)
-    var generator = SplitMix64(state: seed)
+    var generator = SeededGenerator(seed: seed)
     return (0..<requests).map { _ in
       let sought = Double.random(in: 0..<sum, using: &generator)
       var (low, high) = (0, count - 1)
@@ -68,16 +69,3 @@ struct Source: Fetcher {
 
 @inline(never)
 func blackHole<Value>(_ value: Value) {}
-
-/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-}

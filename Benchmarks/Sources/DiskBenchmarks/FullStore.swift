@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import Foundation
 
@@ -17,7 +18,7 @@ struct Amplification {
         let engine = try Engine(folder + "/store", capacity: capacity)
         let value = Workload.value(4 << 10)
         let keys = Workload.keys(Int(Double(capacity) * share) / (4_096 + 136))
-        var generator = SplitMix64(state: 3)
+        var generator = SeededGenerator(seed: 3)
         for key in keys { try await engine.set(value, key) }
         var samples: [Double] = []
         for round in 0...min(settings.rounds, 5) {

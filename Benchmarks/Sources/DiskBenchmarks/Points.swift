@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 
 /// One task that sets and gets, warm and cold.
@@ -9,7 +10,7 @@ struct Points {
   func tables() async throws -> [Table] {
     try await settings.inFolder { folder in
       let value = Workload.value(bytes)
-      var generator = SplitMix64(state: 42)
+      var generator = SeededGenerator(seed: 42)
       let keys = Workload.keys(count).shuffled(using: &generator)
       let asked = keys.shuffled(using: &generator)
       var (sets, gets, cold, setWork, getWork) = (rows(), rows(), rows(), rows(), rows())

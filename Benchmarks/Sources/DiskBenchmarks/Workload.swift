@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 
 enum Workload {
@@ -7,7 +8,7 @@ enum Workload {
 
   /// Bytes that nothing can compress.
   static func value(_ count: Int) -> Data {
-    var generator = SplitMix64(state: 7)
+    var generator = SeededGenerator(seed: 7)
     var bytes = [UInt64]()
     for _ in 0..<(count + 7) / 8 { bytes.append(generator.next()) }
     return bytes.withUnsafeBytes { Data($0.prefix(count)) }
@@ -61,18 +62,5 @@ enum Workload {
       posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
       close(file)
     }
-  }
-}
-
-/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 
 /// Families of requests that pull policies in different directions; the same in every run.
@@ -37,12 +38,12 @@ struct GeneratedRequests: Sendable {
 
   private static func popular(_ requests: Int = count, keys: Int, skew: Double, seed: UInt64 = 1) -> [Int] {
     let zipf = Zipf(keys: keys, skew: skew)
-    var generator = SplitMix64(state: seed)
+    var generator = SeededGenerator(seed: seed)
     return (0..<requests).map { _ in zipf.draw(&generator) }
   }
 
   private static func shifting(times: Int) -> [Int] {
-    var generator = SplitMix64(state: 2)
+    var generator = SeededGenerator(seed: 2)
     var names = Array(0..<50_000)
     return popular(keys: 50_000, skew: 0.99).enumerated().map { index, key in
       if index % (count / times) == 0 { names.shuffle(using: &generator) }
@@ -51,7 +52,7 @@ struct GeneratedRequests: Sendable {
   }
 
   private static func bursts(of size: Int, apart: Int) -> [Int] {
-    var generator = SplitMix64(state: 3)
+    var generator = SeededGenerator(seed: 3)
     var moments: [(time: Int, key: Int)] = []
     for key in 0..<count / size {
       var time = key * size
@@ -65,7 +66,7 @@ struct GeneratedRequests: Sendable {
 
   /// What came d requests ago comes again, for a d that is small mostly; one in twenty is new.
   private static func recency() -> [Int] {
-    var generator = SplitMix64(state: 4)
+    var generator = SeededGenerator(seed: 4)
     var history: [Int] = []
     var fresh = 0
     for _ in 0..<count {
@@ -82,7 +83,7 @@ struct GeneratedRequests: Sendable {
   }
 
   private static func sequences() -> [Int] {
-    var generator = SplitMix64(state: 5)
+    var generator = SeededGenerator(seed: 5)
     var keys: [Int] = []
     var hot = popular(keys: 4_000, skew: 0.9)[...]
     while keys.count < count {
@@ -103,7 +104,7 @@ struct GeneratedRequests: Sendable {
 
   private static func swinging() -> [Int] {
     let often = popular(keys: 20_000, skew: 0.9)
-    var generator = SplitMix64(state: 7)
+    var generator = SeededGenerator(seed: 7)
     return (0..<count).map { index in
       index / 25_000 % 2 == 0 ? often[index] : 1_000_000 + index / 3 + Int.random(in: 0..<400, using: &generator)
     }
@@ -122,7 +123,7 @@ private struct Zipf {
     }
   }
 
-  func draw(_ generator: inout SplitMix64) -> Int {
+  func draw(_ generator: inout SeededGenerator) -> Int {
     let wanted = Double.random(in: 0..<(summed.last ?? 1), using: &generator)
     var (lower, upper) = (0, summed.count - 1)
     while lower < upper {
@@ -130,18 +131,5 @@ private struct Zipf {
       if summed[middle] > wanted { upper = middle } else { lower = middle + 1 }
     }
     return lower
-  }
-}
-
-/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-private struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CCallgrind
 import CacheEngine
 import Dispatch
@@ -51,7 +52,7 @@ struct InstructionCounts {
       sum += 1 / pow(Double(rank), 0.99)
       return sum
     }
-    var generator = SplitMix64(state: 1)
+    var generator = SeededGenerator(seed: 1)
     let order = (0..<count).shuffled(using: &generator)
     return (0..<requests).map { _ in
       let sought = Double.random(in: 0..<sum, using: &generator)
@@ -86,18 +87,5 @@ final class MainThread: TaskExecutor {
       }
       for job in waiting { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
-  }
-}
-
-/// Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

@@ -20,10 +20,6 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
   public var name: String { cashier.id }
 
   /// Returns a valid value, or `nil` if there is none.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: As ``lookup(_:)``.
   public func get(_ key: String) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns a valid entry, or why there is none.
@@ -37,10 +33,6 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
   }
 
   /// Returns an entry even if its lifespan is over, unless the settings refuse that.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``lookup(_:)``.
   public func lookupIncludingExpired(_ key: String) async throws -> Lookup<Value> {
     guard let found = try await cashier.find(key) else { return .miss(.absent) }
     guard found.isReturned else { return .miss(.expired) }

@@ -131,10 +131,6 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: As ``lookup(_:)``.
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key, or why there is none.
@@ -147,10 +143,6 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await find(key, includingExpired: false) }
 
   /// Returns the entry for a key even if it has expired, for as long as ``keepsExpired`` says.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``lookup(_:)``.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await find(key, includingExpired: true)
   }
@@ -179,11 +171,6 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   /// Stores a value for as long as the level's default lifetime says.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -232,9 +219,6 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   /// Removes the value for a key.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func remove(_ key: Key) async throws {
     try await named { try await store.remove(try storeKey(key), durability: durability) }
   }
@@ -254,14 +238,9 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   /// Removes everything, whatever its type.
-  ///
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func clear() async throws { try await named { try await store.clear(durability: durability) } }
 
   /// Ends the lifetime of an entry now.
-  ///
-  /// - Parameter key: The key of the entry.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func expire(_ key: Key) async throws {
     try await named { try await store.expire(try storeKey(key), durability: durability) }
   }

@@ -64,20 +64,12 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Asks the level inside, unless it is known to have nothing.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await read(key, includingExpired: false) { try await base.lookup(key) }
   }
 
   /// Asks the level inside for what has expired, too, unless it is known to have neither.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await read(key, includingExpired: true) { try await base.lookupIncludingExpired(key) }
@@ -117,30 +109,16 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once and is not known to have nothing.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { remembered.peek(key) == nil ? base.peek(key) : nil }
 
   /// Stores a value in the level inside.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value in the level inside on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await gate.write(key) {
@@ -150,9 +128,6 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   }
 
   /// Removes the value for a key from the level inside, and forgets that it was missed.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func remove(_ key: Key) async throws {
     try await gate.write(key) {
@@ -162,8 +137,6 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   }
 
   /// Removes everything from the level inside, and forgets every miss.
-  ///
-  /// - Throws: The error of the level inside.
   public func clear() async throws {
     try await gate.writeAll {
       try await remembered.clear()

@@ -14,6 +14,8 @@ package final class InspectorClient: Sendable {
   /// What the app tells by itself.
   package enum News: Sendable {
     case events([CacheEvent], lost: Int)
+    /// What the app counted since it last said so.
+    case counts(CacheStatistics.Snapshot)
     case usage([String: LevelUsage])
     /// The app is gone, or serves no more; said for a person.
     case ended(String)
@@ -201,6 +203,7 @@ package final class InspectorClient: Sendable {
     if let events = line.events {
       tell(.events(events.list.compactMap(\.event), lost: WireLimits.counted(events.lost)))
     }
+    if let counts = line.counts { tell(.counts(counts)) }
     if let answer = line.answer { take(answer.id)?.resume(returning: answer) }
   }
 

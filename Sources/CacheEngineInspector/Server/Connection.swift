@@ -47,6 +47,8 @@ struct Connection {
   var place: UInt64 = 0
   /// Dropped, and not told of yet.
   var lost: UInt64 = 0
+  /// What it was told of the counts.
+  var counted = CacheStatistics.Snapshot()
   var asks: [Int: Task<Void, Never>] = [:]
   var listing: (level: String, entries: [ServerLine.Entry])?
   var usage: [String: ServerLine.Usage] = [:]

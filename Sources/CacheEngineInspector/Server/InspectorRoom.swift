@@ -160,6 +160,7 @@ extension InspectorLoop {
       loop.state.withLock { $0.attached += 1 }
       cache.inspector.listenerCame()
       connection.place = ring.end
+      connection.counted = cache.inspector.statistics.snapshot.withoutStates
       connection.send(ServerLine(welcome: welcome(version)))
       connection.usage = cache.usage
       connection.send(ServerLine(usage: connection.usage))
@@ -168,7 +169,7 @@ extension InspectorLoop {
     private func welcome(_ version: Int) -> ServerLine.Welcome {
       ServerLine.Welcome(
         version: version, app: loop.terms.name, pid: getpid(), allowsWrites: loop.terms.allowsWrites,
-        tellsEvents: cache.tellsEvents, now: loop.clock.now.nanoseconds,
+        tellsEvents: cache.tellsEvents, tellsCounts: true, now: loop.clock.now.nanoseconds,
         wall: loop.clock.timeSinceEpoch.clampedNanoseconds, levels: cache.levels, operators: cache.operators,
         chain: cache.chain)
     }
@@ -291,6 +292,12 @@ extension InspectorLoop {
           events = events.dropFirst(max(1, told))
         } while !events.isEmpty
         isNews = true
+        guard connection.flush() else { return false }
+      }
+      if isNews {
+        let counts = cache.inspector.statistics.snapshot
+        connection.send(ServerLine(counts: counts.since(connection.counted)))
+        connection.counted = counts
         guard connection.flush() else { return false }
       }
       // After news the next look comes in its time, however soon the next event; only who is idle asks to be woken.

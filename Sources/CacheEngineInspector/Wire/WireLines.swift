@@ -80,16 +80,19 @@ package struct ServerLine: Codable, Sendable {
   package var refused: Refusal?
   package var usage: [String: Usage]?
   package var events: Events?
+  /// What was counted since the last such line, of what has changed.
+  package var counts: CacheStatistics.Snapshot?
   package var answer: Answer?
 
   package init(
     welcome: Welcome? = nil, refused: Refusal? = nil, usage: [String: Usage]? = nil, events: Events? = nil,
-    answer: Answer? = nil
+    counts: CacheStatistics.Snapshot? = nil, answer: Answer? = nil
   ) {
     self.welcome = welcome
     self.refused = refused
     self.usage = usage
     self.events = events
+    self.counts = counts
     self.answer = answer
   }
 
@@ -101,6 +104,8 @@ package struct ServerLine: Codable, Sendable {
     package var allowsWrites: Bool
     /// Its levels tell what happens in them.
     package var tellsEvents: Bool
+    /// It tells what it counts, so that nobody need count events, some of which may be dropped.
+    package var tellsCounts: Bool?
     /// This moment by the clock of the events, and by the time of day, in nanoseconds.
     package var now: Int64
     package var wall: Int64

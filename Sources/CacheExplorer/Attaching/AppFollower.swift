@@ -34,6 +34,8 @@ struct AppFollower: Sendable {
       for told in await session.inlet.mailbox.take() {
         switch told {
         case .usage(let usage): follower.post(.usage(usage))
+        // The counts come behind the events that they count.
+        case .counts: follower.post(.events([], lost: 0))
         // Who leaves ends the connection as well, which is no news of the app.
         case .ended(let why): return Task.isCancelled ? nil : why
         case .events: break

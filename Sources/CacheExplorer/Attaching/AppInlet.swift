@@ -2,13 +2,15 @@ import CacheEngine
 import CacheEngineInspector
 import Synchronization
 
-/// Where what an app tells comes in: events for those who count, the rest for who follows the app.
+/// Where what an app tells comes in: its counts for the statistics, events for those who follow them, the rest for who
+/// follows the app.
 ///
 /// It holds everything back until it is opened, so that nothing is counted before the figures stand at their beginning.
 final class AppInlet: Sendable {
   private struct State {
     /// `nil` once it is open.
     var held: [InspectorClient.News]? = []
+    var live: LiveCache?
     var observers: [any CacheObserver] = []
     var buffer: EventBuffer?
   }
@@ -30,8 +32,8 @@ final class AppInlet: Sendable {
   }
 
   /// Hands over what is held and all that comes after it, in its order.
-  func open(to observers: [any CacheObserver], buffer: EventBuffer) {
-    state.withLock { ($0.observers, $0.buffer) = (observers, buffer) }
+  func open(_ live: LiveCache, _ observers: [any CacheObserver], buffer: EventBuffer) {
+    state.withLock { ($0.live, $0.observers, $0.buffer) = (live, observers, buffer) }
     while true {
       let held = state.withLock { state in
         let held = state.held ?? []
@@ -45,8 +47,12 @@ final class AppInlet: Sendable {
   }
 
   private func handOver(_ news: InspectorClient.News) {
+    let (live, observers, buffer) = state.withLock { ($0.live, $0.observers, $0.buffer) }
+    if case .counts(let counts) = news, let live {
+      live.figures.pass(live.clock.now)
+      live.statistics.add(counts)
+    }
     guard case .events(let events, let lost) = news else { return mailbox.post(news) }
-    let (observers, buffer) = state.withLock { ($0.observers, $0.buffer) }
     if lost > 0 {
       dropped.add(lost, ordering: .relaxed)
       buffer?.lose(lost)

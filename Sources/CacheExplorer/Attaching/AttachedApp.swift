@@ -36,10 +36,11 @@ struct AppSession: Sendable {
   private init(_ client: InspectorClient, _ inlet: AppInlet, _ socket: String, isAgain: Bool) {
     (self.client, self.inlet) = (client, inlet)
     let welcome = client.welcome
-    let statistics = CacheStatistics()
+    let figures = RecentFigures()
     let clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
     let whatIf = HitRatioObserver(levels: welcome.levels.compactMap(\.watched), clock: clock)
-    observers = [statistics, whatIf]
+    // An app of an older library tells no counts: then they are made of what came of its events.
+    observers = welcome.tellsCounts == true ? [whatIf] : [figures, figures.statistics, whatIf]
     let attachment = Attachment(
       label: isAgain ? "attached again (pid \(welcome.pid))" : "attached \(welcome.pid) \(welcome.app)",
       whyReadOnly: welcome.allowsWrites
@@ -47,7 +48,7 @@ struct AppSession: Sendable {
     var live = LiveCache(
       cache: RemoteCache(client: client, level: nil).normalize(),
       levels: welcome.levels.map { Self.level($0, client) },
-      operators: welcome.operators.map { LiveCache.Operator(name: $0.name, kind: $0.kind) }, statistics: statistics,
+      operators: welcome.operators.map { LiveCache.Operator(name: $0.name, kind: $0.kind) }, figures: figures,
       clock: clock, openedAt: CacheInstant(nanoseconds: welcome.now), whatIf: whatIf)
     live.unseen = { inlet.droppedCount }
     live.refusal = { Self.refusal(of: $0, attachment) }
@@ -71,7 +72,7 @@ struct AppSession: Sendable {
   }
 
   /// Counts from here on.
-  func begin(_ buffer: EventBuffer) { inlet.open(to: observers, buffer: buffer) }
+  func begin(_ buffer: EventBuffer) { inlet.open(cache.live, observers, buffer: buffer) }
 }
 
 extension AppSession {

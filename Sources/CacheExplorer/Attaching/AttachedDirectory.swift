@@ -29,9 +29,9 @@ enum AttachedDirectory {
       throw CacheError(.unusableStore, "\(path) holds no disk level; name the directory that the level was made with")
     }
     let report = try await inspection.verify()
-    let statistics = CacheStatistics()
+    let figures = RecentFigures()
     let clock = SystemClock()
-    let observer = CacheObservers([statistics, buffer, TranscriptObserver()])
+    let observer = CacheObservers([figures, figures.statistics, buffer, TranscriptObserver()])
     let observed = level.observed(as: "disk", by: observer, clock: clock)
     var live = LiveCache(
       cache: observed.traced(by: observer, clock: clock).normalize(),
@@ -39,7 +39,7 @@ enum AttachedDirectory {
         LiveCache.Level(
           name: "disk", kind: "disk", level: observed.traced(by: observer, clock: clock).normalize(), storage: level,
           isSource: false, faults: FaultInjector(), close: {})
-      ], operators: [], statistics: statistics, clock: clock, openedAt: clock.now)
+      ], operators: [], figures: figures, clock: clock, openedAt: clock.now)
     live.refusal = refusal
     let shown = live
     var row = LevelRow(name: "disk", kind: "disk", capacity: "folder")

@@ -141,7 +141,7 @@ struct WorkloadRequest: Equatable, Sendable {
 
 /// The answer to a command.
 struct CommandResult: Sendable {
-  enum Outcome: String, Sendable { case hit, miss, ok, error }
+  enum Outcome: String, Sendable, Codable { case hit, miss, ok, error }
 
   /// The verb.
   var command: String

@@ -2,7 +2,7 @@ import CacheEngine
 
 /// What `expect` compares: a figure of the cache, of a level or of an operator with a value.
 ///
-/// `memory.hit >= 80%`, `origin.requests <= 120`, `p99 < 5ms`.
+/// `memory.hit >= 80%`, `origin.requests <= 120`, `p99 < 5ms`; `p99 < 5ms lately` is about the last seconds.
 struct Expectation: Equatable, Sendable {
   enum Comparison: String, CaseIterable, Sendable {
     case atLeast = ">="
@@ -44,12 +44,17 @@ struct Expectation: Equatable, Sendable {
   var value: Double
   /// The value as it was written.
   var valueText: String
+  /// It is about the last seconds, and not about all since the cache was opened.
+  var isLately = false
   /// Where owner and figure begin, in characters from 0, for what is found out later.
   var ownerColumn = 0
   var figureColumn = 0
 
   var name: String { (owner.map { "\($0)." } ?? "") + figure.name }
-  var text: String { "\(name) \(comparison.rawValue) \(valueText)" }
+  var text: String { "\(name) \(comparison.rawValue) \(valueText)" + (isLately ? " \(Self.lately)" : "") }
+
+  /// The word behind a value for the last seconds.
+  static let lately = "lately"
 
   private static let example = "write FIGURE COMPARISON VALUE, as in memory.hit >= 80%"
   private static let signs: Set<Character> = ["<", ">", "=", "!", "≤", "≥", "≠"]
@@ -85,6 +90,15 @@ struct Expectation: Equatable, Sendable {
       throw fail(characters.count, "there is no value to compare with", "write it in \(figure.unit.words)")
     }
     valueText = String(characters[valueStart...]).trimmingSpaces
+    if valueText.hasSuffix(" " + Self.lately) {
+      guard !figure.isHeld else {
+        throw fail(
+          characters.count - Self.lately.count, "\(figure.name) is what is held now, and nothing that was counted",
+          "leave out “\(Self.lately)”")
+      }
+      isLately = true
+      valueText = String(valueText.dropLast(Self.lately.count + 1)).trimmingSpaces
+    }
     do { value = try figure.value(valueText) } catch {
       throw fail(valueStart, error.message, error.remedy)
     }

@@ -79,6 +79,9 @@ struct ExpectedFigure: Equatable, Sendable {
   /// The share of a percentile.
   var percentile: Double? { Self.shares.first { $0.0 == name }?.1 }
 
+  /// What a level holds now: nothing that was counted in some time.
+  var isHeld: Bool { ["used", "entries", "bytes"].contains(name) }
+
   static func named(_ name: String) -> ExpectedFigure? { all.first { $0.name == name } }
 
   /// The names of the figures that something has.

@@ -122,6 +122,7 @@ struct Verb: Sendable {
     var text = "\(verb.usage): \(verb.line)"
     if verb.name == "expect" {
       text += "\n  LEVEL.FIGURE, OPERATOR.FIGURE or FIGURE for the whole cache; then >= <= > < == or !=; then a value"
+      text += "\n  “lately” behind the value compares what was counted in the last 5 seconds"
       text += ExpectedFigure.all.map { "\n  \($0.name): \($0.line)" }.joined()
     }
     if verb.name == "run" { text += Workload.lines.map { "\n  \($0.name): \($0.line)" }.joined() }

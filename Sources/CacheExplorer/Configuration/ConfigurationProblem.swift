@@ -1,12 +1,12 @@
 /// A place in a configuration file; lines and columns count from 1.
-struct Place: Equatable, Sendable {
+struct Place: Equatable, Sendable, Codable {
   var line: Int
   var column: Int
 }
 
 /// Something that is wrong with a configuration, and what to do about it.
-struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible {
-  enum Severity: String, Sendable { case error, warning }
+struct ConfigurationProblem: Equatable, Sendable, Codable, CustomStringConvertible {
+  enum Severity: String, Sendable, Codable { case error, warning }
 
   var severity = Severity.error
   var file: String

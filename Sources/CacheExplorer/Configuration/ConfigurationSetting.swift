@@ -10,7 +10,7 @@ struct FieldOrigins: Equatable, Sendable {
 }
 
 /// One value that is in force, and where it comes from.
-struct ConfigurationSetting: Equatable, Sendable {
+struct ConfigurationSetting: Equatable, Sendable, Codable {
   /// How deep the level stands within operators.
   var depth: Int
   /// The name of the level or operator.

@@ -1,5 +1,5 @@
 /// How it stands with the program that the shown cache belongs to.
-struct Attachment: Sendable, Equatable {
+struct Attachment: Sendable, Equatable, Codable {
   /// What stands in the header: `attached 4711 photos`, `folder`.
   var label: String
   /// Why nothing can be changed; `nil` if it can.

@@ -1,5 +1,5 @@
 /// A part of the composition as it is drawn: a level, or an operator with what it holds.
-indirect enum ChainPart: Sendable, Equatable {
+indirect enum ChainPart: Sendable, Equatable, Codable {
   /// The index of a level.
   case level(Int)
   /// The index of an operator, and what it holds.

@@ -1,5 +1,5 @@
 /// What the Config screen shows.
-struct ConfigSheet: Sendable, Equatable {
+struct ConfigSheet: Sendable, Equatable, Codable {
   /// The file, or the demo.
   var file = ""
   var settings: [ConfigurationSetting] = []
@@ -9,7 +9,7 @@ struct ConfigSheet: Sendable, Equatable {
   /// What a reload would change, while the question waits; or why the file cannot be loaded.
   var plan: Plan?
 
-  enum Plan: Sendable, Equatable {
+  enum Plan: Sendable, Equatable, Codable {
     case changes([String])
     case refused([ConfigurationProblem])
   }

@@ -24,11 +24,11 @@ struct Inspection: Sendable, Equatable {
 }
 
 /// A value that somebody asked to see.
-struct ValueSight: Sendable, Equatable {
+struct ValueSight: Sendable, Equatable, Codable {
   /// More bytes are not shown.
   static let mostBytes = 64 << 10
 
-  enum Content: Sendable, Equatable {
+  enum Content: Sendable, Equatable, Codable {
     case asked
     /// At most ``mostBytes`` of it, and how many there are.
     case bytes([UInt8], of: Int)

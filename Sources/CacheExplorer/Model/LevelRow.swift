@@ -1,7 +1,7 @@
 import CacheEngine
 
 /// A level as the screen knows it.
-struct LevelRow: Sendable, Equatable {
+struct LevelRow: Sendable, Equatable, Codable {
   /// The name that events carry.
   var name: String
   /// What it is: `memory`, `disk`, `network`, `origin`.

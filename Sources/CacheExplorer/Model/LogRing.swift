@@ -1,7 +1,7 @@
 import CacheEngine
 
 /// How severe a line of the log is.
-enum LogLevel: Int, Sendable, CaseIterable, Comparable {
+enum LogLevel: Int, Sendable, CaseIterable, Comparable, Codable {
   case trace, debug, info, notice, warning, error
 
   /// Five cells.
@@ -27,7 +27,7 @@ enum LogLevel: Int, Sendable, CaseIterable, Comparable {
 }
 
 /// What the engine's logger said.
-struct LogLine: Sendable, Equatable {
+struct LogLine: Sendable, Equatable, Codable {
   /// Since 1970-01-01 00:00 UTC.
   var time: Duration
   var level: LogLevel
@@ -40,6 +40,9 @@ struct LogLine: Sendable, Equatable {
   var request: RequestID?
   /// The number of the event that it tells of.
   var event: Int?
+
+  // Without the keys: a masked recording must not have them, and a replay does without.
+  private enum CodingKeys: CodingKey { case time, level, source, text, request, event }
 }
 
 /// The last lines of the log.

@@ -2,14 +2,14 @@ import CacheEngine
 
 /// What the Models screen shows: the models of a store by their types, and where the reader is.
 struct ModelSheet: Sendable {
-  struct Name: Hashable, Comparable, Sendable {
+  struct Name: Hashable, Comparable, Sendable, Codable {
     var type: String
     var id: String
 
     static func < (left: Name, right: Name) -> Bool { (left.type, left.id) < (right.type, right.id) }
   }
 
-  struct Row: Sendable, Equatable {
+  struct Row: Sendable, Equatable, Codable {
     var name: Name
     /// The model is there, and not only pointed to or observed.
     var isStored: Bool
@@ -28,7 +28,7 @@ struct ModelSheet: Sendable {
     var detail = ""
   }
 
-  struct Content: Sendable, Equatable {
+  struct Content: Sendable, Equatable, Codable {
     /// Where they come from: `live`, or the archive's directory.
     var source: String
     var rows: [Row] = []

@@ -1,7 +1,7 @@
 import CacheEngine
 
 /// An operator as the screen knows it.
-struct OperatorRow: Sendable, Equatable {
+struct OperatorRow: Sendable, Equatable, Codable {
   /// The name that events carry.
   var name: String
   /// The word for it in a configuration: `capped`, `retry`.

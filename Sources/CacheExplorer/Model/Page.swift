@@ -1,5 +1,5 @@
 /// The screens, by the digits that choose them.
-enum Page: Int, Sendable, CaseIterable {
+enum Page: Int, Sendable, CaseIterable, Codable {
   case overview = 1
   case entries, requests, latency, config, log, models, whatIf
 

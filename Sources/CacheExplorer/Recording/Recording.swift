@@ -35,8 +35,6 @@ struct Recording: Sendable {
   /// Events that could not be written.
   private(set) var lost = 0
 
-  /// The version of its format.
-  private let version: Int
   private let bytes: [UInt8]
   /// Where each line is.
   private var lines: [Range<Int>] = []
@@ -58,7 +56,6 @@ struct Recording: Sendable {
     self.file = file
     let end = bytes.firstIndex(of: 0x0a) ?? bytes.count
     let header = try Self.header(bytes[..<end], file)
-    if case .number(let number)? = header["version"] { version = number } else { version = 1 }
     isWhole = Self.flag(header["whole"])
     isMasked = Self.flag(header["masked"])
     if case .number(let seconds)? = header["started"] { started = seconds } else { started = 0 }
@@ -87,15 +84,16 @@ struct Recording: Sendable {
       }
       throw foreign
     }
-    guard version <= RecordingFormat.version else {
+    guard version == RecordingFormat.version else {
       var program = ""
       if case .text(let text)? = header["program"] { program = " (cache-explorer \(text))" }
       throw RecordingFailure(
         file, 1,
-        "the recording has format \(version)\(program), and this program reads up to \(RecordingFormat.version)",
-        "open it with the program that made it, or with a newer one")
+        "the recording has format \(version)\(program), and this program reads format \(RecordingFormat.version)",
+        version > RecordingFormat.version
+          ? "open it with the program that made it, or with a newer one"
+          : "open it with the program that made it, or record the session again")
     }
-    guard version >= 1 else { throw foreign }
     return header
   }
 
@@ -130,7 +128,7 @@ struct Recording: Sendable {
       var picture = Picture(
         at: max(Int64(at), length), lines: firstOfPicture..<lines.count - 1, troubles: 0, checksum: nil)
       if case .number(let troubles)? = json["trouble"] { picture.troubles = troubles }
-      if version > 1, case .text(let sum)? = json["grid"] { picture.checksum = UInt64(sum, radix: 16) }
+      if case .text(let sum)? = json["grid"] { picture.checksum = UInt64(sum, radix: 16) }
       pictures.append(picture)
       firstOfPicture = lines.count
     }

@@ -3,8 +3,8 @@ import CacheEngine
 /// The file of a recorded session: a line of JSON for the beginning, one for each message and each picture.
 ///
 /// ```
-/// {"format":"cache-explorer recording","version":2,…}
-/// {"at":1200000,"message":["tick",…]}
+/// {"format":"cache-explorer recording","version":3,…}
+/// {"at":1200000,"message":{"tick":{…}}}
 /// {"at":1250000,"picture":1,"trouble":0,"grid":"9a…"}
 /// {"at":9000000,"end":"closed","lost":0}
 /// ```
@@ -14,9 +14,8 @@ import CacheEngine
 /// masked recording, and in one that began in the middle of a session, of the picture that the file makes.
 enum RecordingFormat {
   static let name = "cache-explorer recording"
-  /// Version 1 told no counts: they are made of its events, and latencies were other ones, so that its pictures cannot be
-  /// compared.
-  static let version = 2
+  /// Versions 1 and 2 gave every field its place in an array, and are read no longer.
+  static let version = 3
   /// The most that a file may grow to unless another limit is given.
   static let usualLimit = 256 << 20
   static var usualLimitText: String { Format.bytes(usualLimit) }
@@ -31,7 +30,7 @@ enum RecordingFormat {
 }
 
 /// How a session began: all of the model that is not made by messages.
-struct SessionStart: Sendable {
+struct SessionStart: Sendable, Codable {
   var title: String
   var size: Size
   var now: CacheInstant
@@ -112,52 +111,44 @@ struct SessionStart: Sendable {
   }
 }
 
-extension SessionStart: Recorded {
-  var recorded: JSONText {
-    .object([
-      ("title", title.recorded), ("size", size.recorded), ("now", now.recorded), ("wall", wall.recorded),
-      ("utcOffset", utcOffsetInSeconds.recorded), ("readOnly", isReadOnly.recorded), ("mask", isMasked.recorded),
-      ("log", minimum.recordedValue), ("page", page.recordedValue), ("zoom", isZoomed.recorded),
-      ("recent", isRecent.recorded),
-      ("theme", theme.recordedValue), ("mouse", isMouseOn.recorded), ("clipboard", canCopy.recorded),
-      ("speed", speed.recorded), ("undoable", undoable.recorded), ("attachment", attachment.recorded),
-      ("maskSalt", maskSalt.recorded),
-      ("levels", levels.recorded), ("operators", operators.recorded), ("chain", chain.recorded),
-      ("config", config.recorded), ("history", history.recorded),
-    ])
+extension ChainPart {
+  /// Whether everything that it names is there.
+  func fits(levels: Int, operators: Int) -> Bool {
+    let isKnown: Bool =
+      switch self {
+      case .level(let index): (0..<levels).contains(index)
+      case .around(let index, _), .lanes(let index, _, _), .stale(let index, _, _): (0..<operators).contains(index)
+      }
+    let parts: [ChainPart] =
+      switch self {
+      case .level: []
+      case .around(_, let parts): parts
+      case .lanes(_, let first, let second), .stale(_, let first, let second): first + second
+      }
+    return isKnown && parts.allSatisfy { $0.fits(levels: levels, operators: operators) }
   }
 
-  init(recorded json: JSONText) throws(RecordedFault) {
-    func field<Field: Recorded>(_ name: String) throws(RecordedFault) -> Field {
-      guard let value = json[name] else { throw RecordedFault("“\(name)” is missing") }
-      return try Field(recorded: value)
-    }
-    title = try field("title")
-    size = try field("size")
-    now = try field("now")
-    wall = try field("wall")
-    utcOffsetInSeconds = try field("utcOffset")
-    isReadOnly = try field("readOnly")
-    isMasked = try field("mask")
-    minimum = try .init(recordedValue: try field("log"))
-    page = try .init(recordedValue: try field("page"))
-    isZoomed = try field("zoom")
-    isRecent = try json["recent"].map { json throws(RecordedFault) in try Bool(recorded: json) } ?? false
-    theme = try .init(recordedValue: try field("theme"))
-    isMouseOn = try field("mouse")
-    canCopy = try field("clipboard")
-    speed = try field("speed")
-    undoable = try field("undoable")
-    attachment = try field("attachment")
-    maskSalt = try field("maskSalt")
-    levels = try field("levels")
-    operators = try field("operators")
-    chain = try field("chain")
-    config = try field("config")
-    history = try field("history")
-    let (levelCount, operatorCount) = (levels.count, operators.count)
-    guard chain.allSatisfy({ $0.fits(levels: levelCount, operators: operatorCount) }) else {
+  /// Checks what a file says of a cache, so that nothing is drawn that is not there.
+  static func check(_ chain: [ChainPart], _ levels: [LevelRow], _ operators: [OperatorRow]) throws(RecordedFault) {
+    guard chain.allSatisfy({ $0.fits(levels: levels.count, operators: operators.count) }) else {
       throw RecordedFault("the cache has parts that are not there")
+    }
+  }
+}
+
+extension SessionStart {
+  init(recorded json: JSONText) throws(RecordedFault) {
+    self = try json.recorded()
+    try ChainPart.check(chain, levels, operators)
+  }
+}
+
+extension Message {
+  init(recorded json: JSONText) throws(RecordedFault) {
+    self = try json.recorded()
+    switch self {
+    case .replaced(let new), .attachedAgain(_, let new): try ChainPart.check(new.chain, new.levels, new.operators)
+    default: break
     }
   }
 }

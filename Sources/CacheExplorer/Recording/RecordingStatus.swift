@@ -1,6 +1,6 @@
 /// How the recording of the session does, for the header of the screen.
-struct RecordingStatus: Sendable, Equatable {
-  enum Phase: String, Sendable {
+struct RecordingStatus: Sendable, Equatable, Codable {
+  enum Phase: String, Sendable, Codable {
     case going
     /// The file has reached its bound; nothing is added any more.
     case full

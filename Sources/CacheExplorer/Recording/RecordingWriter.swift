@@ -42,7 +42,7 @@ struct RecordingWriter: ~Copyable {
         ("format", .text(RecordingFormat.name)), ("version", .number(RecordingFormat.version)),
         ("program", .text(CacheExplorer.configuration.version)),
         ("started", .number(Int(started.components.seconds))), ("limit", .number(limit)),
-        ("masked", .flag(mask != nil)), ("whole", .flag(isWhole)), ("session", start.recorded),
+        ("masked", .flag(mask != nil)), ("whole", .flag(isWhole)), ("session", JSONText(recording: start)),
       ]))
     flush()
   }
@@ -56,7 +56,7 @@ struct RecordingWriter: ~Copyable {
       _ = update(&model, message)
       replayed = model
     }
-    append(.object([("at", time.recorded), ("message", message.recorded)]), at: time)
+    append(.object([("at", .number(Int(time))), ("message", JSONText(recording: message))]), at: time)
   }
 
   /// `checksum`: Of what is shown, if a replay comes to the same.
@@ -66,7 +66,7 @@ struct RecordingWriter: ~Copyable {
     pictures += 1
     append(
       .object([
-        ("at", time.recorded), ("picture", .number(pictures)), ("trouble", trouble > 0 ? .number(trouble) : nil),
+        ("at", .number(Int(time))), ("picture", .number(pictures)), ("trouble", trouble > 0 ? .number(trouble) : nil),
         ("grid", checksum.map { .text(String($0, radix: 16)) }),
       ]), at: time)
     trouble = 0
@@ -78,7 +78,7 @@ struct RecordingWriter: ~Copyable {
     hasEnded = true
     if phase != .broken {
       let line = JSONText.object([
-        ("at", time.recorded), ("end", .text(reason.rawValue)), ("pictures", .number(pictures)),
+        ("at", .number(Int(time))), ("end", .text(reason.rawValue)), ("pictures", .number(pictures)),
         ("lost", .number(lost)),
       ]).line
       pending += Array((line + "\n").utf8)

@@ -12,7 +12,7 @@ import CacheEngineTesting
 /// Builds a running cache from its description.
 struct CacheBuilder {
   let clock: any CacheClock
-  private let statistics = CacheStatistics()
+  private let figures = RecentFigures()
   private let removals = RemovalRequests()
   let observer: CacheObservers
   private let whatIf: HitRatioObserver
@@ -27,7 +27,7 @@ struct CacheBuilder {
   ) {
     self.clock = clock
     self.whatIf = HitRatioObserver(levels: whatIf, share: whatIfShare, clock: clock)
-    observer = CacheObservers([statistics, removals, TranscriptObserver(), self.whatIf] + observers)
+    observer = CacheObservers([figures, figures.statistics, removals, TranscriptObserver(), self.whatIf] + observers)
   }
 
   /// Builds a cache.
@@ -45,7 +45,7 @@ struct CacheBuilder {
       let cache = try builder.compose(configuration.levels, file: file)
       return LiveCache(
         cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
-        operators: builder.operators, statistics: builder.statistics, clock: clock,
+        operators: builder.operators, figures: builder.figures, clock: clock,
         openedAt: clock.now, whatIf: builder.whatIf)
     } catch {
       for level in builder.levels { try? await level.close() }

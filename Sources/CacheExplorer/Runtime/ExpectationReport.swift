@@ -22,7 +22,11 @@ struct ExpectationReport: Sendable {
   /// `at least 80%`.
   var expectedText: String { "\(expectation.comparison.words) \(expectation.valueText)" }
 
-  var windowText: String { "since the cache was opened, \(Format.behind(nanoseconds: window.clampedNanoseconds)) ago" }
+  var windowText: String {
+    expectation.isLately
+      ? "the last \(window.components.seconds) s"
+      : "since the cache was opened, \(Format.behind(nanoseconds: window.clampedNanoseconds)) ago"
+  }
 
   /// By how much it is missed: `38.8 points too low`.
   var distance: String? {

@@ -11,15 +11,17 @@ extension LiveCache {
   /// - Throws: ``CommandError`` if there is no such level, operator or figure.
   func measure(_ expectation: Expectation) throws(CommandError) -> ExpectationReport {
     try expectationNames.check(expectation)
+    let counts = expectation.isLately ? recent : statistics.snapshot
     let measured =
       switch expectation.owner {
-      case nil: whole(expectation)
+      case nil: whole(expectation, counts)
       case let owner?:
-        level(named: owner).map { measure(expectation, at: $0) } ?? measure(expectation, ofOperator: owner)
+        level(named: owner).map { measure(expectation, at: $0, counts) }
+          ?? measure(expectation, ofOperator: owner, counts)
       }
     return ExpectationReport(
       expectation: expectation, actual: measured.value, counts: measured.counts, source: measured.source,
-      window: openedAt.duration(to: clock.now))
+      window: expectation.isLately ? RecentFigures.window : openedAt.duration(to: clock.now))
   }
 
   private struct Measured {
@@ -44,17 +46,15 @@ extension LiveCache {
     }
   }
 
-  /// Nobody has asked anything of the cache yet.
-  private var isIdle: Bool {
-    let counts = statistics.snapshot
-    return counts.requests + counts.writes.requests == 0
+  /// Nobody has asked anything of the cache.
+  private static func isIdle(_ counts: CacheStatistics.Snapshot) -> Bool {
+    counts.requests + counts.writes.requests == 0
       && counts.levels.values.allSatisfy { $0.lookups == 0 && $0.sets == 0 }
   }
 
   // MARK: The whole cache
 
-  private func whole(_ expectation: Expectation) -> Measured {
-    let count = statistics.snapshot
+  private func whole(_ expectation: Expectation, _ count: CacheStatistics.Snapshot) -> Measured {
     let reads = count.requests - count.pending
     let sources = Set(levels.filter(\.isSource).map(\.name) + operators.map(\.name))
     let hits = count.served.reduce(0) { $0 + (sources.contains($1.key) ? 0 : $1.value) }
@@ -66,7 +66,7 @@ extension LiveCache {
     func number(_ value: Int, _ words: String) -> Measured {
       // That nothing was asked is a count only for who expects just that.
       let isMeant = expectation.figure.name == "requests" && expectation.comparison == .equal && expectation.value == 0
-      guard !isIdle || isMeant else { return .none("nothing was asked of the cache") }
+      guard !Self.isIdle(count) || isMeant else { return .none("nothing was asked of the cache") }
       return Measured(
         value: Double(value), counts: [(expectation.figure.name, value), ("reads", reads)],
         source: "\(Format.count(value)) \(words) of the whole cache; \(Format.count(reads)) reads ended")
@@ -97,8 +97,9 @@ extension LiveCache {
 
   // MARK: A level
 
-  private func measure(_ expectation: Expectation, at level: Level) -> Measured {
-    let snapshot = statistics.snapshot
+  private func measure(
+    _ expectation: Expectation, at level: Level, _ snapshot: CacheStatistics.Snapshot
+  ) -> Measured {
     let count = snapshot.levels[level.name] ?? CacheStatistics.Level()
     let (misses, answered) = (count.missed, count.answered)
     let reasons = count.misses.map { ($0.key.rawValue, $0.value) }.sorted { $0.0 < $1.0 }
@@ -109,7 +110,7 @@ extension LiveCache {
         part, word, of: answered, "answered look-ups of \(level.name)", reasons + [("failed", count.errors)])
     }
     func number(_ value: Int, _ words: String) -> Measured {
-      guard !isIdle else { return .none("nothing was asked of the cache") }
+      guard !Self.isIdle(snapshot) else { return .none("nothing was asked of the cache") }
       let isLookups = words == "look-ups"
       return Measured(
         value: Double(value),
@@ -160,10 +161,12 @@ extension LiveCache {
 
   // MARK: An operator
 
-  private func measure(_ expectation: Expectation, ofOperator name: String) -> Measured {
-    guard !isIdle else { return .none("nothing was asked of the cache") }
+  private func measure(
+    _ expectation: Expectation, ofOperator name: String, _ counts: CacheStatistics.Snapshot
+  ) -> Measured {
+    guard !Self.isIdle(counts) else { return .none("nothing was asked of the cache") }
     let kind = operators.first { $0.name == name }?.kind ?? ""
-    let counters = operation(name).counters(of: kind)
+    let counters = (counts.operators[name] ?? OperatorTraffic()).counters(of: kind)
     guard let counter = counters.first(where: { $0.name == expectation.figure.name }) else {
       return .none("\(name) counts no \(expectation.figure.name)")
     }

@@ -20,25 +20,45 @@ extension LiveCache {
       ("requests", .number(counts.requests)), ("joined", .number(counts.joined)), ("missed", .number(counts.missed)),
       ("failed", .number(counts.failed)),
       ("cancelled", .number(counts.cancelled)), ("pending", .number(counts.pending)),
-      ("whatIf", .array(whatIf.reports.map(WhatIfText.json))),
+      ("whatIf", .array(whatIf.reports.map(WhatIfText.json))), ("recent", json(recent)),
     ]).line
   }
 
+  /// The last seconds.
+  private func json(_ counts: CacheStatistics.Snapshot) -> JSONText {
+    let levels = levels.map { level in
+      JSONText.object([("name", .text(level.name))] + Self.json(counts.levels[level.name] ?? CacheStatistics.Level()))
+    }
+    return .object([
+      ("seconds", .number(Int(RecentFigures.window.components.seconds))), ("levels", .array(levels)),
+      ("served", Self.json(counts.served.map { ($0.key, $0.value) })), ("requests", .number(counts.requests)),
+      ("joined", .number(counts.joined)), ("missed", .number(counts.missed)), ("failed", .number(counts.failed)),
+      ("cancelled", .number(counts.cancelled)),
+    ])
+  }
+
   private func json(_ level: Level, _ counts: CacheStatistics.Level) -> JSONText {
-    let (usage, latency) = (level.storage?.usage, counts.latency)
+    let usage = level.storage?.usage
+    return .object(
+      [("name", .text(level.name)), ("kind", .text(level.kind))] + Self.json(counts) + [
+        ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
+        ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
+        ("fault", Self.json(level.faults)),
+      ])
+  }
+
+  private static func json(_ counts: CacheStatistics.Level) -> [(String, JSONText?)] {
+    let latency = counts.latency
     func microseconds(_ share: Double) -> JSONText? {
       latency.percentile(share).map { .number(Int($0.clampedNanoseconds / 1_000)) }
     }
-    return .object([
-      ("name", .text(level.name)), ("kind", .text(level.kind)), ("lookups", .number(counts.lookups)),
-      ("hits", .number(counts.hits)), ("stale", .number(counts.stale)),
-      ("misses", Self.json(counts.misses.map { ($0.key.rawValue, $0.value) })),
+    return [
+      ("lookups", .number(counts.lookups)), ("hits", .number(counts.hits)), ("stale", .number(counts.stale)),
+      ("misses", json(counts.misses.map { ($0.key.rawValue, $0.value) })),
       ("sets", .number(counts.sets)), ("backFills", .number(counts.backFills)),
-      ("removals", Self.json(counts.removals.map { ($0.key.rawValue, $0.value) })),
+      ("removals", json(counts.removals.map { ($0.key.rawValue, $0.value) })),
       ("errors", .number(counts.errors)), ("writeErrors", .number(counts.writeErrors)),
       ("cancelled", .number(counts.cancelled)),
-      ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
-      ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
       (
         "latencyMicroseconds",
         latency.count == 0
@@ -48,8 +68,7 @@ extension LiveCache {
             ("max", .number(Int(latency.max.clampedNanoseconds / 1_000))),
           ])
       ),
-      ("fault", Self.json(level.faults)),
-    ])
+    ]
   }
 
   /// What went wrong on purpose; `nil` if nothing ever did.
@@ -109,6 +128,19 @@ extension LiveCache {
       Format.counted(counts.requests, "request", isGrouped: false)
       + "; served by \(served.isEmpty ? "nobody yet" : served)"
       + (counts.joined > 0 ? ", \(counts.joined) joined" : "")
-    return ([total] + lines + work).joined(separator: "\n")
+    return ([total] + lines + work + [recentSummary]).joined(separator: "\n")
+  }
+
+  private var recentSummary: String {
+    let counts = recent
+    let parts = levels.compactMap { level -> String? in
+      guard let count = counts.levels[level.name], count.answered > 0 else { return nil }
+      return "\(level.name) had \(count.hits) of \(Format.counted(count.answered, "key", isGrouped: false))"
+    }
+    return
+      ([
+        "last \(RecentFigures.window.components.seconds) s: "
+          + Format.counted(counts.requests, "request", isGrouped: false)
+      ] + parts).joined(separator: ", ")
   }
 }

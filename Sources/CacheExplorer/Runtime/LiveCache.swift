@@ -49,7 +49,8 @@ struct LiveCache: Sendable {
   let levels: [Level]
   /// Outer ones before what they hold.
   let operators: [Operator]
-  let statistics: CacheStatistics
+  /// What it counts, since the start and lately.
+  let figures: RecentFigures
   let clock: any CacheClock
   /// Since when everything is counted.
   let openedAt: CacheInstant
@@ -64,6 +65,11 @@ struct LiveCache: Sendable {
   var whatIf = HitRatioObserver(levels: [])
   /// How many events never came to ``whatIf`` and the statistics.
   var unseen: @Sendable () -> Int = { 0 }
+
+  var statistics: CacheStatistics { figures.statistics }
+
+  /// What was counted in the last seconds.
+  var recent: CacheStatistics.Snapshot { figures.sum(at: clock.now) }
 
   /// The clock, if its speed can be set.
   var pace: AdjustableClock? { clock as? AdjustableClock }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import CacheEngineModels
 import Synchronization
@@ -129,7 +130,7 @@ final class DemoLibrary: Sendable {
   private struct State {
     var observations: [ModelObservation] = []
     var told: [ModelKey: CacheInstant] = [:]
-    var random = SplitMix64(seed: 7)
+    var random = SeededGenerator(seed: 7)
     var steps = 0
   }
 

@@ -24,7 +24,7 @@ enum ColorDepth: String, CaseIterable, Sendable {
 }
 
 /// Which colours stand for what.
-enum Theme: String, CaseIterable, Sendable {
+enum Theme: String, CaseIterable, Sendable, Codable {
   /// The one that `t` chooses after this one.
   var next: Theme {
     let all = Self.allCases

@@ -21,7 +21,7 @@ protocol Screen: AnyObject {
 }
 
 /// What comes from the person or from the terminal.
-enum InputEvent: Equatable, Sendable {
+enum InputEvent: Equatable, Sendable, Codable {
   case key(Key)
   /// Text pasted in one go (bracketed paste), untrusted.
   case paste(String)
@@ -37,8 +37,8 @@ enum InputEvent: Equatable, Sendable {
   /// The process was continued: sizes may have changed and the screen must be drawn anew.
   case resumed
 
-  struct Mouse: Equatable, Sendable {
-    enum Kind: String, Sendable { case press, wheelUp, wheelDown }
+  struct Mouse: Equatable, Sendable, Codable {
+    enum Kind: String, Sendable, Codable { case press, wheelUp, wheelDown }
 
     var kind: Kind
     /// The cell, from the upper left corner.

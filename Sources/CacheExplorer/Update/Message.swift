@@ -2,7 +2,7 @@ import CacheEngine
 import CacheEngineHitRatio
 
 /// Everything that can happen to the screen's model.
-enum Message: Sendable {
+enum Message: Sendable, Codable {
   case input(InputEvent)
   /// Time passed: now by the cache's clock, and the time of day since 1970-01-01 00:00 UTC.
   case tick(CacheInstant, wall: Duration)
@@ -108,7 +108,7 @@ enum Effect: Sendable, Equatable {
 }
 
 /// What a model keeps of another configuration that is in force now.
-struct Replacement: Sendable {
+struct Replacement: Sendable, Codable {
   var title: String
   var levels: [LevelRow]
   var operators: [OperatorRow]

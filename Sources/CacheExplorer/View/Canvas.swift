@@ -1,11 +1,11 @@
 /// A width and a height in terminal cells.
-struct Size: Equatable, Sendable {
+struct Size: Equatable, Sendable, Codable {
   var width: Int
   var height: Int
 }
 
 /// A place on the screen; the upper left corner is (0, 0).
-struct Point: Equatable, Sendable {
+struct Point: Equatable, Sendable, Codable {
   var x: Int
   var y: Int
 }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import CacheEngineHitRatio
 
@@ -84,7 +85,7 @@ struct Workload: Sendable {
   private let pattern: Pattern
   private let keys: Int
   private let fixedKey: String?
-  private var generator: SplitMix64
+  private var generator: SeededGenerator
   private var position = 0
 
   /// - Throws: ``CommandFailure`` if there is no workload of that name; ``TraceProblem`` if its file cannot be read.
@@ -95,7 +96,7 @@ struct Workload: Sendable {
     keys = max(1, request.keys ?? description.keys)
     defaultRate = description.rate
     fixedKey = request.key
-    generator = SplitMix64(seed: request.seed ?? 1)
+    generator = SeededGenerator(seed: request.seed ?? 1)
     let skew = request.skew ?? Self.skew
     pattern =
       switch request.name {

@@ -27,7 +27,7 @@ import Testing
   }
 
   private func difference(seed: UInt64) async throws -> String? {
-    var lot = Lot(seed: seed)
+    var lot = SeededGenerator(seed: seed)
     var switches = Shape.Switches()
     let shape = Shape(depth: 5, switches: &switches, by: &lot)
     let plainWorld = PlainModel.World()
@@ -136,20 +136,5 @@ private enum PlainOutcome {
     case .answer(.miss(let reason)):
       return .miss(tellsAll || (face.isRequiring && reason == "refused") ? reason : "")
     }
-  }
-}
-
-/// SplitMix64.
-private struct Lot: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

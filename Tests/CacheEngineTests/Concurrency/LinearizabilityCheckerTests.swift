@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Testing
 
 /// The checker is asked about histories whose answer is known.

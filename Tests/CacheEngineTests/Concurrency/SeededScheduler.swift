@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Dispatch
 import Synchronization
 

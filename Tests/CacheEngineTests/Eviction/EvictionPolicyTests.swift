@@ -1,5 +1,6 @@
 import CacheEngine
 @testable import CacheEngineHitRatio
+import CacheEngineTesting
 import Testing
 @testable import CacheMemory
 

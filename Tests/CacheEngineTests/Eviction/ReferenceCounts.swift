@@ -1,3 +1,5 @@
+import CacheEngineTesting
+
 /// How often keys came lately, up to 15, halved after ten counts for each entry that there is room for.
 protocol ReferenceCounts {
   subscript(key: Int) -> Int { get }

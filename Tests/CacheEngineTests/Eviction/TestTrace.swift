@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 
 /// Requests that tests replay.

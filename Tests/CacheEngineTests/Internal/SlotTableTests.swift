@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 import Testing
 
 @Suite struct SlotTableTests {

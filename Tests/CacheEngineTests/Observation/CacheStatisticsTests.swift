@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Foundation
 import Testing
 
 @testable import CacheCore
@@ -111,6 +112,53 @@ struct CacheStatisticsTests {
     var sum = first
     sum += between
     #expect(sum == second)
+  }
+
+  @Test("Counts come out of JSON as they went in; those that nobody could have counted are refused")
+  func coding() throws {
+    let statistics = CacheStatistics()
+    for number in 0..<20 { Self.read(UInt64(number), into: statistics) }
+    for event in [
+      event(.operated(.queued(running: 3, waiting: 2)), "cap"), event(.operated(.circuit(.halfOpen)), "breaker"),
+      event(.removed(.memoryWarning, cost: 1), "memory"), event(.requestBegan(.set), nil), event(.flightBegan, "pool"),
+      event(.requestEnded(.get, .cancelled, .zero), nil), event(.miss(.refused, .zero), "memory"),
+      event(.failed(.get, "x", .seconds(3)), "disk"), event(.operated(.servedStale(deadline: nil)), "disk"),
+    ] { statistics.record(event) }
+    let counts = statistics.snapshot
+    let data = try JSONEncoder().encode(counts)
+    #expect(try JSONDecoder().decode(CacheStatistics.Snapshot.self, from: data) == counts)
+    #expect(String(decoding: try JSONEncoder().encode(CacheStatistics.Snapshot()), as: UTF8.self) == "{}")
+    let most = Int.max
+    for text in [
+      "{\"requests\":\(most)}", "{\"pending\":\(Int.min)}", "{\"served\":{\"memory\":\(most)}}",
+      "{\"levels\":{\"memory\":{\"misses\":{\"absent\":\(most)}}}}",
+      "{\"levels\":{\"memory\":{\"removals\":{\"vanished\":1}}}}",
+      "{\"operators\":{\"cap\":{\"running\":\(most)}}}",
+    ] {
+      #expect(throws: DecodingError.self, "\(text)") {
+        try JSONDecoder().decode(CacheStatistics.Snapshot.self, from: Data(text.utf8))
+      }
+    }
+  }
+
+  @Test("Counts that were made elsewhere, piece by piece, are the same when they are added")
+  func added() {
+    let (there, here) = (CacheStatistics(), CacheStatistics())
+    there.record(event(.operated(.queued(running: 9, waiting: 2)), "cap"))
+    var told = there.snapshot.withoutStates
+    for number in 0..<10 {
+      Self.read(UInt64(number), into: there)
+      there.record(event(.operated(.admitted(running: number, waiting: 1)), "cap"))
+      here.add(there.snapshot.since(told))
+      told = there.snapshot
+    }
+    var expected = there.snapshot
+    // That one waited was before this side came.
+    expected.operators["cap"]?.queued = 0
+    #expect(here.snapshot == expected)
+    there.forgetStates()
+    #expect(there.snapshot.operators["cap"]?.running == 0)
+    #expect(there.snapshot.operators["cap"]?.queued == 1)
   }
 
   private func event(_ kind: CacheEvent.Kind, _ level: String?) -> CacheEvent {

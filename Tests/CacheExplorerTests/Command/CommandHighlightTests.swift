@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Testing
 
 @testable import CacheExplorer
@@ -46,7 +47,7 @@ struct CommandHighlightTests {
 
   @Test("A line of any characters has a part for each of them")
   func anything() {
-    var generator = SplitMix64(seed: 5)
+    var generator = SeededGenerator(seed: 5)
     let letters = Array("get set --level \\ \" ' @ # \u{301} 日 \u{1b} 5% memory fault x")
     for _ in 0..<3_000 {
       let line = String(

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Testing
 
 @testable import CacheExplorer
@@ -52,7 +53,7 @@ struct CommandParserTests {
 
   @Test("No line makes the parser crash, and every fault lies in the line", arguments: 0..<20 as Range<UInt64>)
   func fuzz(seed: UInt64) {
-    var generator = SplitMix64(seed: seed)
+    var generator = SeededGenerator(seed: seed)
     let pieces =
       Verb.all.map(\.name) + Workload.names
       + [

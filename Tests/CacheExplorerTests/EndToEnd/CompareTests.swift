@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 import PseudoTerminal
 import Testing
@@ -43,7 +44,7 @@ import Testing
   enum Noise: CaseIterable {
     case normal, skewed, bimodal, coarse
 
-    func time(_ random: inout SplitMix64) -> Double {
+    func time(_ random: inout SeededGenerator) -> Double {
       func uniform() -> Double { Double.random(in: 0..<1, using: &random) }
       let bell = (0..<12).reduce(-6.0) { sum, _ in sum + uniform() }
       return switch self {
@@ -60,7 +61,7 @@ import Testing
     "of equal caches at most one comparison in twenty calls one better, whatever their times are like",
     arguments: Noise.allCases, [4, 5])
   func chance(noise: Noise, runs: Int) {
-    var random = SplitMix64(seed: 7)
+    var random = SeededGenerator(seed: 7)
     let measures = ["memory", "disk", "origin"].flatMap { level in
       [ComparedMeasure.Kind.median, .slowest].map { ComparedMeasure(kind: $0, level: level) }
     }

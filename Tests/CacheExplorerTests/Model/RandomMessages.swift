@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 
 @testable import CacheExplorer

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import Foundation
 import Testing

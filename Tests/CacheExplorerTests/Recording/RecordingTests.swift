@@ -64,10 +64,10 @@ import Testing
           source: "live", rows: [ModelSheet.Row(name: .init(type: "A", id: "1"), isStored: true, cost: 3)])),
     ]
     for message in all {
-      let line = message.recorded.line
+      let line = JSONText(recording: message).line
       #expect(!line.contains("\n"))
       let back = try Message(recorded: try JSONText(reading: Array(line.utf8)[...]))
-      #expect(back.recorded.line == line)
+      #expect(JSONText(recording: back).line == line)
       #expect("\(back)".count > 0)
     }
   }
@@ -112,9 +112,13 @@ import Testing
       failure("levels:\n  - memory: {}\n").hasPrefix("a.rec:1: error: this is not a recording of cache-explorer; "))
     #expect(failure("").contains("a.rec:1: error: this is not a recording"))
     #expect(failure("{\"version\":2,\"width\":80}\n").contains("this is not a recording"))
-    let newer = failure(text.replacing("\"version\":2", with: "\"version\":3"))
-    #expect(newer.contains("the recording has format 3") && newer.contains("reads up to 2"))
-    #expect(newer.contains("open it with the program that made it"))
+    let newer = failure(text.replacing("\"version\":3", with: "\"version\":4"))
+    #expect(newer.contains("the recording has format 4") && newer.contains("reads format 3"))
+    #expect(newer.contains("or with a newer one"))
+    let older = failure(text.replacing("\"version\":3", with: "\"version\":2"))
+    #expect(older.contains("the recording has format 2") && older.contains("or record the session again"))
+    let chain = text.replacing("\"chain\":[{\"level\":{\"_0\":0}}", with: "\"chain\":[{\"level\":{\"_0\":70}}")
+    #expect(chain != text && failure(chain).contains("the cache has parts that are not there"))
     var lines = text.split(separator: "\n").map(String.init)
     lines[5] = "what is this"
     #expect(failure(lines.joined(separator: "\n") + "\n").hasPrefix("a.rec:6: error: this is no line of a recording; "))
@@ -130,7 +134,7 @@ import Testing
     _ = try session.opened()
     var lines = try String(contentsOfFile: session.path, encoding: .utf8).split(separator: "\n").map(String.init)
     let place = try #require(lines.indices.first { $0 > 60 && lines[$0].contains("\"message\"") })
-    lines[place] = lines[place].replacing("\"message\":[\"", with: "\"message\":[\"un")
+    lines[place] = lines[place].replacing("\"message\":{\"", with: "\"message\":{\"un")
     var playback = Playback(try Recording(Array((lines.joined(separator: "\n") + "\n").utf8), file: "a.rec"))
     playback.go(to: .max)
     #expect(
@@ -327,31 +331,42 @@ import Testing
       counts.operators[name]?.running = 3
       counts.operators[name]?.waiting = 0
     }
-    let json = counts.recorded
-    let read = try JSONText(reading: Array(json.line.utf8)[...])
-    #expect(try CacheStatistics.Snapshot(recorded: read) == counts)
+    let read = try JSONText(reading: Array(JSONText(recording: counts).line.utf8)[...])
+    #expect(try read.recorded(CacheStatistics.Snapshot.self) == counts)
     counts.requests = 1 << 60
-    #expect(throws: RecordedFault.self) { try CacheStatistics.Snapshot(recorded: counts.recorded) }
-    let bucket = JSONText.fields(Duration.seconds(1), [10_000, 1])
-    #expect(throws: RecordedFault.self) { try LatencyHistogram(recorded: bucket) }
+    #expect(throws: RecordedFault.self) { try JSONText(recording: counts).recorded(CacheStatistics.Snapshot.self) }
   }
 
-  @Test("A recording of the first version counts its events, and none of its pictures is compared")
-  func firstVersion() throws {
-    let folder = try TemporaryFolder()
-    var session = try RecordedSession(in: folder, model: Scene(size: Size(width: 120, height: 40)).model)
-    let event = CacheEvent(time: Scene.start, request: RequestID(1), key: "a", kind: .requestBegan(.get))
-    session.send(.events([event], lost: 0))
-    session.show()
-    _ = try session.opened()
-    var text = try String(contentsOfFile: session.path, encoding: .utf8)
-    text = text.replacing("\"version\":2", with: "\"version\":1").replacing("],0,null]}", with: "],0]}")
-      .replacing("\"recent\":false,", with: "")
-    let old = try Recording(Array(text.utf8), file: "old.rec")
-    #expect(old.pictures.allSatisfy { $0.checksum == nil })
-    var playback = Playback(old)
-    playback.go(to: .max)
-    #expect(playback.failure == nil)
-    #expect(playback.model.live.requests.count.requests == 1)
+  @Test("Values come back from JSON as they were, whatever they are made of")
+  func coding() throws {
+    struct Everything: Codable, Equatable {
+      var whole = Int.min
+      var large = UInt64.max
+      var small: Int32 = -7
+      var broken: [Double] = [0.1, -3, .leastNonzeroMagnitude, 1e300, .infinity, -.infinity]
+      var short = Duration.nanoseconds(-5)
+      var fine = Duration(secondsComponent: 3, attosecondsComponent: 1)
+      var bytes: [UInt8] = [0, 15, 255]
+      var none: Int?
+      var list: [String?] = ["a", nil]
+      var keys: [InputEvent.Key] = [
+        .character("\u{301}"), .character("="), .character("\r\n"), .control("c"), .function(12), .pageUp,
+      ]
+      var nested: [String: [ChainPart]] = ["x": [.lanes(1, then: [.level(2)], otherwise: [])]]
+    }
+    let value = Everything()
+    let line = JSONText(recording: value).line
+    #expect(line.contains("\"bytes\":\"000fff\"") && line.contains("\"short\":-5") && !line.contains("none"))
+    #expect(try JSONText(reading: Array(line.utf8)[...]).recorded(Everything.self) == value)
+    for (text, fault) in [
+      ("{\"whole\":\"a\"}", "a whole number is missing"), ("{}", "“whole” is missing"), ("[]", "an object is missing"),
+      (line.replacing("000fff", with: "000ff"), "a value is not hexadecimal"),
+      (line.replacing("\"pageUp\"", with: "\"pageLeft\""), "there is no key “pageLeft”"),
+    ] {
+      let found = #expect(throws: RecordedFault.self) {
+        try JSONText(reading: Array(text.utf8)[...]).recorded(Everything.self)
+      }
+      #expect(found?.message == fault)
+    }
   }
 }

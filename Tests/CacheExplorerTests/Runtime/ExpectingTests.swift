@@ -15,7 +15,7 @@ struct ExpectingTests {
           origin: { latency: 0s, size: 100 B, seed: 1 }
     """
 
-  private let clock = ManualClock()
+  let clock = ManualClock()
 
   private func cache(_ yaml: String = Self.yaml) async throws -> LiveCache {
     let configuration = try ConfigurationReader.read(yaml, file: "c.yaml", folder: NSTemporaryDirectory())
@@ -144,5 +144,30 @@ struct ExpectingTests {
       failure?.description
         == "s:2:8: error: there is no level “memroy”; did you mean “memory”?\n  expect memroy.hit >= 1%\n         ^")
     _ = try ScriptRunner.parse("load b.yaml\nexpect other.hit >= 1%\n", file: "s", names: names)
+  }
+}
+
+extension ExpectingTests {
+  @Test("What is expected lately is compared with the last seconds alone")
+  func lately() async throws {
+    let configuration = try ConfigurationReader.read("levels: [{ memory: { count: 3 } }]", file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock)
+    for key in ["a", "b"] { _ = try await live.cache.get(key) }
+    try await live.cache.set(Data([1]), forKey: "a")
+    clock.advance(by: .seconds(10))
+    for _ in 0..<3 { _ = try await live.cache.get("a") }
+    #expect(try live.measure(Expectation("memory.hit == 60%")).holds)
+    #expect(try live.measure(Expectation("memory.hit == 100% lately")).holds)
+    #expect(try live.measure(Expectation("requests == 3 lately")).holds)
+    clock.advance(by: .seconds(5))
+    #expect(try live.measure(Expectation("requests == 3 lately")).holds)
+    clock.advance(by: .seconds(1))
+    let idle = try live.measure(Expectation("memory.hit >= 0% lately"))
+    #expect(!idle.holds && idle.sentence.contains("no traffic: memory has answered no look-up; the last 5 s"))
+    #expect(try live.measure(Expectation("memory.hits == 3")).holds)
+    let held = #expect(throws: CommandError.self) { try Expectation("memory.entries > 0 lately") }
+    #expect(held?.description.contains("leave out “lately”") == true)
+    #expect(try Expectation("p99 < 5ms lately").text == "p99 < 5ms lately")
+    try await live.close()
   }
 }

@@ -81,6 +81,114 @@ import Testing
       let report = try live.measure(Expectation(text))
       #expect(report.holds, "\(report.sentence)")
     }
+    // The first second is out of the window by now.
+    let recent = live.recent
+    #expect(recent.requests == (seconds - 1) * perSecond)
+    Self.compare(recent, with: shown, at: shown.now)
+    let lately = try #require(json["recent"] as? [String: Any])
+    #expect(lately["requests"] as? Int == recent.requests)
+    #expect(lately["served"] as? [String: Int] == recent.served)
+    let level = try #require((lately["levels"] as? [[String: Any]])?.first)
+    #expect(level["hits"] as? Int == recent.levels["memory"]?.hits)
+    #expect(live.summary.hasSuffix("of \(try #require(recent.levels["origin"]).answered) keys"))
+    #expect(live.summary.contains("\nlast 5 s: \(recent.requests) requests, memory had "))
+    for text in ["requests == \(recent.requests) lately", "memory.hits == \(level["hits"] ?? 0) lately"] {
+      let report = try live.measure(Expectation(text))
+      #expect(report.holds, "\(report.sentence)")
+      #expect(report.sentence.hasSuffix("; the last 5 s)") && report.window == .seconds(5))
+    }
+    try await live.close()
+  }
+
+  /// What is counted of the last seconds, and what the screen has of them.
+  private static func compare(_ recent: CacheStatistics.Snapshot, with shown: Picture, at now: CacheInstant) {
+    var whole = recent
+    (whole.levels, whole.operators) = ([:], [:])
+    #expect(shown.requests.recent(at: now) == whole)
+    for (level, traffic) in zip(shown.levels, shown.traffic) {
+      #expect(traffic.recent(at: now) == recent.levels[level.name] ?? .init())
+    }
+  }
+
+  @Test("Whatever happens, every place that shows a count shows the same one", arguments: 1...4)
+  func oneFold(seed: Int) async throws {
+    let configuration = try ConfigurationReader.read(
+      """
+      levels:
+        - memory: { count: 40 }
+        - pooled: { capped: { limit: 3, level: { origin: { latency: 0s, size: 10 B } } } }
+      """, file: "c.yaml", folder: "/")
+    let buffer = EventBuffer(capacity: 18)
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock, observers: [buffer])
+    let explorer = Explorer(
+      screen: RecordingScreen(size: Size(width: 120, height: 40)), opened: OpenedCache(live: live), buffer: buffer,
+      model: Model(configuration, title: "c", now: clock.now))
+    explorer.prepare()
+    var messages = RandomMessages(
+      seed: UInt64(seed), levels: explorer.model.live.levels, operators: explorer.model.live.operators)
+    var generator = SeededGenerator(seed: UInt64(seed))
+    // What came over the wire, and what a recording has.
+    let (attached, played) = (RecentFigures(), RecentFigures())
+    var (told, counted) = (CacheStatistics.Snapshot(), [String: Int]())
+    for step in 0..<600 {
+      var event = messages.event()
+      event.time = clock.now
+      switch event.kind {
+      case .operated(.queued), .operated(.admitted), .operated(.released):
+        event.kind = .operated(.queued(running: step % 4, waiting: step % 3))
+      default: break
+      }
+      for observer in [live.figures, live.statistics, buffer] as [any CacheObserver] { observer.record(event) }
+      counted[event.level.map { "\($0) \(event.kind.description)" } ?? event.kind.description, default: 0] += 1
+      guard step % 20 == 0 else { continue }
+      let counts = live.statistics.snapshot
+      let new = counts.since(told)
+      told = counts
+      attached.pass(clock.now)
+      attached.statistics.add(try JSONDecoder().decode(CacheStatistics.Snapshot.self, from: JSONEncoder().encode(new)))
+      played.pass(clock.now)
+      played.statistics.add(
+        try JSONText(reading: Array(JSONText(recording: new).line.utf8)[...]).recorded(CacheStatistics.Snapshot.self))
+      let batch = buffer.drain()
+      explorer.show([.tick(clock.now, wall: .zero), .events(batch.events, lost: batch.lost)])
+      clock.advance(by: .milliseconds(Int.random(in: 0...900, using: &generator)))
+    }
+    explorer.show([.events(buffer.drain().events, lost: 0), .tick(clock.now, wall: .zero)])
+    let engine = live.statistics.snapshot
+    attached.statistics.add(engine.since(told))
+    played.statistics.add(engine.since(told))
+    // Levels of which only what nobody counts was told are left out of what came in between.
+    let all = engine.since(CacheStatistics.Snapshot())
+    #expect(attached.statistics.snapshot == all && played.statistics.snapshot == all)
+    #expect(attached.sum(at: clock.now) == live.recent && played.sum(at: clock.now) == live.recent)
+    let shown = explorer.model.live
+    Self.compare(live.recent, with: shown, at: shown.now)
+    var whole = engine
+    (whole.levels, whole.operators) = ([:], [:])
+    #expect(shown.requests.count == whole)
+    for (level, traffic) in zip(shown.levels, shown.traffic) {
+      let count = try #require(engine.levels[level.name])
+      #expect(traffic.count == count)
+      // Beside all folds, by hand.
+      #expect(count.lookups == counted["\(level.name) ask"] && count.hits == counted["\(level.name) hit"])
+      #expect(count.missed + count.refused == counted["\(level.name) miss"])
+      #expect(count.removals[.evicted] == counted["\(level.name) evicted"])
+      for text in [
+        "lookups == \(count.lookups)", "hits == \(count.hits)", "evictions == \(count.removals[.evicted] ?? 0)",
+      ] {
+        #expect(try live.measure(Expectation("\(level.name).\(text)")).holds, "\(text)")
+      }
+    }
+    for (operation, row) in zip(shown.operations, shown.operators) {
+      #expect(operation == engine.operators[row.name] ?? OperatorTraffic())
+    }
+    let json = try #require(JSONSerialization.jsonObject(with: Data(live.statisticsJSON.utf8)) as? [String: Any])
+    #expect(json["requests"] as? Int == engine.requests && json["cancelled"] as? Int == engine.cancelled)
+    #expect((json["recent"] as? [String: Any])?["requests"] as? Int == live.recent.requests)
+    for level in try #require(json["levels"] as? [[String: Any]]) {
+      let count = try #require(engine.levels[level["name"] as? String ?? ""])
+      #expect(level["lookups"] as? Int == count.lookups && level["backFills"] as? Int == count.backFills)
+    }
     try await live.close()
   }
 

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import CacheEngine
 import CacheEngineHitRatio
 import Testing
@@ -35,7 +36,7 @@ struct WorkloadTests {
   @Test("The ranks of a Zipf distribution are drawn as often as they should be", arguments: [0.5, 0.99, 1.3])
   func zipf(skew: Double) {
     let zipf = Zipf(count: 100, skew: skew)
-    var generator = SplitMix64(seed: 11)
+    var generator = SeededGenerator(seed: 11)
     let draws = 200_000
     var counts = [Int](repeating: 0, count: 100)
     for _ in 0..<draws { counts[zipf.rank(using: &generator)] += 1 }
@@ -100,7 +101,7 @@ struct WorkloadTests {
 
   @Test("The random numbers are those of the paper")
   func numbers() {
-    var generator = SplitMix64(seed: 1_234_567)
+    var generator = SeededGenerator(seed: 1_234_567)
     #expect(
       (0..<3).map { _ in generator.next() } == [
         6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,

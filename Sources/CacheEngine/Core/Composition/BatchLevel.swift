@@ -118,8 +118,6 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Removes everything from the level inside.
-  ///
-  /// - Throws: The error of the level inside.
   public func clear() async throws { try await base.clear() }
 
   /// Hands the warning to the level inside.

@@ -44,9 +44,6 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once; this takes no place.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 
   /// How many callers read, and how many wait for a place.

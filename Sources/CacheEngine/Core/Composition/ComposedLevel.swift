@@ -65,9 +65,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// Returns the upper level's value, if that can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { upper.peek(key) }
 
@@ -311,12 +308,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// Stores a value in both levels on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: As ``set(_:forKey:)``.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await gate.write(key) { began in
@@ -325,9 +316,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// Removes the value for a key from both levels.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: As ``set(_:forKey:)``.
   @inlinable
   public func remove(_ key: Key) async throws {
     try await gate.write(key) {
@@ -340,8 +328,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// Removes everything from both levels.
-  ///
-  /// - Throws: As ``set(_:forKey:)``.
   public func clear() async throws {
     try await sweep(.everything) {
       try await lower.clear()

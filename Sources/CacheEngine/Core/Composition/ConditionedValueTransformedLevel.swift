@@ -31,27 +31,14 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key, with its value transformed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await turned(base.lookup(key), key) }
 
   /// Returns the entry for a key even if it has expired, with its value transformed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await turned(base.lookupIncludingExpired(key), key)
   }
 
   /// Stores a value, turned back.
-  ///
-  /// - Parameters:
-  ///   - value: The value to turn back and store.
-  ///   - key: The key to store it under.
-  /// - Throws: As ``get(_:)``.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await base.set(try await transformer.inverseConditionalTransform(key: key, value: value), forKey: key)
   }
@@ -69,14 +56,9 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
   }
 
   /// Removes the value for a key.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the level inside.
   public func remove(_ key: Key) async throws { try await base.remove(key) }
 
   /// Removes everything from the level inside.
-  ///
-  /// - Throws: The error of the level inside.
   public func clear() async throws { try await base.clear() }
 
   /// Hands the warning to the level inside.

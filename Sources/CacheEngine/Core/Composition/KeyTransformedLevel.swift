@@ -36,20 +36,12 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   public func get(_ key: Key) async throws -> Value? { try await base.get(try await transformer.transform(key)) }
 
   /// Returns the entry for the transformed key.
-  ///
-  /// - Parameter key: The key to transform and look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(try await transformer.transform(key))
   }
 
   /// Returns the entry for the transformed key even if it has expired.
-  ///
-  /// - Parameter key: The key to transform and look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(try await transformer.transform(key))
@@ -86,8 +78,6 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   public func remove(_ key: Key) async throws { try await base.remove(try await transformer.transform(key)) }
 
   /// Removes everything from the level inside.
-  ///
-  /// - Throws: The error of the level inside.
   public func clear() async throws { try await base.clear() }
 
   /// Hands the warning to the level inside.

@@ -51,17 +51,10 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Returns the value of the level below, if that can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 
   /// Returns the answer of the level below, read once for everyone who asks at the same time.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await reads.answer(for: key) { [base] in SharedAnswer(try await base.lookup(key)) }.lookup
@@ -119,41 +112,23 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Returns what the level below gives for a key, expired entries included; this is not pooled.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: The error of the level below.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key)
   }
 
   /// Stores a value in the level below.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: The error of the level below.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value in the level below on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: The error of the level below.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
   /// Removes the value for a key from the level below.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the level below.
   @inlinable
   public func remove(_ key: Key) async throws {
     try await write(key) { try await base.remove(key) }
@@ -203,14 +178,6 @@ extension PooledLevel: SharingLevel {
 
 extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
   /// Stores a value in the level below if a condition holds.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  ///   - condition: What must hold of the key.
-  /// - Returns: Whether the value was stored.
-  /// - Throws: The error of the level below.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -220,10 +187,6 @@ extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
 
 extension PooledLevel: TaggedLevel where Base: TaggedLevel {
   /// Removes every entry that was stored with a tag from the level below.
-  ///
-  /// - Parameter tag: The tag.
-  /// - Returns: How many entries were removed.
-  /// - Throws: The error of the level below.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
     defer {
@@ -236,10 +199,6 @@ extension PooledLevel: TaggedLevel where Base: TaggedLevel {
 
 extension PooledLevel: SelectiveRemoval where Base: SelectiveRemoval {
   /// Removes the entries whose keys meet a condition from the level below.
-  ///
-  /// - Parameter condition: Whether the entry of a key goes.
-  /// - Returns: How many entries were removed.
-  /// - Throws: The error of the level below.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     defer { detachAll() }

@@ -39,10 +39,6 @@ where First.Key == Second.Key, First.Value == Second.Value {
   }
 
   /// Returns the selected lane's entry for a key.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     switch selector(key) {
@@ -52,9 +48,6 @@ where First.Key == Second.Key, First.Value == Second.Value {
   }
 
   /// Returns the value that the selected lane has at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? {
     switch selector(key) {
@@ -64,10 +57,6 @@ where First.Key == Second.Key, First.Value == Second.Value {
   }
 
   /// Returns the selected lane's entry for a key even if it has expired.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     switch selector(key) {
@@ -77,23 +66,12 @@ where First.Key == Second.Key, First.Value == Second.Value {
   }
 
   /// Stores a value in the selected lane.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value in the selected lane, on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     switch selector(key) {

@@ -34,31 +34,18 @@ where Transformer.Input == Base.Value {
   }
 
   /// Returns the entry for a key, with its value transformed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(key).transformed(by: transformer)
   }
 
   /// Returns the entry for a key even if it has expired, with its value transformed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key).transformed(by: transformer)
   }
 
   /// Stores a value, turned back.
-  ///
-  /// - Parameters:
-  ///   - value: The value to turn back and store.
-  ///   - key: The key to store it under.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await base.set(try await transformer.inverseTransform(value), forKey: key)
@@ -77,15 +64,10 @@ where Transformer.Input == Base.Value {
   }
 
   /// Removes the value for a key.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func remove(_ key: Key) async throws { try await base.remove(key) }
 
   /// Removes everything from the level inside.
-  ///
-  /// - Throws: The error of the level inside.
   public func clear() async throws { try await base.clear() }
 
   /// Hands the warning to the level inside.
@@ -148,20 +130,12 @@ where Transformer.Input == Base.Value {
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry fetched for a key, with its value transformed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookup(key).transformed(by: transformer)
   }
 
   /// Returns the entry for a key even if it has expired, if the fetcher inside keeps such, with its value transformed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: As ``get(_:)``.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key).transformed(by: transformer)

@@ -31,18 +31,10 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   }
 
   /// Returns the value held for a key, if it is young enough.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key, if it is young enough.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     let answer = try await base.lookup(key)
@@ -52,10 +44,6 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   }
 
   /// Returns the entry for a key, marked stale if it is too old.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     let answer = try await base.lookupIncludingExpired(key)

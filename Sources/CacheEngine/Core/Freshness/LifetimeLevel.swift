@@ -29,56 +29,30 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   }
 
   /// Asks the level inside.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func get(_ key: Key) async throws -> Value? { try await base.get(key) }
 
   /// Asks the level inside.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await base.lookup(key) }
 
   /// Asks the level inside.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or the reason for the miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key)
   }
 
   /// Asks the level inside.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 
   /// Stores a value for as long as this level says.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value on terms of its own, with this level's lifetime where they name none.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await base.store(value, forKey: key, terms: timed(terms))

@@ -84,9 +84,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   /// Returns the upper level's value, if that can answer at once and is not read anew ahead of time.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { policy.ahead == nil ? base.peek(key) : nil }
 

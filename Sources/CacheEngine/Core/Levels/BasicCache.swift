@@ -66,10 +66,6 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     if let value = peekClosure(key) { return value }
@@ -77,49 +73,24 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   }
 
   /// Returns the entry for a key, or the reason for the miss.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or why there is none.
-  /// - Throws: The error of the level inside.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
 
   /// Returns the entry for a key even if it has expired, as long as the level inside keeps it.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or why there is none.
-  /// - Throws: The error of the level inside.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
 
   /// Returns the value if the level can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { peekClosure(key) }
 
   /// Stores a value under a key.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: The error of the level inside.
   public func set(_ value: Value, forKey key: Key) async throws { try await storeClosure(value, key, StoreTerms()) }
 
   /// Stores a value under a key on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: The error of the level inside.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await storeClosure(value, key, terms)
   }
 
   /// Removes the value for a key.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the level inside.
   public func remove(_ key: Key) async throws { try await removeClosure(key) }
 
   /// Removes everything.

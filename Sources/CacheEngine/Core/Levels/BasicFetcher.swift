@@ -56,9 +56,6 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
 
   /// Returns the value if the fetcher inside can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   public func peek(_ key: Key) -> Value? { peekClosure(key) }
 
   /// Hands the warning to the fetcher inside.

@@ -44,6 +44,14 @@ public struct CacheInstant: InstantProtocol, Sendable, CustomStringConvertible {
   public var description: String { "\(nanoseconds) ns" }
 }
 
+extension CacheInstant: Codable {
+  /// Reads the nanoseconds.
+  public init(from decoder: any Decoder) throws { self.init(nanoseconds: try Int64(from: decoder)) }
+
+  /// Writes the nanoseconds.
+  public func encode(to encoder: any Encoder) throws { try nanoseconds.encode(to: encoder) }
+}
+
 extension Duration {
   /// The duration in nanoseconds, held at the ends of `Int64` (292 years) instead of overflowing.
   @inlinable

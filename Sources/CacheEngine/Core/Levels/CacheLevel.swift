@@ -258,7 +258,7 @@ public protocol ExpiringLevel: Sendable {
 }
 
 /// How full a level is.
-public struct LevelUsage: Sendable, Equatable {
+public struct LevelUsage: Sendable, Equatable, Codable {
   /// How many entries there are.
   public var count: Int
   /// What they weigh together: bytes, unless the level was given another cost function.
@@ -310,3 +310,5 @@ public struct EntrySummary<Key: Hashable & Sendable>: Sendable {
     self.deadline = deadline
   }
 }
+
+extension EntrySummary: Codable where Key: Codable {}

@@ -146,6 +146,14 @@ public struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible
   public var description: String { "#\(number)" }
 }
 
+extension RequestID: Codable {
+  /// Reads the number.
+  public init(from decoder: any Decoder) throws { self.init(try UInt64(from: decoder)) }
+
+  /// Writes the number.
+  public func encode(to encoder: any Encoder) throws { try number.encode(to: encoder) }
+}
+
 @usableFromInline
 enum RequestContext {
   @TaskLocal static var current: RequestID?

@@ -31,8 +31,6 @@ public struct CacheLogger: CacheObserver {
   public init(_ logger: Logger) { self.logger = logger }
 
   /// Logs an event, if it is worth a line.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     guard let severity = event.severity else { return }
     if let output = Self.output {

@@ -11,8 +11,6 @@ public struct CacheObservers: CacheObserver {
   public var attention: ObservationSwitch? { observers.count == 1 ? observers[0].attention : nil }
 
   /// Hands an event to every observer.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     for observer in observers { observer.record(event) }
   }

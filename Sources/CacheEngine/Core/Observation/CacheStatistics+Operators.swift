@@ -1,6 +1,6 @@
 extension CacheStatistics {
   /// What one operator did.
-  public struct Operator: Sendable, Equatable {
+  public struct Operator: Sendable, Equatable, Codable {
     /// How many loads a pool began.
     public var loads = 0
     /// How many callers joined one of them.
@@ -37,17 +37,32 @@ extension CacheStatistics {
     /// Creates counts that are zero.
     public init() {}
 
-    /// What adds up.
-    package static var sums: [WritableKeyPath<Self, Int>] {
+    private static var sums: CountTable<Self> {
       [
-        \.loads, \.joined, \.refused, \.running, \.waiting, \.queued, \.refreshing, \.refreshes, \.failedRefreshes,
-        \.retries, \.timesOpened, \.timeouts, \.fallbacks, \.rememberedMisses,
+        ("loads", \.loads), ("joined", \.joined), ("refused", \.refused), ("running", \.running),
+        ("waiting", \.waiting), ("queued", \.queued), ("refreshing", \.refreshing), ("refreshes", \.refreshes),
+        ("failedRefreshes", \.failedRefreshes), ("retries", \.retries), ("timesOpened", \.timesOpened),
+        ("timeouts", \.timeouts), ("fallbacks", \.fallbacks), ("rememberedMisses", \.rememberedMisses),
       ]
+    }
+
+    /// Reads counts; those that are not there are zero.
+    public init(from decoder: any Decoder) throws {
+      let fields = try decoder.read(&self, by: Self.sums)
+      circuit = try fields.decodeIfPresent(CircuitPhase.self, forKey: CountName("circuit"))
+      circuitSince = try fields.decodeIfPresent(CacheInstant.self, forKey: CountName("circuitSince"))
+    }
+
+    /// Writes the counts that are not zero.
+    public func encode(to encoder: any Encoder) throws {
+      var fields = try encoder.write(self, by: Self.sums)
+      try fields.encodeIfPresent(circuit, forKey: CountName("circuit"))
+      try fields.encodeIfPresent(circuitSince, forKey: CountName("circuitSince"))
     }
 
     /// Adds other counts; what they tell of a circuit is the newer.
     public static func += (left: inout Self, right: Self) {
-      for sum in sums { left[keyPath: sum] &+= right[keyPath: sum] }
+      for (_, sum) in sums { left[keyPath: sum] &+= right[keyPath: sum] }
       guard let circuit = right.circuit else { return }
       (left.circuit, left.circuitSince) = (circuit, right.circuitSince)
     }
@@ -59,7 +74,7 @@ extension CacheStatistics {
     /// - Returns: The differences.
     public func since(_ earlier: Self) -> Self {
       var new = self
-      for sum in Self.sums { new[keyPath: sum] &-= earlier[keyPath: sum] }
+      for (_, sum) in Self.sums { new[keyPath: sum] &-= earlier[keyPath: sum] }
       if (circuit, circuitSince) == (earlier.circuit, earlier.circuitSince) {
         (new.circuit, new.circuitSince) = (nil, nil)
       }

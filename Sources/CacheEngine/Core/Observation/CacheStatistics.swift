@@ -163,13 +163,17 @@ public final class CacheStatistics: CacheObserver {
   }
 
   /// Takes note of an event.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     guard !event.kind.isLastWord else { return told.withLock { $0.fold(event) } }
     let hasJoined = follow(event)
     stripes[ThreadStripe.current].counts.withLock { $0.fold(event, hasJoined: hasJoined) }
   }
+
+  /// Adds what was counted elsewhere: by another process, or before.
+  package func add(_ counts: Snapshot) { stripes[0].counts.withLock { $0 += counts } }
+
+  /// Forgets how caps and breakers stand, for who stops listening and will not hear how that changes.
+  package func forgetStates() { told.withLock { $0 = $0.withoutStates } }
 
   /// Notes who joins; says whether a read that ends had joined.
   private func follow(_ event: CacheEvent) -> Bool {

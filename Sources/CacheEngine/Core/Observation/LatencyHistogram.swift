@@ -1,8 +1,8 @@
 /// How long things took: counts in buckets that grow with the duration.
 ///
-/// Every power of two of nanoseconds is divided into 16 buckets, so that a percentile is exact to 6.25 % of itself from
-/// 1 ns to 18 minutes; what takes longer counts in the last bucket. Recording costs a few nanoseconds and the size
-/// is fixed from the first duration on.
+/// Every power of two of nanoseconds is divided into 16 buckets. A percentile is therefore never too low, and too high by
+/// less than 1/16 (6.25 %) of itself, from 1 ns to 18 minutes; what takes longer counts in the last bucket. ``count``,
+/// ``sum`` and ``max`` are exact. Recording costs a few nanoseconds and the size is fixed from the first duration on.
 ///
 /// After G. Tene, HdrHistogram (http://hdrhistogram.org), with one fixed precision.
 public struct LatencyHistogram: Sendable, Equatable {
@@ -15,6 +15,9 @@ public struct LatencyHistogram: Sendable, Equatable {
   public private(set) var count: UInt64 = 0
   /// The longest duration recorded.
   public private(set) var max: Duration = .zero
+  private var totalNanoseconds: Int64 = 0
+  /// All durations together, held at 292 years instead of overflowing.
+  public var sum: Duration { .nanoseconds(totalNanoseconds) }
 
   /// Creates an empty histogram.
   public init() {}
@@ -27,7 +30,8 @@ public struct LatencyHistogram: Sendable, Equatable {
     if counts.isEmpty { counts = Array(repeating: 0, count: Self.bucketCount) }
     counts[Self.bucket(of: nanoseconds)] &+= 1
     count &+= 1
-    if duration > max { max = duration }
+    totalNanoseconds = Self.sum(totalNanoseconds, Int64(nanoseconds))
+    if duration > max { max = .nanoseconds(Int64(nanoseconds)) }
   }
 
   /// The duration that a share of all recorded ones does not exceed.
@@ -46,17 +50,28 @@ public struct LatencyHistogram: Sendable, Equatable {
     return max
   }
 
-  /// How many durations fall between two, by whole buckets.
+  /// How many durations were at most so long, for each of several bounds: the cumulative buckets of a Prometheus histogram.
   ///
-  /// - Parameters:
-  ///   - lower: The shortest duration to count.
-  ///   - upper: The duration before which to stop.
-  /// - Returns: The number of durations in the buckets that begin in the range.
-  public func count(from lower: Duration, to upper: Duration) -> UInt64 {
-    let first = Self.bucket(of: UInt64(Swift.max(0, lower.clampedNanoseconds)))
-    let last = Self.bucket(of: UInt64(Swift.max(0, upper.clampedNanoseconds)))
-    guard first < last, !counts.isEmpty else { return 0 }
-    return counts[first..<last].reduce(0, &+)
+  /// ```swift
+  /// let bounds: [Duration] = [.milliseconds(1), .milliseconds(10), .milliseconds(100)]
+  /// for (bound, count) in zip(bounds, histogram.counts(upTo: bounds)) { print("le=\(bound)", count) }
+  /// ```
+  ///
+  /// Every bound is rounded up to the end of its bucket, so durations count that exceed it by less than 1/16 of it.
+  ///
+  /// - Parameter bounds: Durations, in any order.
+  /// - Returns: As many counts, in the same order; greater bounds never have smaller counts.
+  public func counts(upTo bounds: [Duration]) -> [UInt64] {
+    var sums: [UInt64] = []
+    var sum: UInt64 = 0
+    for count in counts {
+      sum &+= count
+      sums.append(sum)
+    }
+    return bounds.map { bound in
+      guard bound >= .zero, !sums.isEmpty else { return 0 }
+      return bound >= max ? count : sums[Self.bucket(of: UInt64(bound.clampedNanoseconds))]
+    }
   }
 
   /// Adds what another histogram recorded.
@@ -68,6 +83,7 @@ public struct LatencyHistogram: Sendable, Equatable {
       for bucket in right.counts.indices { left.counts[bucket] &+= right.counts[bucket] }
     }
     left.count &+= right.count
+    left.totalNanoseconds = sum(left.totalNanoseconds, right.totalNanoseconds)
     left.max = Swift.max(left.max, right.max)
   }
 
@@ -83,6 +99,7 @@ public struct LatencyHistogram: Sendable, Equatable {
     guard count > earlier.count else { return new }
     new.counts = zip(counts, earlier.counts).map { $0 > $1 ? $0 - $1 : 0 }
     new.count = new.counts.reduce(0, &+)
+    new.totalNanoseconds = totalNanoseconds - Swift.min(earlier.totalNanoseconds, totalNanoseconds)
     guard max == earlier.max, let longest = new.counts.lastIndex(where: { $0 > 0 }) else {
       new.max = max
       return new
@@ -91,25 +108,19 @@ public struct LatencyHistogram: Sendable, Equatable {
     return new
   }
 
-  /// The buckets in which there is something: their numbers, the middle of their durations, and how many.
-  package var buckets: [(number: Int, middle: Duration, count: UInt64)] {
+  /// The buckets in which there is something: the middle of their durations, and how many.
+  package var buckets: [(middle: Duration, count: UInt64)] {
     counts.enumerated().compactMap { number, count in
       guard count > 0 else { return nil }
       let end = Self.upperEnd(of: number)
       let first = number == 0 ? 0 : Self.upperEnd(of: number - 1) + 1
-      return (number, .nanoseconds(Int64(first + (end - first) / 2)), count)
+      return (.nanoseconds(Int64(first + (end - first) / 2)), count)
     }
   }
 
-  /// The histogram with these ``buckets``; `nil` if there are none with such numbers.
-  package init?(buckets: [(number: Int, count: UInt64)], max: Duration) {
-    for (number, added) in buckets {
-      guard (0..<Self.bucketCount).contains(number) else { return nil }
-      if counts.isEmpty { counts = Array(repeating: 0, count: Self.bucketCount) }
-      counts[number] &+= added
-      count &+= added
-    }
-    self.max = max
+  private static func sum(_ first: Int64, _ second: Int64) -> Int64 {
+    let (sum, overflow) = first.addingReportingOverflow(second)
+    return overflow ? .max : sum
   }
 
   private static func bucket(of nanoseconds: UInt64) -> Int {
@@ -127,5 +138,38 @@ public struct LatencyHistogram: Sendable, Equatable {
     let sub = UInt64(bucket & (subCount - 1))
     let width = UInt64(1) << (exponent - subBits)
     return (UInt64(1) << exponent) + (sub + 1) * width - 1
+  }
+}
+
+/// Only the buckets in use: their numbers and counts in turns; times in nanoseconds.
+extension LatencyHistogram: Codable {
+  private enum CodingKeys: CodingKey { case max, sum, buckets }
+
+  /// Reads a histogram as ``encode(to:)`` writes it.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    max = .nanoseconds(try fields.decode(Int64.self, forKey: .max))
+    totalNanoseconds = Swift.max(0, try fields.decode(Int64.self, forKey: .sum))
+    let numbers = try fields.decode([Int].self, forKey: .buckets)
+    counts = Array(repeating: 0, count: Self.bucketCount)
+    for place in stride(from: 0, to: numbers.count - 1, by: 2) {
+      let (bucket, added) = (numbers[place], numbers[place + 1])
+      guard counts.indices.contains(bucket), (1...CountName.most).contains(added) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .buckets, in: fields, debugDescription: "there is no bucket \(bucket) with \(added)")
+      }
+      counts[bucket] &+= UInt64(added)
+      count &+= UInt64(added)
+    }
+    if count == 0 { self = LatencyHistogram() }
+  }
+
+  /// Writes the longest duration, the sum of all, and the buckets in use.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(max.clampedNanoseconds, forKey: .max)
+    try fields.encode(totalNanoseconds, forKey: .sum)
+    try fields.encode(
+      counts.enumerated().flatMap { $1 > 0 ? [$0, Int(clamping: $1)] : [] }, forKey: .buckets)
   }
 }

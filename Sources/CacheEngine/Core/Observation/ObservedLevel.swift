@@ -22,10 +22,6 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: The error of the level observed.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     guard recorder.isSilent else { return try await told(key).entry?.value }
@@ -33,17 +29,10 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Returns the value of the level observed, if that can answer at once and nobody listens.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { recorder.isSilent ? base.peek(key) : nil }
 
   /// Returns the entry for a key with this level's name, or the reason for the miss.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or why there is none.
-  /// - Throws: The error of the level observed.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     guard recorder.isSilent else { return try await told(key) }
@@ -69,10 +58,6 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// This is told to nobody: the look-up was answered before, by a miss, and only who asked knows whether the stale entry
   /// is served.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or why there is none.
-  /// - Throws: The error of the level observed.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     named(try await base.lookupIncludingExpired(key))
   }
@@ -88,23 +73,12 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Stores a value under a key.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: The error of the level observed.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value under a key on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: The error of the level observed.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     guard isTold else { return try await base.store(value, forKey: key, terms: terms) }
@@ -119,9 +93,6 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   }
 
   /// Removes the value for a key.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the level observed.
   @inlinable
   public func remove(_ key: Key) async throws {
     guard isTold else { return try await base.remove(key) }

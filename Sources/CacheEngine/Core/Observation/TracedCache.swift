@@ -23,10 +23,6 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   public var name: String { base.name }
 
   /// Returns the value held for a key, or `nil` if there is none.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: The error of the cache inside.
   @inlinable
   public func get(_ key: Key) async throws -> Value? {
     guard recorder.isSilent else { return try await told(key).entry?.value }
@@ -34,17 +30,10 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   }
 
   /// Returns the value of the cache inside, if that can answer at once and nobody listens.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { recorder.isSilent ? base.peek(key) : nil }
 
   /// Returns the entry for a key, or the reason for the miss.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or why there is none.
-  /// - Throws: The error of the cache inside.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     guard recorder.isSilent else { return try await told(key) }
@@ -57,33 +46,18 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   }
 
   /// Returns the entry for a key even if it has expired, or the reason for the miss.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The entry, fresh or stale, or why there is none.
-  /// - Throws: The error of the cache inside.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     guard !recorder.isSilent else { return try await base.lookupIncludingExpired(key) }
     return try await tracedRead(key) { try await base.lookupIncludingExpired(key) }
   }
 
   /// Stores a value under a key.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: The error of the cache inside.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
 
   /// Stores a value under a key on terms of its own.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: The error of the cache inside.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     guard !recorder.isSilent else { return try await base.store(value, forKey: key, terms: terms) }
@@ -95,9 +69,6 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   }
 
   /// Removes the value for a key.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: The error of the cache inside.
   @inlinable
   public func remove(_ key: Key) async throws {
     guard !recorder.isSilent else { return try await base.remove(key) }

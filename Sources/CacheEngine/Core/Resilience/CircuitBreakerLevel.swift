@@ -58,9 +58,6 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once and the circuit is closed.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
   public func peek(_ key: Key) -> Value? {
     guard let value = base.peek(key), state.withLock({ $0.answersAtOnce() }) else { return nil }
     return value
@@ -77,20 +74,11 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Stores a value in the level inside on terms of its own, if the circuit lets the call through.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: As ``set(_:forKey:)``.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await guarded(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
   /// Removes the value for a key from the level inside, if the circuit lets the call through.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: As ``set(_:forKey:)``.
   public func remove(_ key: Key) async throws { try await guarded(key) { try await base.remove(key) } }
 
   private func guarded<Answer>(_ key: Key, _ call: () async throws -> Answer) async throws -> Answer {
@@ -130,14 +118,6 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
 
 extension CircuitBreakerLevel: ConditionalLevel where Base: ConditionalLevel {
   /// Stores a value in the level inside if a condition holds there, and if the circuit lets the call through.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  ///   - condition: What must hold of the key.
-  /// - Returns: Whether the value was stored.
-  /// - Throws: As ``set(_:forKey:)``.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {

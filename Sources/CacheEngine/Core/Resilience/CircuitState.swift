@@ -1,5 +1,5 @@
 /// The phase of a circuit breaker.
-public enum CircuitPhase: String, Sendable {
+public enum CircuitPhase: String, Sendable, Codable {
   /// Everything passes.
   case closed
   /// Nothing passes.

@@ -27,12 +27,6 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Reads the level inside.
-  ///
-  /// - Parameters:
-  ///   - key: The key that is read.
-  ///   - ask: Asks the level inside.
-  /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: The error of the level inside.
   @inlinable
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
@@ -41,9 +35,6 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 

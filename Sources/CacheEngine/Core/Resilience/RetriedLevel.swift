@@ -120,9 +120,6 @@ public struct RetriedLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 }

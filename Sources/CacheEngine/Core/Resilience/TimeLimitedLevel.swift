@@ -58,27 +58,16 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Stores a value in the level inside on terms of its own, for as long as that may take.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  /// - Throws: As ``set(_:forKey:)``.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
   /// Removes the value for a key from the level inside, for as long as that may take.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: As ``set(_:forKey:)``.
   public func remove(_ key: Key) async throws {
     try await write(key) { try await base.remove(key) }
   }
 
   /// Removes everything from the level inside, for as long as that may take.
-  ///
-  /// - Throws: As ``set(_:forKey:)``.
   public func clear() async throws {
     try await write(nil) { try await base.clear() }
   }
@@ -106,9 +95,6 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` if only ``CacheLevel/get(_:)`` can tell.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 }

@@ -129,10 +129,6 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
-  ///
-  /// - Parameter key: The key to look up.
-  /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: As ``lookup(_:)``.
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the entry for a key, or why there is none.
@@ -155,11 +151,6 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   }
 
   /// Stores a value for as long as the level's default lifetime says.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -209,9 +200,6 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   }
 
   /// Removes the value for a key, from this domain and from nothing else.
-  ///
-  /// - Parameter key: The key to remove.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func remove(_ key: Key) async throws {
     try await named {
       let key = try text(of: key)
@@ -262,9 +250,6 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   }
 
   /// Ends the lifetime of an entry now.
-  ///
-  /// - Parameter key: The key of the entry.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   public func expire(_ key: Key) async throws {
     try await named {
       let key = try text(of: key)
@@ -278,9 +263,6 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   }
 
   /// Drops the entries whose deadline has passed.
-  ///
-  /// - Returns: How many were dropped.
-  /// - Throws: As ``store(_:forKey:terms:)``.
   @discardableResult
   public func removeExpired() async throws -> Int {
     try await named {

@@ -136,13 +136,13 @@ struct OpenedStore {
   ) -> Bool {
     for (segment, head) in found {
       if head == .valid(salt: salt) {
-        state.isSealed = false
+        state.hasSegmentEnded = false
       } else if head == .damaged, segment.number < Self.highestNumber {
         // Who writes is about to write it.
         if access == .readOnly, segment === found.last?.segment, segment.file.size < Segment.headSize { continue }
         state.damaged += 1
         // As a crash leaves one that was just made. What is appended to it would not be found again.
-        state.isSealed = true
+        state.hasSegmentEnded = true
       } else {
         // Another store's, or nobody's: it is left where it is.
         state.damaged += 1
@@ -199,7 +199,7 @@ struct OpenedStore {
     guard state.cutSegments.insert(number).inserted else { return }
     state.damaged += 1
     // Where the next opening would not look, nothing is written.
-    if number >= state.lastSegmentNumber { (state.isSealed, state.lastSegmentNumber) = (true, number) }
+    if number >= state.lastSegmentNumber { (state.hasSegmentEnded, state.lastSegmentNumber) = (true, number) }
   }
 
   /// The lock says which segment was the last to get a record.
@@ -250,7 +250,7 @@ struct OpenedStore {
       // The torn tail of a crash.
       try segment.file.truncate(to: end)
     } else {
-      state.isSealed = true
+      state.hasSegmentEnded = true
     }
   }
 

@@ -268,7 +268,7 @@ package enum Checksum {
 }
 
 extension PreparedRecord {
-  /// A record as it stood elsewhere in the log; it gets a new place in the order of writes when it is sealed.
+  /// A record as it stood elsewhere in the log; it gets a new place in the order of writes when that is decided.
   init(copying header: RecordHeader, key: StoreKey, bytes: [UInt8]) {
     self.header = header
     self.bytes = bytes

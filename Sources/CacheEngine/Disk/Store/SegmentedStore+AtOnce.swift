@@ -88,7 +88,7 @@ extension WriteBatch {
     let isHeard = store.listeners.withLock { !$0.isEmpty }
     let now = store.clock.now.nanoseconds
     let evicted = store.state.withLock { state -> [(key: StoreKey, entry: StoreIndex.Entry)]? in
-      guard !state.isClosed, !state.isSealed, state.uncut.isEmpty, state.orphans.isEmpty,
+      guard !state.isClosed, !state.hasSegmentEnded, state.uncut.isEmpty, state.orphans.isEmpty,
         let last = state.segments.last?.number, (state.lengths[last] ?? 0) + length <= limits.segmentBytes,
         state.stayingBytes + length <= limits.budget
       else { return nil }

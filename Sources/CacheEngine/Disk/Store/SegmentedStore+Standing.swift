@@ -62,7 +62,7 @@ extension SegmentedStore {
       (state.takenBack, state.unsynced) = ([:], [])
       (state.allocatedBytes, state.checkpointBytes) = (sealing?.allocatedBytes ?? 0, 0)
       (state.segmentExtras, state.valueExtras) = ([:], [:])
-      (state.isDirectoryChanged, state.isSealed) = (true, false)
+      (state.isDirectoryChanged, state.hasSegmentEnded) = (true, false)
       return lost
     }
   }

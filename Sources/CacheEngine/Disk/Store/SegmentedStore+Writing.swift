@@ -236,7 +236,7 @@ extension SegmentedStore {
       state.lengths[number] = Segment.headSize
       state.allocatedBytes += StoreIndex.blocks(Segment.headSize)
       state.isDirectoryChanged = true
-      state.isSealed = false
+      state.hasSegmentEnded = false
     }
     return segment
   }

@@ -52,7 +52,7 @@ final class SegmentedStore: Sendable {
     /// Files came or went, and the directory has not been synced since.
     var isDirectoryChanged = false
     /// The newest segment takes no more: a wait for the disk failed, and what the disk has of it is not known.
-    var isSealed = false
+    var hasSegmentEnded = false
     /// Segments of which the end was missing when the store was opened: what it replaced or removed may be back.
     var cutSegments: Set<UInt64> = []
     /// The disk did not give all of the log when the store was opened: a checkpoint would say that there was no more.

@@ -120,7 +120,7 @@ extension WriteBatch {
   ) throws {
     let needed = record.bytes.count
     var place = store.state.withLock { state in
-      state.isSealed ? nil : state.segments.last.map { ($0, state.lengths[$0.number] ?? 0) }
+      state.hasSegmentEnded ? nil : state.segments.last.map { ($0, state.lengths[$0.number] ?? 0) }
     }
     if place == nil || (place?.1 ?? 0) + needed > max(store.limits.segmentBytes, Segment.headSize + needed) {
       place = (try openSegment(), Segment.headSize)

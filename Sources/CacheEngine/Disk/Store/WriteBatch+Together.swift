@@ -8,7 +8,7 @@ extension WriteBatch {
     let length = records.reduce(0) { $0 + $1.bytes.count }
     guard !store.state.withLock({ $0.isClosed }), (try? makeRoom(for: length, 0)) != nil else { return false }
     let place = store.state.withLock { state -> (segment: Segment, offset: Int)? in
-      guard !state.isSealed, let segment = state.segments.last, let offset = state.lengths[segment.number],
+      guard !state.hasSegmentEnded, let segment = state.segments.last, let offset = state.lengths[segment.number],
         offset + length <= store.limits.segmentBytes
       else { return nil }
       return (segment, offset)
@@ -58,7 +58,7 @@ extension WriteBatch {
   private func leave(_ segment: Segment, at offset: Int) {
     guard (try? segment.file.truncate(to: offset)) == nil else { return }
     store.state.withLock { state in
-      state.isSealed = true
+      state.hasSegmentEnded = true
       state.uncut[segment.number] = offset
     }
   }

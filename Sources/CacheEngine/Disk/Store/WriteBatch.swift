@@ -361,7 +361,7 @@ struct WriteBatch {
         state.uncut[number] = length
       }
       // The system says so once. What it lost of this file is not known, so nothing more is added to it.
-      state.isSealed = true
+      state.hasSegmentEnded = true
     }
     cutBack()
     // A crash must not find a record without its value: it would hide what the key had before.

@@ -3,7 +3,7 @@ public import CacheMemory
 import CacheCore
 
 /// What share of its requests a cache would have answered, had it been another.
-public struct HitRatioEstimate: Sendable, Hashable {
+public struct HitRatioEstimate: Sendable, Hashable, Codable {
   /// The policy of that cache.
   public let eviction: Eviction
   /// Its capacity, in the unit of the cache that was observed.

@@ -129,8 +129,6 @@ public struct HitRatioEstimator: Sendable {
   }
 
   /// Takes a key out of every small cache, because it was removed.
-  ///
-  /// - Parameter key: The key.
   public mutating func remove(_ key: String) { remove(hash: Self.hash(key)) }
 
   /// Empties every small cache, because the cache was cleared.

@@ -26,7 +26,7 @@ import Synchronization
 /// more than its share of the time that the requests took.
 public final class HitRatioObserver: CacheObserver {
   /// A level to watch.
-  public struct Level: Sendable, Hashable {
+  public struct Level: Sendable, Hashable, Codable {
     /// The name that its events carry.
     public var name: String
     /// The most that its entries may cost together, or the most entries.
@@ -41,7 +41,7 @@ public final class HitRatioObserver: CacheObserver {
     public var factors: [Double]
 
     /// What a capacity counts.
-    public enum Unit: String, Sendable, CaseIterable {
+    public enum Unit: String, Sendable, CaseIterable, Codable {
       /// What the events say that entries cost, which for data and text are bytes.
       case cost
       /// Entries, whatever they cost.
@@ -96,8 +96,6 @@ public final class HitRatioObserver: CacheObserver {
   }
 
   /// Takes note of an event.
-  ///
-  /// - Parameter event: What happened.
   public func record(_ event: CacheEvent) {
     switch event.kind {
     case .requestEnded(_, _, let duration):

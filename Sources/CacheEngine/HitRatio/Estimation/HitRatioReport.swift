@@ -3,7 +3,7 @@ import CacheMemory
 import CacheCore
 
 /// What a level would have answered with another capacity or another policy, and what that is known from.
-public struct HitRatioReport: Sendable {
+public struct HitRatioReport: Sendable, Codable {
   /// The level, as it was described.
   public var level: HitRatioObserver.Level
   /// The look-ups that the level answered since the start or the last restart.

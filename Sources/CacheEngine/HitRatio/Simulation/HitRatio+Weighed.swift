@@ -3,7 +3,7 @@ import CacheMemory
 import CacheCore
 
 extension HitRatio {
-  /// Replays a trace whose values weigh their sizes: every request looks its key up and stores it on a miss.
+  /// Simulates a cache on a trace whose values weigh their sizes: every request looks its key up and stores it on a miss.
   ///
   /// A value heavier than the capacity is not stored. Without sizes every entry counts as one, as in
   /// ``simulate(policy:capacity:trace:)``. The optimum lets go of what is needed again last, which with sizes is no longer
@@ -23,20 +23,20 @@ extension HitRatio {
     }
     precondition(capacity > 0, "a capacity to simulate must be at least 1")
     return switch policy {
-    case .fifo: replay(FirstInFirstOut(), capacity, trace, sizes)
-    case .lru: replay(LeastRecentlyUsed(), capacity, trace, sizes)
-    case .clock: replay(SecondChance(), capacity, trace, sizes)
-    case .sieve: replay(Sieve(), capacity, trace, sizes)
-    case .s3fifo: replay(S3FIFO(), capacity, trace, sizes)
-    case .twoQueue: replay(TwoQueue(), capacity, trace, sizes)
-    case .arc: replay(AdaptiveReplacement(), capacity, trace, sizes)
-    case .wtinylfu: replay(WindowTinyLFU(), capacity, trace, sizes)
-    case .adaptive: replay(AdaptivePolicy(), capacity, trace, sizes)
-    case .optimum: Optimum(trace).replay(capacity: capacity, sizes)
+    case .fifo: simulate(FirstInFirstOut(), capacity, trace, sizes)
+    case .lru: simulate(LeastRecentlyUsed(), capacity, trace, sizes)
+    case .clock: simulate(SecondChance(), capacity, trace, sizes)
+    case .sieve: simulate(Sieve(), capacity, trace, sizes)
+    case .s3fifo: simulate(S3FIFO(), capacity, trace, sizes)
+    case .twoQueue: simulate(TwoQueue(), capacity, trace, sizes)
+    case .arc: simulate(AdaptiveReplacement(), capacity, trace, sizes)
+    case .wtinylfu: simulate(WindowTinyLFU(), capacity, trace, sizes)
+    case .adaptive: simulate(AdaptivePolicy(), capacity, trace, sizes)
+    case .optimum: Optimum(trace).simulate(capacity: capacity, sizes)
     }
   }
 
-  private static func replay(
+  private static func simulate(
     _ policy: consuming some EvictionPolicy, _ capacity: Int, _ trace: RequestTrace, _ sizes: [UInt32]
   ) -> HitRatio {
     var policy = policy

@@ -17,7 +17,7 @@ public struct HitRatio: Sendable, Hashable {
     self.requests = requests
   }
 
-  /// Replays a trace: every request looks its key up and stores it on a miss.
+  /// Simulates a cache on a trace: every request looks its key up and stores it on a miss.
   ///
   /// Every entry counts as one and the first misses count, so that the same trace has the same ratio everywhere.
   ///
@@ -30,21 +30,21 @@ public struct HitRatio: Sendable, Hashable {
   public static func simulate(policy: SimulatedPolicy, capacity: Int, trace: RequestTrace) -> HitRatio {
     precondition(capacity > 0, "a capacity to simulate must be at least 1")
     return switch policy {
-    case .fifo: replay(FirstInFirstOut(), capacity, trace)
-    case .lru: replay(LeastRecentlyUsed(), capacity, trace)
-    case .clock: replay(SecondChance(), capacity, trace)
-    case .sieve: replay(Sieve(), capacity, trace)
-    case .s3fifo: replay(S3FIFO(), capacity, trace)
-    case .twoQueue: replay(TwoQueue(), capacity, trace)
-    case .arc: replay(AdaptiveReplacement(), capacity, trace)
-    case .wtinylfu: replay(WindowTinyLFU(), capacity, trace)
-    case .adaptive: replay(AdaptivePolicy(), capacity, trace)
-    case .optimum: Optimum(trace).replay(capacity: capacity)
+    case .fifo: simulate(FirstInFirstOut(), capacity, trace)
+    case .lru: simulate(LeastRecentlyUsed(), capacity, trace)
+    case .clock: simulate(SecondChance(), capacity, trace)
+    case .sieve: simulate(Sieve(), capacity, trace)
+    case .s3fifo: simulate(S3FIFO(), capacity, trace)
+    case .twoQueue: simulate(TwoQueue(), capacity, trace)
+    case .arc: simulate(AdaptiveReplacement(), capacity, trace)
+    case .wtinylfu: simulate(WindowTinyLFU(), capacity, trace)
+    case .adaptive: simulate(AdaptivePolicy(), capacity, trace)
+    case .optimum: Optimum(trace).simulate(capacity: capacity)
     }
   }
 
   /// Policies order slots; a key that is held has the slot that was free when it came.
-  private static func replay(_ policy: consuming some EvictionPolicy, _ capacity: Int, _ trace: RequestTrace)
+  private static func simulate(_ policy: consuming some EvictionPolicy, _ capacity: Int, _ trace: RequestTrace)
     -> HitRatio
   {
     var policy = policy

@@ -17,14 +17,14 @@ public struct MissRatioCurve: Sendable {
   /// Hits as a share of the requests, from 0 to 1, for every policy and in the order of the capacities.
   public let hitRatios: [SimulatedPolicy: [Double]]
 
-  /// Replays a trace at every capacity through every policy, two or more at a time where there are as many processors.
+  /// Simulates a trace at every capacity through every policy, two or more at a time where there are as many processors.
   ///
   /// - Parameters:
   ///   - trace: The requests.
   ///   - capacities: The capacities; those below 1 are left out.
   ///   - policies: The policies.
   ///   - isWeighed: Whether a capacity is one of bytes, and entries weigh their sizes. Needs a trace with sizes.
-  /// - Complexity: A replay for each capacity and each policy.
+  /// - Complexity: A simulation for each capacity and each policy.
   @concurrent
   public init(
     trace: RequestTrace, capacities: [Int], policies: [SimulatedPolicy] = [.lru, .optimum], isWeighed: Bool = false
@@ -42,7 +42,7 @@ public struct MissRatioCurve: Sendable {
             guard !Task.isCancelled else { return (policy, index, 0) }
             let ratio =
               if policy == .optimum, let optimum {
-                sizes.map { optimum.replay(capacity: capacity, $0) } ?? optimum.replay(capacity: capacity)
+                sizes.map { optimum.simulate(capacity: capacity, $0) } ?? optimum.simulate(capacity: capacity)
               } else {
                 HitRatio.simulate(policy: policy, capacity: capacity, trace: trace, isWeighed: isWeighed)
               }

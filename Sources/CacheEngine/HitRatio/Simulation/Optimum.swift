@@ -1,8 +1,7 @@
 import CacheDisk
 import CacheMemory
 import CacheCore
-
-/// Evicts what is needed again last, which only a replay can know.
+/// Evicts what is needed again last, which only a simulation can know.
 ///
 /// L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM Systems Journal 5(2), 1966 (MIN).
 /// Every miss is stored, as with the other policies. Unchanged.
@@ -11,13 +10,13 @@ struct Optimum {
   /// For every request the position of the next one of the same key; beyond the end for none.
   private let following: ContiguousArray<Int64>
 
-  /// Looks ahead once, for replays at any number of capacities.
+  /// Looks ahead once, for simulations at any number of capacities.
   init(_ trace: RequestTrace) {
     self.trace = trace
     following = Self.nextUses(trace)
   }
 
-  func replay(capacity: Int) -> HitRatio {
+  func simulate(capacity: Int) -> HitRatio {
     /// When each key that is held is needed again; -1 for a key that is not held.
     var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
     var queue = LatestFirst()
@@ -44,7 +43,7 @@ struct Optimum {
   }
 
   /// The same where entries weigh their sizes; what is heavier than the capacity is not stored.
-  func replay(capacity: Int, _ sizes: [UInt32]) -> HitRatio {
+  func simulate(capacity: Int, _ sizes: [UInt32]) -> HitRatio {
     var needed = ContiguousArray<Int64>(repeating: -1, count: trace.distinct)
     var weights = ContiguousArray<Int>(repeating: 0, count: trace.distinct)
     var queue = LatestFirst()

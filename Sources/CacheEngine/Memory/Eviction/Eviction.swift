@@ -49,3 +49,18 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
     self.kind = kind
   }
 }
+
+extension Eviction: Codable {
+  /// Reads the name.
+  public init(from decoder: any Decoder) throws {
+    let name = try String(from: decoder)
+    guard let kind = Kind(rawValue: name) else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is no policy “\(name)”"))
+    }
+    self.kind = kind
+  }
+
+  /// Writes the name.
+  public func encode(to encoder: any Encoder) throws { try name.encode(to: encoder) }
+}

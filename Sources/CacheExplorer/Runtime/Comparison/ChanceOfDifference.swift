@@ -1,3 +1,5 @@
+import CacheEngineTesting
+
 /// How likely the differences between two sides would be if both were equal.
 ///
 /// A permutation test of all measures at once, with the largest of their t statistics (P. Westfall, S. Young,
@@ -66,7 +68,7 @@ enum ChanceOfDifference {
     var count = 1.0
     for step in 1..<runs { count = count * Double(2 * runs - step) / Double(step) }
     guard count > Double(mostSplits) else { return split(from: 1, chosen: [0], of: runs, body) }
-    var random = SplitMix64(seed: 1)
+    var random = SeededGenerator(seed: 1)
     body(Array(0..<runs))
     for _ in 1..<mostSplits { body(Array((0..<2 * runs).shuffled(using: &random).prefix(runs))) }
   }
