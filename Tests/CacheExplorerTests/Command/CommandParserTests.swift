@@ -54,7 +54,7 @@ struct CommandParserTests {
   func fuzz(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     let pieces =
-      Verb.all.map(\.name) + Workload.names
+      Verb.all.map(\.name) + WorkloadTable.names
       + [
         " ", " ", " ", "\t", "\n", "\r\n", "'", "\"", "\\", "\\n", "\\x", "\\x4", "\\x41", "\\u", "\\u{", "\\u{e9}",
         "\\u{110000}", "\\u{d800}", "--", "--level", "--ttl", "--rate", "--requests", "--keys", "--key", "--all", "#",

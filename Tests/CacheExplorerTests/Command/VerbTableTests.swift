@@ -48,7 +48,7 @@ struct VerbTableTests {
     #expect(all.split(separator: "\n").count == Verb.all.count)
     #expect(Verb.help("get") == "get KEY [--level L]: read through the levels")
     let run = try #require(Verb.help("run"))
-    for workload in Workload.names { #expect(run.contains("\n  \(workload): ")) }
+    for workload in WorkloadTable.names { #expect(run.contains("\n  \(workload): ")) }
     #expect(Verb.help("elephant") == nil)
   }
 

@@ -102,7 +102,7 @@ import Testing
   @Test("a file that reached its limit says how many were left out before")
   func full() throws {
     let folder = try TemporaryFolder()
-    var slow = try Slow(in: folder, limit: RecordingFormat.leastLimit)
+    var slow = try Slow(in: folder, limit: RecordingStatus.leastLimit)
     slow.send(150)
     slow.send(40)
     slow.catchUp()

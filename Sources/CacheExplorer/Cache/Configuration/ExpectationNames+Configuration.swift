@@ -1,0 +1,6 @@
+extension ExpectationNames {
+  init(_ configuration: CacheConfiguration) {
+    levels = configuration.allLevels.filter(\.inner.isEmpty).map(\.name)
+    operators = configuration.allLevels.filter { !$0.inner.isEmpty }.map { ($0.name, $0.word) }
+  }
+}
