@@ -5,6 +5,8 @@ import Foundation
 @testable import CacheEngine
 @testable import CacheEngineInspector
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// Files as they are really written, which fuzzing begins with.
 enum FuzzSeeds {

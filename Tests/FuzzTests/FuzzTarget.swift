@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import CacheEngine
 @testable import CacheEngineInspector
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 /// Every parser of bytes that somebody else may have written, with what must hold whatever they are.
 ///

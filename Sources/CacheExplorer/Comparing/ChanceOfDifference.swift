@@ -1,3 +1,5 @@
+import ExplorerCache
+
 /// How likely the differences between two sides would be if both were equal.
 ///
 /// A permutation test of all measures at once, with the largest of their t statistics (P. Westfall, S. Young,

@@ -1,3 +1,7 @@
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
 /// Something that two caches are compared by.
 struct ComparedMeasure: Hashable, Sendable {
   enum Kind: String, Sendable, CaseIterable {

@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
 import Synchronization
 
 #if canImport(FoundationEssentials)

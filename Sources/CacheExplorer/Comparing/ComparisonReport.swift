@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 /// What two caches made of the same requests, and which differences matter.
 struct ComparisonReport: Sendable {

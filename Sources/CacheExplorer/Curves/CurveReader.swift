@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerText
 
 /// Reads a whole trace, and replays it at every capacity of a level.
 enum CurveReader {

@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// The curves as a picture of its own, without scripts or fonts from elsewhere.
 extension CurveReport {

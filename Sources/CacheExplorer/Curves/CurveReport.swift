@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 /// The miss-ratio curves of a trace at a level, as a table with a plot, as JSON, and as a picture.
 struct CurveReport: Sendable {

@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 extension Explorer {
   /// Records the session from its start, before anything is shown.

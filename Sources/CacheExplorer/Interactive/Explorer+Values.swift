@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 extension Explorer {
   func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }

@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.
 ///

@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 /// What the screen shows, for a file: the picture as text, or the rows of the focused panel as a table.
 ///

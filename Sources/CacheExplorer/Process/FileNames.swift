@@ -1,3 +1,5 @@
+import ExplorerCache
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 extension CacheEvent: Recorded {
   /// `["hit",time,request,level,key,room,…]`: what happened, the fields of every event, and its own.

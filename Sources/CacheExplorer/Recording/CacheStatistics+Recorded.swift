@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerText
 
 // Counts as they stand in a recording: sums in the order of their lists, and of a histogram only the buckets in use.
 

@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// Something that can be written into a recording and read back as it was.
 ///

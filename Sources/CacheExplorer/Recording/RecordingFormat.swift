@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// The file of a recorded session: a line of JSON for the beginning, one for each message and each picture.
 ///

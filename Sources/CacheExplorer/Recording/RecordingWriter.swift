@@ -1,5 +1,7 @@
 import ArgumentParser
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 #if canImport(Glibc)
   import Glibc

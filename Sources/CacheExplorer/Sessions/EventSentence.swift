@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 extension CacheEvent {
   /// What happened, as a sentence for who listens; `nil` for what only pictures need.

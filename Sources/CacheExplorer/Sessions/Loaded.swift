@@ -1,3 +1,6 @@
+import ExplorerCache
+import ExplorerModel
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

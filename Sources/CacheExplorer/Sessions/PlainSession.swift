@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 import Synchronization
 
 /// The explorer without a screen: a sentence for everything that happens, commands a line at a time.

@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerModel
+import ExplorerText
 
 /// When colours are used.
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case auto, always, never }

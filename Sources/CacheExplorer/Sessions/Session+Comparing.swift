@@ -1,5 +1,8 @@
 import ArgumentParser
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

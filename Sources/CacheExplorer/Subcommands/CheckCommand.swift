@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerCache
+import ExplorerModel
 
 /// `cache-explorer check CONFIG`.
 struct CheckCommand: AsyncParsableCommand {

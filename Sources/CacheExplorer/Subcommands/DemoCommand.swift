@@ -1,4 +1,7 @@
 import ArgumentParser
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

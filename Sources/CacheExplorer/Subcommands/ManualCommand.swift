@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerModel
+import ExplorerText
 
 /// `cache-explorer manual [--format roff|markdown]`, for whoever installs the program.
 struct ManualCommand: ParsableCommand {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerCache
+import ExplorerModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

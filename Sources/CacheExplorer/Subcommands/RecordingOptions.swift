@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerModel
+import ExplorerText
 
 /// What is recorded, or replayed in place of a cache.
 struct RecordingOptions: ParsableArguments, Sendable {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerModel
+import ExplorerText
 
 /// `cache-explorer replay CONFIG --trace FILE [--format text|json]`.
 struct ReplayCommand: AsyncParsableCommand {

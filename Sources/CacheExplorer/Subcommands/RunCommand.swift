@@ -1,4 +1,6 @@
 import ArgumentParser
+import ExplorerModel
+import ExplorerText
 
 /// `cache-explorer run CONFIG [--script FILE|-] [--format text|json]`.
 struct RunCommand: AsyncParsableCommand {

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// The scalars that go to curses for one cell: a base and up to four marks that take no room.
 ///
 /// The last line of defence: whatever a canvas holds, nothing leaves here that moves the cursor, takes more room than its

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// How many colours a terminal has, as far as that matters here.
 enum ColorDepth: String, CaseIterable, Sendable {
   case mono, eight, sixteen, many

@@ -1,3 +1,6 @@
+import ExplorerModel
+import ExplorerText
+
 /// Something that shows canvases and reports what a person does: the terminal, or a test's recorder.
 @MainActor
 protocol Screen: AnyObject {

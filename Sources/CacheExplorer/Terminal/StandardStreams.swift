@@ -1,3 +1,5 @@
+import ExplorerModel
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

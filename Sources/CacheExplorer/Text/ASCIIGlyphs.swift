@@ -1,11 +1,11 @@
 /// What stands for a glyph where only ASCII can be shown.
-enum ASCIIGlyphs {
+package enum ASCIIGlyphs {
   /// A text in which every glyph is replaced that cannot be shown.
-  static func text(_ text: String) -> String {
+  package static func text(_ text: String) -> String {
     String(String.UnicodeScalarView(text.map { $0 == "\n" ? "\n" : lookAlike(of: String($0)) }))
   }
 
-  static func lookAlike(of glyph: String) -> Unicode.Scalar {
+  package static func lookAlike(of glyph: String) -> Unicode.Scalar {
     guard let scalar = glyph.unicodeScalars.first else { return " " }
     if scalar.value >= 0x20, scalar.value < 0x7f { return glyph.unicodeScalars.count == 1 ? scalar : "?" }
     return switch scalar {

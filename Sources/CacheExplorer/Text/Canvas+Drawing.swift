@@ -1,9 +1,9 @@
 /// A piece of text in one style.
-struct Span: Equatable, Sendable {
-  var text: DisplayText
-  var style: Style
+package struct Span: Equatable, Sendable {
+  package var text: DisplayText
+  package var style: Style
 
-  init(_ text: DisplayText, _ style: Style = .plain) {
+  package init(_ text: DisplayText, _ style: Style = .plain) {
     self.text = text
     self.style = style
   }
@@ -12,7 +12,7 @@ struct Span: Equatable, Sendable {
 extension Canvas {
   /// Writes text from (x, y) to the right, at most `limit` cells and never outside; returns the x after it.
   @discardableResult
-  mutating func write(_ text: DisplayText, x: Int, y: Int, style: Style = .plain, limit: Int = .max) -> Int {
+  package mutating func write(_ text: DisplayText, x: Int, y: Int, style: Style = .plain, limit: Int = .max) -> Int {
     var column = Rect.clamp(x)
     let text = limit == .max ? text : text.clipped(to: limit)
     for glyph in text.glyphs {
@@ -24,7 +24,7 @@ extension Canvas {
 
   /// Writes pieces one after the other, at most `limit` cells together; returns the x after them.
   @discardableResult
-  mutating func write(_ spans: [Span], x: Int, y: Int, limit: Int = .max) -> Int {
+  package mutating func write(_ spans: [Span], x: Int, y: Int, limit: Int = .max) -> Int {
     var column = Rect.clamp(x)
     var room = max(0, limit)
     for span in spans where room > 0 {
@@ -36,7 +36,7 @@ extension Canvas {
   }
 
   /// Writes text so that it ends before `right`.
-  mutating func write(_ text: DisplayText, endingAt right: Int, y: Int, style: Style = .plain) {
+  package mutating func write(_ text: DisplayText, endingAt right: Int, y: Int, style: Style = .plain) {
     write(text, x: Rect.clamp(right) - text.width, y: y, style: style)
   }
 
@@ -59,7 +59,7 @@ extension Canvas {
   }
 
   /// Covers a part with one glyph of ours.
-  mutating func fill(_ rect: Rect, with glyph: String = " ", style: Style = .plain) {
+  package mutating func fill(_ rect: Rect, with glyph: String = " ", style: Style = .plain) {
     let part = DisplayText.Glyph(text: glyph)
     for y in max(0, rect.y)..<max(0, rect.y, min(rect.bottom, size.height)) {
       for x in max(0, rect.x)..<max(0, rect.x, min(rect.right, size.width)) { put(part, x: x, y: y, style: style) }
@@ -67,7 +67,7 @@ extension Canvas {
   }
 
   /// Turns over the colours of a part.
-  mutating func reverse(_ rect: Rect) {
+  package mutating func reverse(_ rect: Rect) {
     for y in max(0, rect.y)..<max(0, rect.y, min(rect.bottom, size.height)) {
       for x in max(0, rect.x)..<max(0, rect.x, min(rect.right, size.width)) { self[x, y].style.isReversed.toggle() }
     }
@@ -76,7 +76,7 @@ extension Canvas {
   /// Draws a frame with a title in its upper edge, and a second one at the right if both have room.
   ///
   /// `isRound`: With round corners, as for what is passed through.
-  mutating func box(
+  package mutating func box(
     _ rect: Rect, title: DisplayText = "", right: DisplayText = "", isFocused: Bool = false, isRound: Bool = false
   ) {
     guard rect.width >= 2, rect.height >= 2 else { return }
@@ -101,7 +101,7 @@ extension Canvas {
   }
 
   /// A horizontal bar in eighths of a cell.
-  mutating func bar(
+  package mutating func bar(
     x: Int, y: Int, width: Int, fraction: Double, style: Style, rest: DisplayText = "░"
   ) {
     let filled = Self.bar(width: width, fraction: fraction)
@@ -114,7 +114,7 @@ extension Canvas {
   /// The filled part of a bar.
   ///
   /// Whatever is more than nothing shows.
-  static func bar(width: Int, fraction: Double) -> DisplayText {
+  package static func bar(width: Int, fraction: Double) -> DisplayText {
     guard width > 0, fraction > 0 else { return DisplayText() }
     let eighths = max(1, Int((min(1, fraction) * Double(width) * 8).rounded()))
     let part = eighths % 8
@@ -128,7 +128,7 @@ extension Canvas {
   /// One column for each value, against the largest (or `most`, if that is larger).
   ///
   /// Nothing at all is a dot.
-  static func sparkline(_ values: some Sequence<Double>, most: Double = 0) -> DisplayText {
+  package static func sparkline(_ values: some Sequence<Double>, most: Double = 0) -> DisplayText {
     let top = values.reduce(most) { Swift.max($0, $1) }
     var text = ""
     for value in values {
@@ -139,12 +139,12 @@ extension Canvas {
 }
 
 extension Style {
-  var bold: Style { Style(role: role, isBold: true, isReversed: isReversed) }
+  package var bold: Style { Style(role: role, isBold: true, isReversed: isReversed) }
 }
 
 extension Canvas {
   /// The rows as text, without styles; spaces at the ends of rows left out.
-  var lines: [String] {
+  package var lines: [String] {
     (0..<size.height).map { y in
       var row = cells[y * size.width..<(y + 1) * size.width].reduce(into: "") { $0 += $1.glyph }
       while row.last == " " { row.removeLast() }
@@ -153,7 +153,7 @@ extension Canvas {
   }
 
   /// A canvas as wide as its widest row, in the plain style; for tests.
-  init(lines: [String]) {
+  package init(lines: [String]) {
     let rows = lines.map { DisplayText($0) }
     self.init(Size(width: rows.map(\.width).max() ?? 0, height: rows.count))
     for (y, row) in rows.enumerated() { write(row, x: 0, y: y) }

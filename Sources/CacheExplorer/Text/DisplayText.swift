@@ -2,29 +2,29 @@
 ///
 /// Keys, values, log lines and file names are hostile. Making a `DisplayText` of them turns everything that could move
 /// the cursor, hide, or reverse the direction into visible escapes, and cuts text into glyphs of one or two cells.
-struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
-  struct Glyph: Equatable, Sendable {
-    var text: String
-    var isWide = false
+package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
+  package struct Glyph: Equatable, Sendable {
+    package var text: String
+    package var isWide = false
     /// Part of an escape: drawn reversed, so that it cannot be taken for the text itself.
     var isEscape = false
 
-    var width: Int { isWide ? 2 : 1 }
+    package var width: Int { isWide ? 2 : 1 }
   }
 
-  private(set) var glyphs: [Glyph] = []
+  package private(set) var glyphs: [Glyph] = []
   /// In cells.
-  private(set) var width = 0
+  package private(set) var width = 0
 
   /// The most cells that one text is given; what follows could not be seen anyway.
   static let mostCells = 1024
   private static let mostMarks = 4
 
-  init() {}
+  package init() {}
 
-  init(stringLiteral value: String) { self.init(value) }
+  package init(stringLiteral value: String) { self.init(value) }
 
-  init(_ raw: String, atMost limit: Int = DisplayText.mostCells) {
+  package init(_ raw: String, atMost limit: Int = DisplayText.mostCells) {
     let isPlain = raw.utf8.prefix(limit + 1).allSatisfy { $0 >= 0x20 && $0 < 0x7f }
     if isPlain {
       glyphs.reserveCapacity(min(limit, raw.utf8.count))
@@ -47,12 +47,12 @@ struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
     if width > limit || end < scalars.endIndex { cut(to: min(limit, width + 1)) }
   }
 
-  init(_ glyphs: some Sequence<Glyph>) {
+  package init(_ glyphs: some Sequence<Glyph>) {
     for glyph in glyphs { append(glyph) }
   }
 
   /// A bar, a rule or another row of one glyph of ours.
-  init(repeating glyph: String, count: Int) {
+  package init(repeating glyph: String, count: Int) {
     glyphs = Array(repeating: Glyph(text: glyph), count: max(0, min(count, Self.mostCells)))
     width = glyphs.count
   }
@@ -126,7 +126,7 @@ extension DisplayText {
   /// At most `limit` cells; what was left out shows as `…` at the end.
   ///
   /// A wide glyph is never split.
-  func clipped(to limit: Int) -> DisplayText { width <= limit ? self : clipped(to: limit, isCut: true) }
+  package func clipped(to limit: Int) -> DisplayText { width <= limit ? self : clipped(to: limit, isCut: true) }
 
   private func clipped(to limit: Int, isCut: Bool) -> DisplayText {
     var result = DisplayText()
@@ -140,7 +140,7 @@ extension DisplayText {
   }
 
   /// At most `limit` cells; what was left out shows as `…` in the middle: the ends of keys tell most.
-  func shortened(to limit: Int) -> DisplayText {
+  package func shortened(to limit: Int) -> DisplayText {
     guard width > limit else { return self }
     guard limit > 4 else { return clipped(to: limit) }
     var tail: [Glyph] = []
@@ -156,20 +156,20 @@ extension DisplayText {
   }
 
   /// Exactly `length` cells, filled with spaces on the right.
-  func padded(to length: Int) -> DisplayText {
+  package func padded(to length: Int) -> DisplayText {
     var result = clipped(to: length)
     while result.width < length { result.append(Self.ascii[0x20]) }
     return result
   }
 
   /// Exactly `length` cells, filled with spaces on the left.
-  func rightAligned(to length: Int) -> DisplayText {
+  package func rightAligned(to length: Int) -> DisplayText {
     let text = clipped(to: length)
     return DisplayText(repeating: " ", count: length - text.width) + text
   }
 
   /// The text without its first cells.
-  func dropping(cells: Int) -> DisplayText {
+  package func dropping(cells: Int) -> DisplayText {
     var result = DisplayText()
     var skipped = 0
     for glyph in glyphs {
@@ -178,12 +178,12 @@ extension DisplayText {
     return result
   }
 
-  static func + (left: DisplayText, right: DisplayText) -> DisplayText {
+  package static func + (left: DisplayText, right: DisplayText) -> DisplayText {
     var result = left
     result.glyphs += right.glyphs
     result.width += right.width
     return result
   }
 
-  static func += (left: inout DisplayText, right: DisplayText) { left = left + right }
+  package static func += (left: inout DisplayText, right: DisplayText) { left = left + right }
 }

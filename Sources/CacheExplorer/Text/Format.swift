@@ -1,10 +1,10 @@
 /// Numbers as a person reads them, written without Foundation: faster, and the same in every locale.
-enum Format {
+package enum Format {
   /// What stands where nothing was measured.
-  static let none = "—"
+  package static let none = "—"
 
   /// A measured time: `18µs`, `1.1ms`, `82ms`, `2.9s`, `48s`, `4m`, `2h`, `3d`.
-  static func latency(nanoseconds: Int64) -> String {
+  package static func latency(nanoseconds: Int64) -> String {
     let value = max(0, nanoseconds)
     if value < 1_000 { return "\(value)ns" }
     if value < 1_000_000 - 500 { return scaled(value, unit: 1_000, "µs") }
@@ -21,7 +21,7 @@ enum Format {
   }
 
   /// An age or a time left, in whole units: `0s`, `48s`, `4m`, `2h`, `3d`.
-  static func span(seconds: Int64) -> String {
+  package static func span(seconds: Int64) -> String {
     let value = max(0, seconds)
     if value < 100 { return "\(value)s" }
     if value < 100 * 60 { return "\(value / 60)m" }
@@ -31,14 +31,14 @@ enum Format {
 
   /// How long ago something was, in steps that grow with it, so that a screen at rest hardly changes: `<5s`, `5s`, `10s`,
   /// `20s`, and minutes from the first one on.
-  static func age(seconds: Int64) -> String {
+  package static func age(seconds: Int64) -> String {
     let value = max(0, seconds)
     guard value < 60 else { return span(seconds: max(100, value)) }
     return value < 5 ? "<5s" : value < 10 ? "5s" : "\(value / 10 * 10)s"
   }
 
   /// How long something lives yet, rounded up by a tenth of it at most: `17s`, `570s`, `11m`, `1.7h`, `12h`, `5d`.
-  static func timeLeft(seconds: Int64) -> String {
+  package static func timeLeft(seconds: Int64) -> String {
     let value = steppedTimeLeft(seconds: seconds)
     if value < 600 { return "\(value)s" }
     if value < 5_400 { return "\(value / 60)m" }
@@ -52,7 +52,7 @@ enum Format {
   ]
 
   /// The seconds that ``timeLeft(seconds:)`` shows.
-  static func steppedTimeLeft(seconds: Int64) -> Int64 {
+  package static func steppedTimeLeft(seconds: Int64) -> Int64 {
     let value = max(0, seconds)
     let step = timeLeftSteps.last { $0.from <= value }?.step ?? 1
     let (whole, rest) = value.quotientAndRemainder(dividingBy: step)
@@ -60,7 +60,7 @@ enum Format {
   }
 
   /// Time with one decimal: `12.3 s`, `4 min 05 s`.
-  static func behind(nanoseconds: Int64) -> String {
+  package static func behind(nanoseconds: Int64) -> String {
     let tenths = max(0, nanoseconds) / 100_000_000
     if tenths < 600 { return "\(tenths / 10).\(tenths % 10) s" }
     let seconds = tenths / 10
@@ -68,7 +68,7 @@ enum Format {
   }
 
   /// `212 B`, `4.1 KiB`, `88 KiB`, `61.2 MiB`.
-  static func bytes(_ count: Int) -> String {
+  package static func bytes(_ count: Int) -> String {
     let value = max(0, count)
     if value < 1_024 { return "\(value) B" }
     var scaled = Double(value) / 1_024
@@ -85,12 +85,12 @@ enum Format {
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
   /// `1 hit`, `18 231 hits`; ungrouped, `18231 hits`, in answers that programs read too.
-  static func counted(_ value: Int, _ one: String, _ many: String? = nil, isGrouped: Bool = true) -> String {
+  package static func counted(_ value: Int, _ one: String, _ many: String? = nil, isGrouped: Bool = true) -> String {
     "\(isGrouped ? count(value) : "\(value)") \(value == 1 ? one : many ?? one + "s")"
   }
 
   /// `931`, `18 231`.
-  static func count(_ value: Int) -> String {
+  package static func count(_ value: Int) -> String {
     let digits = Array(String(value.magnitude))
     var text = value < 0 ? "-" : ""
     for (index, digit) in digits.enumerated() {
@@ -101,7 +101,7 @@ enum Format {
   }
 
   /// A count in at most four cells: `931`, `18k`, `4M`.
-  static func short(_ value: Int) -> String {
+  package static func short(_ value: Int) -> String {
     switch value {
     case ..<1_000: "\(value)"
     case ..<1_000_000: "\(value / 1_000)k"
@@ -111,7 +111,7 @@ enum Format {
   }
 
   /// How many in a second: `275`, `2.4`, `0`; `—` for not measured.
-  static func rate(_ value: Double?) -> String {
+  package static func rate(_ value: Double?) -> String {
     guard let value, value.isFinite else { return none }
     if value >= 9.95 || value <= 0 { return count(Int(min(max(0, value), 1e15).rounded())) }
     let tenths = max(1, Int((value * 10).rounded()))
@@ -119,10 +119,10 @@ enum Format {
   }
 
   /// `275/s`; `—` for not measured.
-  static func perSecond(_ value: Double?) -> String { value == nil ? none : rate(value) + "/s" }
+  package static func perSecond(_ value: Double?) -> String { value == nil ? none : rate(value) + "/s" }
 
   /// A part of a whole in percent: `88.1`, and `100` only for all of it; `—` for a part of nothing.
-  static func percent(_ part: Int, of whole: Int) -> String {
+  package static func percent(_ part: Int, of whole: Int) -> String {
     guard whole > 0 else { return none }
     let permille = Int((Double(part) / Double(whole) * 1_000).rounded())
     if part >= whole { return "100" }
@@ -132,13 +132,13 @@ enum Format {
   }
 
   /// The time of day: `12:04:31`.
-  static func clock(seconds: Int64) -> String {
+  package static func clock(seconds: Int64) -> String {
     let day = ((seconds % 86_400) + 86_400) % 86_400
     return "\(twoDigits(day / 3_600)):\(twoDigits(day / 60 % 60)):\(twoDigits(day % 60))"
   }
 
   /// The time of day to the millisecond: `12:04:31.204`.
-  static func clock(milliseconds: Int64) -> String {
+  package static func clock(milliseconds: Int64) -> String {
     let rest = ((milliseconds % 1_000) + 1_000) % 1_000
     let digits = String(rest + 1_000).dropFirst()
     return "\(clock(seconds: (milliseconds - rest) / 1_000)).\(digits)"
@@ -147,5 +147,5 @@ enum Format {
   private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
   /// A factor or a share as it is typed: without a fraction where there is none.
-  static func number(_ value: Double) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }
+  package static func number(_ value: Double) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }
 }

@@ -1,5 +1,5 @@
 /// JSON on one line, with its fields in the order in which they were given.
-enum JSONText: Sendable {
+package enum JSONText: Sendable {
   case text(String)
   case number(Int)
   /// With four decimals at most.
@@ -11,7 +11,7 @@ enum JSONText: Sendable {
   case object([(String, JSONText?)])
   case array([JSONText])
 
-  var line: String {
+  package var line: String {
     var line = ""
     write(to: &line)
     return line
@@ -78,7 +78,7 @@ enum JSONText: Sendable {
 
 extension Unicode.Scalar {
   /// Ends a line, turns the direction of writing, or takes no place: harmful where a person or a terminal reads.
-  var isInvisibleControl: Bool {
+  package var isInvisibleControl: Bool {
     switch value {
     case 0x061c, 0x200b...0x200f, 0x2028...0x202e, 0x2060...0x206f, 0xfeff, 0xfff9...0xfffb, 0xe0000...0xe007f: true
     default: false
@@ -87,7 +87,7 @@ extension Unicode.Scalar {
 }
 
 /// Outside text with everything in it visible: control and formatting characters become `\u{…}`.
-func harmless(_ text: String) -> String {
+package func harmless(_ text: String) -> String {
   var result = ""
   for scalar in text.unicodeScalars {
     if scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value) || scalar.isInvisibleControl {

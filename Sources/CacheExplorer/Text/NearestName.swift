@@ -1,7 +1,7 @@
 /// Finds what somebody may have meant.
-enum NearestName {
+package enum NearestName {
   /// The name that takes the fewest changes of a character, if that is few enough to be meant.
-  static func of(_ text: String, among names: some Sequence<String>) -> String? {
+  package static func of(_ text: String, among names: some Sequence<String>) -> String? {
     let wanted = text.lowercased()
     let nearest = names.map { (name: $0, distance: distance(wanted, $0.lowercased())) }
       .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
@@ -10,13 +10,13 @@ enum NearestName {
   }
 
   /// What to do about an unknown name: the nearest one, or all of them.
-  static func remedy(for text: String, among names: [String]) -> String {
+  package static func remedy(for text: String, among names: [String]) -> String {
     if let name = of(text, among: names) { return "did you mean “\(name)”?" }
     return "use one of \(names.joined(separator: ", "))"
   }
 
   /// The fewest insertions, deletions, changes and swaps of neighbours (Damerau 1964, Levenshtein 1966).
-  static func distance(_ left: String, _ right: String) -> Int {
+  package static func distance(_ left: String, _ right: String) -> Int {
     let (a, b) = (Array(left.prefix(64)), Array(right.prefix(64)))
     guard !a.isEmpty, !b.isEmpty else { return max(a.count, b.count) }
     var before = [Int](repeating: 0, count: b.count + 1)

@@ -1,12 +1,12 @@
 /// Reads quantities as people write them: `2 MiB`, `250ms`, `1%`, `40ms..200ms`.
 ///
 /// Each function throws a ``QuantityError`` that says what was expected.
-enum Quantity {
+package enum Quantity {
   /// How much of a cache's time may pass in a second.
-  static let speeds = 0.001...1_000.0
+  package static let speeds = 0.001...1_000.0
 
   /// A number of bytes, at least 1: `4096`, `512 KiB`, `1.5GiB`, `10 MB`.
-  static func bytes(_ text: String) throws(QuantityError) -> Int {
+  package static func bytes(_ text: String) throws(QuantityError) -> Int {
     let (number, unit) = try split(text, expected: "a size such as 512 KiB, 2 MiB or 4096")
     guard let factor = byteUnits[unit.lowercased()] else {
       throw QuantityError("“\(unit)” is not a unit of size", "use B, KiB, MiB, GiB, TiB, KB, MB, GB or TB")
@@ -18,7 +18,7 @@ enum Quantity {
   }
 
   /// A duration, not negative: `250ms`, `30s`, `10m`, `1.5h`, `2d`.
-  static func duration(_ text: String) throws(QuantityError) -> Duration {
+  package static func duration(_ text: String) throws(QuantityError) -> Duration {
     let (number, unit) = try split(text, expected: "a duration such as 250ms, 30s, 10m or 2h")
     guard let seconds = timeUnits[unit.lowercased()] else {
       throw QuantityError(
@@ -30,14 +30,14 @@ enum Quantity {
   }
 
   /// A duration of more than nothing.
-  static func timeLimit(_ text: String) throws(QuantityError) -> Duration {
+  package static func timeLimit(_ text: String) throws(QuantityError) -> Duration {
     let limit = try duration(text)
     guard limit > .zero else { throw QuantityError("a time limit of nothing", "give more than 0") }
     return limit
   }
 
   /// A whole number that is not negative.
-  static func count(_ text: String) throws(QuantityError) -> Int {
+  package static func count(_ text: String) throws(QuantityError) -> Int {
     guard let number = Int(text), number >= 0 else {
       throw QuantityError("“\(text)” is not a whole number", "write a number such as 1000")
     }
@@ -45,7 +45,7 @@ enum Quantity {
   }
 
   /// A probability from 0 to 1: `1%`, `0.01`.
-  static func probability(_ text: String) throws(QuantityError) -> Double {
+  package static func probability(_ text: String) throws(QuantityError) -> Double {
     let (number, unit) = try split(text, expected: "a share such as 1% or 0.01")
     guard unit == "%" || unit.isEmpty else { throw QuantityError("“\(unit)” is not a unit of a share", "use %") }
     let share = unit == "%" ? number / 100 : number
@@ -54,7 +54,7 @@ enum Quantity {
   }
 
   /// A duration as ``duration(_:)`` reads it, in the largest unit that is exact.
-  static func text(_ duration: Duration) -> String {
+  package static func text(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     let microseconds = attoseconds / 1_000_000_000_000
     if microseconds % 1_000 != 0 { return "\(seconds * 1_000_000 + microseconds)us" }
@@ -67,7 +67,7 @@ enum Quantity {
   }
 
   /// Two quantities with `..` between them, or one that stands for both.
-  static func range<Bound: Comparable>(
+  package static func range<Bound: Comparable>(
     _ text: String, of read: (String) throws(QuantityError) -> Bound
   ) throws(QuantityError) -> ClosedRange<Bound> {
     guard let dots = text.firstRange(of: "..") else {
@@ -104,11 +104,11 @@ enum Quantity {
 }
 
 /// What is wrong with a quantity, and what to write instead.
-struct QuantityError: Error, Equatable {
-  var message: String
-  var remedy: String
+package struct QuantityError: Error, Equatable {
+  package var message: String
+  package var remedy: String
 
-  init(_ message: String, _ remedy: String) {
+  package init(_ message: String, _ remedy: String) {
     self.message = message
     self.remedy = remedy
   }
@@ -116,7 +116,7 @@ struct QuantityError: Error, Equatable {
 
 extension String {
   /// The text without spaces and tabs at its ends.
-  var trimmingSpaces: String {
+  package var trimmingSpaces: String {
     let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
       return ""

@@ -1,40 +1,40 @@
 /// A part of the screen.
-struct Rect: Equatable, Sendable {
-  var x: Int
-  var y: Int
-  var width: Int
-  var height: Int
+package struct Rect: Equatable, Sendable {
+  package var x: Int
+  package var y: Int
+  package var width: Int
+  package var height: Int
 
-  init(x: Int, y: Int, width: Int, height: Int) {
+  package init(x: Int, y: Int, width: Int, height: Int) {
     self.x = Self.clamp(x)
     self.y = Self.clamp(y)
     self.width = max(0, Self.clamp(width))
     self.height = max(0, Self.clamp(height))
   }
 
-  func contains(_ place: Point) -> Bool { (x..<right).contains(place.x) && (y..<bottom).contains(place.y) }
+  package func contains(_ place: Point) -> Bool { (x..<right).contains(place.x) && (y..<bottom).contains(place.y) }
 
-  var right: Int { x + width }
-  var bottom: Int { y + height }
+  package var right: Int { x + width }
+  package var bottom: Int { y + height }
   /// What a border around the part leaves inside.
-  var inner: Rect { Rect(x: x + 1, y: y + 1, width: max(0, width - 2), height: max(0, height - 2)) }
+  package var inner: Rect { Rect(x: x + 1, y: y + 1, width: max(0, width - 2), height: max(0, height - 2)) }
 
   /// Far outside every screen is far enough, and arithmetic there cannot overflow.
   static func clamp(_ value: Int) -> Int { min(max(value, -1_000_000), 1_000_000) }
 }
 
 extension Style {
-  static let faint = Style(role: .faint)
-  static let title = Style(role: .title, isBold: true)
-  static let border = Style(role: .border)
-  static let hit = Style(role: .hit)
-  static let miss = Style(role: .miss)
-  static let join = Style(role: .join)
-  static let fill = Style(role: .fill)
-  static let warning = Style(role: .warning, isBold: true)
-  static let error = Style(role: .error, isBold: true)
-  static let accent = Style(role: .accent)
-  static let key = Style(role: .key, isBold: true)
+  package static let faint = Style(role: .faint)
+  package static let title = Style(role: .title, isBold: true)
+  package static let border = Style(role: .border)
+  package static let hit = Style(role: .hit)
+  package static let miss = Style(role: .miss)
+  package static let join = Style(role: .join)
+  package static let fill = Style(role: .fill)
+  package static let warning = Style(role: .warning, isBold: true)
+  package static let error = Style(role: .error, isBold: true)
+  package static let accent = Style(role: .accent)
+  package static let key = Style(role: .key, isBold: true)
 
-  var reversed: Style { Style(role: role, isBold: isBold, isReversed: !isReversed) }
+  package var reversed: Style { Style(role: role, isBold: isBold, isReversed: !isReversed) }
 }

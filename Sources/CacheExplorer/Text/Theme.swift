@@ -1,7 +1,7 @@
 /// Which colours stand for what.
-enum Theme: String, CaseIterable, Sendable {
+package enum Theme: String, CaseIterable, Sendable {
   /// The one that `t` chooses after this one.
-  var next: Theme {
+  package var next: Theme {
     let all = Self.allCases
     return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
   }

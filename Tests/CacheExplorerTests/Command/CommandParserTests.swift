@@ -1,6 +1,7 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct CommandParserTests {
   @Test("Time, faults and workloads are written with their units")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 struct VerbTableTests {
   @Test("No two verbs have one name, and every verb has a line of help of its own")

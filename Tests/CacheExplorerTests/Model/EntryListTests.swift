@@ -1,7 +1,9 @@
 import CacheEngine
+import ExplorerText
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
 
 struct EntryListTests {
   private static let levels = [

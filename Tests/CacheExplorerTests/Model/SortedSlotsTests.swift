@@ -1,7 +1,7 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 struct SortedSlotsTests {
   private let noTie: SortedSlots.Tie = { _, _ in 0 }

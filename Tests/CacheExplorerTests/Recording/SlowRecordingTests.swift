@@ -4,6 +4,8 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// A recording whose file is written more slowly than the session goes on.
 @Suite(.timeLimit(.minutes(10))) struct SlowRecordingTests {

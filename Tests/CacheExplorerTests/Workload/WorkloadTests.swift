@@ -1,7 +1,9 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 extension Workload {
   /// The names of those that need no file.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CacheEngine
 import CacheEngineInspector
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -9,10 +10,14 @@ import CacheEngineInspector
 #endif
 
 /// Where an app is looked for: at a socket, or among the sockets of a directory.
-struct AppPlace: Sendable {
-  let path: String
+package struct AppPlace: Sendable {
+  package let path: String
 
-  static func holdsSockets(_ directory: String) -> Bool { !sockets(in: directory).isEmpty }
+  package init(path: String) {
+    self.path = path
+  }
+
+  package static func holdsSockets(_ directory: String) -> Bool { !sockets(in: directory).isEmpty }
 
   /// Connects to the one app that listens; blocks for some seconds at the most.
   ///

@@ -1,13 +1,15 @@
 import CacheEngine
 import CacheEngineInspector
 import CacheEngineTesting
+import ExplorerModel
+import ExplorerText
 
 /// Attaches to an app that serves its cache at a socket.
-enum AttachedApp {
+package enum AttachedApp {
   /// Connects.
   ///
   /// - Throws: ``CacheError`` that says why there is nothing to attach to.
-  static func open(_ place: AppPlace, buffer: EventBuffer) async throws -> AttachedCache {
+  package static func open(_ place: AppPlace, buffer: EventBuffer) async throws -> AttachedCache {
     let session = try await AppSession.open(place, isAgain: false)
     session.begin(buffer)
     var cache = session.cache

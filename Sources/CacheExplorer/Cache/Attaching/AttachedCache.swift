@@ -1,25 +1,26 @@
 import CacheEngine
 import CacheEngineTesting
+package import ExplorerModel
 
 /// A cache that is shown and that another program made.
-struct AttachedCache: Sendable {
-  let live: LiveCache
-  let levels: [LevelRow]
-  let operators: [OperatorRow]
-  let chain: [ChainPart]
-  let attachment: Attachment
+package struct AttachedCache: Sendable {
+  package let live: LiveCache
+  package let levels: [LevelRow]
+  package let operators: [OperatorRow]
+  package let chain: [ChainPart]
+  package let attachment: Attachment
   /// What is at the left of the header.
-  let title: String
+  package let title: String
   /// What is at the head of the Config screen.
-  let source: String
-  let settings: [ConfigurationSetting]
+  package let source: String
+  package let settings: [ConfigurationSetting]
   /// What is told first.
-  let notes: [String]
+  package let notes: [String]
   /// Tells what becomes of it.
-  var follow: Follower.Follow = { _ in }
+  package var follow: Follower.Follow = { _ in }
 
   /// The model of its first picture.
-  var model: Model {
+  package var model: Model {
     var model = Model(title: title, levels: levels, operators: operators, chain: chain, now: live.clock.now)
     model.attachment = attachment
     model.config = config
@@ -27,7 +28,7 @@ struct AttachedCache: Sendable {
   }
 
   /// What a model keeps when the cache is reached anew.
-  var replacement: Replacement {
+  package var replacement: Replacement {
     Replacement(title: title, levels: levels, operators: operators, chain: chain, config: config)
   }
 
@@ -40,7 +41,7 @@ struct AttachedCache: Sendable {
 
 extension ConfigurationSetting {
   /// A line of the Config screen that stands in no file.
-  init(_ owner: String, _ field: String? = nil, _ value: String = "") {
+  package init(_ owner: String, _ field: String? = nil, _ value: String = "") {
     self.init(depth: 0, owner: owner, field: field, value: value)
   }
 }

@@ -1,5 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -8,13 +10,13 @@ import CacheEngineTesting
 #endif
 
 /// Shows the folder of a disk level, whether its program runs or not.
-enum AttachedDirectory {
+package enum AttachedDirectory {
   private static let whyReadOnly = "a folder is shown for reading only; attach to the app’s socket to change its cache"
 
   /// Reads the folder and checks every entry.
   ///
   /// - Throws: ``CacheError`` if there is no store, or none that can be read.
-  static func open(_ path: String, buffer: EventBuffer) async throws -> AttachedCache {
+  package static func open(_ path: String, buffer: EventBuffer) async throws -> AttachedCache {
     let inspection: DiskCacheInspection
     do {
       inspection = try await DiskCacheInspection.open(path)

@@ -1,5 +1,7 @@
 import CacheEngine
 import CacheEngineInspector
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,9 +1,9 @@
-import CacheEngine
+package import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Puts the engine's operators around levels, as a configuration writes them.
@@ -52,7 +52,7 @@ extension CacheBuilder {
     }
   }
 
-  func lanes(
+  package func lanes(
     _ condition: KeyCondition, _ then: BasicCache<String, Data>, _ otherwise: BasicCache<String, Data>
   ) -> BasicCache<String, Data> {
     switchLevels(then, otherwise) { condition.holds($0) ? .first : .second }.normalize()
@@ -71,7 +71,7 @@ extension CacheBuilder {
 }
 
 extension RetryPolicy {
-  init(_ retry: RetrySpecification) {
+  package init(_ retry: RetrySpecification) {
     self.init(
       attempts: retry.attempts, initialDelay: retry.delay, factor: retry.factor, maximumDelay: retry.maximum,
       jitter: retry.jitter)

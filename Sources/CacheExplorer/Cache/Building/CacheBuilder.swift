@@ -1,5 +1,6 @@
-import CacheEngine
+package import CacheEngine
 import CacheEngineTesting
+import ExplorerModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -8,8 +9,8 @@ import CacheEngineTesting
 #endif
 
 /// Builds a running cache from its description.
-struct CacheBuilder {
-  let clock: any CacheClock
+package struct CacheBuilder {
+  package let clock: any CacheClock
   private let statistics = CacheStatistics()
   private let removals = RemovalRequests()
   let observer: CacheObservers
@@ -33,7 +34,7 @@ struct CacheBuilder {
   /// `whatIfShare`: The most of the requests' time that it may take to tell what other capacities would bring.
   ///
   /// - Throws: ``ConfigurationFailure`` if a level cannot be opened, with the place in the configuration.
-  static func build(
+  package static func build(
     _ configuration: CacheConfiguration, file: String, clock: any CacheClock = SystemClock(),
     observers: [any CacheObserver] = [], whatIfShare: Double = 0.05
   ) async throws -> LiveCache {

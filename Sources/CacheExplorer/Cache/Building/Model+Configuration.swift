@@ -1,4 +1,6 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -10,7 +12,7 @@ extension Model {
   /// The model of a cache that is to be built.
   ///
   /// `file`: Where the configuration was read.
-  init(_ configuration: CacheConfiguration, title: String, file: String = "", now: CacheInstant) {
+  package init(_ configuration: CacheConfiguration, title: String, file: String = "", now: CacheInstant) {
     var rows = ChainRows()
     let chain = configuration.levels.map { rows.part($0) }
     self.init(title: title, levels: rows.levels, operators: rows.operators, chain: chain, now: now)
@@ -22,7 +24,7 @@ extension Model {
 
 extension Replacement {
   /// `file`: Where the configuration was read.
-  init(_ configuration: CacheConfiguration, file: String) {
+  package init(_ configuration: CacheConfiguration, file: String) {
     var rows = ChainRows()
     let chain = configuration.levels.map { rows.part($0) }
     self.init(
@@ -101,7 +103,7 @@ private struct ChainRows {
 
 extension OperatorSpecification {
   /// What the operator was told, in a few words.
-  var setting: String {
+  package var setting: String {
     switch self {
     case .pooled: ""
     case .capped(let limit): "\(limit)"
@@ -121,7 +123,7 @@ extension OperatorSpecification {
 }
 
 extension StaleSpecification {
-  var setting: String {
+  package var setting: String {
     let parts = [
       whileRevalidate.map { "for \(Quantity.text($0))" }, ifError.map { "if error \(Quantity.text($0))" },
       refreshAhead.map { "ahead \(Quantity.text($0))" },
@@ -131,7 +133,7 @@ extension StaleSpecification {
 }
 
 extension ConfigSheet {
-  init(_ configuration: CacheConfiguration, file: String) {
+  package init(_ configuration: CacheConfiguration, file: String) {
     self.init()
     self.file = file
     settings = configuration.settings

@@ -1,4 +1,5 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerModel
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -8,19 +9,19 @@ import Synchronization
 #endif
 
 /// Looks into a store of models, again and again, for the Models screen.
-struct ModelShow: Sendable {
+package struct ModelShow: Sendable {
   private static let pause = Duration.milliseconds(500)
 
   private let specification: ModelsSpecification
   private let clock: any CacheClock
 
-  init(_ specification: ModelsSpecification, clock: any CacheClock) {
+  package init(_ specification: ModelsSpecification, clock: any CacheClock) {
     self.specification = specification
     self.clock = clock
   }
 
   /// Tells what there is, until the task is cancelled.
-  func run(_ tell: (ModelSheet.Content) -> Void) async {
+  package func run(_ tell: (ModelSheet.Content) -> Void) async {
     switch specification {
     case .archive(let directory, let prefix): tell(await Self.archive(directory, prefix: prefix, clock: clock))
     case .demo:
@@ -59,7 +60,7 @@ struct ModelShow: Sendable {
   /// An archive does not tell which part of a value is a relation.
   ///
   /// What is written there for one is the identifier of another model, so that is looked for.
-  static func rows(of models: [ArchivedModel]) -> [ModelSheet.Row] {
+  package static func rows(of models: [ArchivedModel]) -> [ModelSheet.Row] {
     func name(_ model: ArchivedModel) -> ModelSheet.Name {
       let id = try? JSONDecoder().decode(JSONTree.self, from: Data(model.id.utf8))
       if case .text(let text)? = id { return ModelSheet.Name(type: model.type, id: text) }

@@ -1,19 +1,31 @@
 import CacheEngine
+import ExplorerModel
 
 /// A cache in use, with what it was made of.
-struct OpenedCache: Sendable {
-  typealias Build = @Sendable (CacheConfiguration, String) async throws -> LiveCache
+package struct OpenedCache: Sendable {
+  package typealias Build = @Sendable (CacheConfiguration, String) async throws -> LiveCache
 
-  var configuration: CacheConfiguration?
-  var file = ""
+  package var configuration: CacheConfiguration?
+  package var file = ""
   /// It can be read again.
-  var isFile = false
-  var live: LiveCache
+  package var isFile = false
+  package var live: LiveCache
   /// Makes a cache of a configuration, told of by the same observers.
-  var build: Build = { configuration, file in try await CacheBuilder.build(configuration, file: file) }
+  package var build: Build
+
+  package init(
+    configuration: CacheConfiguration? = nil, file: String = "", isFile: Bool = false, live: LiveCache,
+    build: @escaping Build = { configuration, file in try await CacheBuilder.build(configuration, file: file) }
+  ) {
+    self.configuration = configuration
+    self.file = file
+    self.isFile = isFile
+    self.live = live
+    self.build = build
+  }
 
   /// What is different, level by level.
-  func changes(from old: OpenedCache) -> String {
+  package func changes(from old: OpenedCache) -> String {
     let before = old.configuration?.levelsByName ?? [:]
     let after = configuration?.levelsByName ?? [:]
     var parts: [String] = []

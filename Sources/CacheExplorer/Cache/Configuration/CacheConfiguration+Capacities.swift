@@ -1,8 +1,8 @@
-import CacheEngine
+package import CacheEngine
 
 extension CacheConfiguration {
   /// The levels that could be larger or smaller, or have another policy.
-  var levelsWithCapacity: [HitRatioObserver.Level] {
+  package var levelsWithCapacity: [HitRatioObserver.Level] {
     allLevels.compactMap { level in
       switch level.kind {
       case .memory(let memory):

@@ -1,4 +1,6 @@
 import CacheEngine
+package import ExplorerModel
+import ExplorerText
 
 /// Where the fields of a level stand in the file.
 ///
@@ -11,7 +13,7 @@ struct FieldOrigins: Equatable, Sendable {
 
 extension CacheConfiguration {
   /// Every value that is in force, level by level from the top.
-  var settings: [ConfigurationSetting] {
+  package var settings: [ConfigurationSetting] {
     var result: [ConfigurationSetting] = []
     for level in levels { level.add(to: &result, depth: 0) }
     if let workload {
@@ -30,7 +32,7 @@ extension CacheConfiguration {
   }
 
   /// What another configuration changes, a line each; empty if nothing.
-  func changes(to other: CacheConfiguration) -> [String] {
+  package func changes(to other: CacheConfiguration) -> [String] {
     let old = Dictionary(settings.map { ($0.title, $0) }) { first, _ in first }
     let new = Dictionary(other.settings.map { ($0.title, $0) }) { first, _ in first }
     var lines: [String] = []

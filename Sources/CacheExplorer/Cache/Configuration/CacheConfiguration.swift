@@ -1,27 +1,28 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerModel
 
 /// A cache as a file describes it, checked and complete.
-struct CacheConfiguration: Equatable, Sendable {
-  var name: String
+package struct CacheConfiguration: Equatable, Sendable {
+  package var name: String
   /// From the top.
-  var levels: [LevelSpecification]
+  package var levels: [LevelSpecification]
   /// What `open` runs if nothing else is asked for.
-  var workload: WorkloadRequest?
+  package var workload: WorkloadRequest?
   /// Where its fields stand, and under "" it itself.
   var workloadOrigins = FieldOrigins()
   /// The least severe log level to show.
-  var logLevel: String?
+  package var logLevel: String?
   /// A store of models to look into.
-  var models: ModelsSpecification?
+  package var models: ModelsSpecification?
   /// What is allowed, but probably not meant.
-  var warnings: [ConfigurationProblem] = []
+  package var warnings: [ConfigurationProblem] = []
 
   /// Every level and operator, outer ones before what they hold.
-  var allLevels: [LevelSpecification] { levels.flatMap(\.withInner) }
+  package var allLevels: [LevelSpecification] { levels.flatMap(\.withInner) }
 }
 
 /// `models: { directory: ./models, prefix: "models/" }` or `models: demo`.
-enum ModelsSpecification: Equatable, Sendable {
+package enum ModelsSpecification: Equatable, Sendable {
   /// What a `ModelArchive` keeps in a disk level.
   case archive(directory: String, prefix: String)
   /// A live `ModelCache` with observers and a small workload.
@@ -29,8 +30,8 @@ enum ModelsSpecification: Equatable, Sendable {
 }
 
 /// One level or operator of a configuration.
-struct LevelSpecification: Equatable, Sendable {
-  indirect enum Kind: Equatable, Sendable {
+package struct LevelSpecification: Equatable, Sendable {
+  package indirect enum Kind: Equatable, Sendable {
     case memory(MemorySpecification)
     case disk(DiskSpecification)
     case defaults(DefaultsSpecification)
@@ -47,13 +48,13 @@ struct LevelSpecification: Equatable, Sendable {
   }
 
   /// What commands, the screen and the JSON call it; unique in the configuration.
-  var name: String
-  var kind: Kind
-  var place: Place
+  package var name: String
+  package var kind: Kind
+  package var place: Place
   var origins = FieldOrigins()
 
   /// The word for the kind in the file.
-  var word: String {
+  package var word: String {
     switch kind {
     case .memory: "memory"
     case .disk: "disk"
@@ -68,7 +69,7 @@ struct LevelSpecification: Equatable, Sendable {
   }
 
   /// The levels that an operator holds.
-  var inner: [LevelSpecification] {
+  package var inner: [LevelSpecification] {
     switch kind {
     case .around(_, let levels): levels
     case .lanes(_, let then, let otherwise): then + otherwise
@@ -90,7 +91,7 @@ struct LevelSpecification: Equatable, Sendable {
   }
 
   /// How long expired entries stay readable; `nil` where nothing is stored.
-  var keepsExpired: Duration? {
+  package var keepsExpired: Duration? {
     switch kind {
     case .memory(let memory): memory.keepsExpired
     case .disk(let disk): disk.keepsExpired
@@ -101,53 +102,53 @@ struct LevelSpecification: Equatable, Sendable {
 }
 
 /// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s, keepExpired: 10m }`.
-struct MemorySpecification: Equatable, Sendable {
+package struct MemorySpecification: Equatable, Sendable {
   /// In bytes.
-  var capacity = 50 << 20
-  var countLimit: Int?
-  var eviction = Eviction.adaptive
+  package var capacity = 50 << 20
+  package var countLimit: Int?
+  package var eviction = Eviction.adaptive
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.
-  var keepsExpired = Duration.zero
+  package var keepsExpired = Duration.zero
 }
 
 /// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h, durability: synced }`.
-struct DiskSpecification: Equatable, Sendable {
+package struct DiskSpecification: Equatable, Sendable {
   /// Absolute.
-  var directory: String
+  package var directory: String
   /// In bytes.
-  var capacity = 256 << 20
+  package var capacity = 256 << 20
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.
-  var keepsExpired = Duration.zero
+  package var keepsExpired = Duration.zero
   var durability = Durability.buffered
 }
 
 /// `defaults: { domain: name, directory: ./settings, expiry: 1h, durability: synced }`.
-struct DefaultsSpecification: Equatable, Sendable {
+package struct DefaultsSpecification: Equatable, Sendable {
   var domain: String
   /// Absolute; `nil` for where the system keeps settings.
-  var directory: String?
+  package var directory: String?
   var lifetime: Duration?
   var durability = Durability.buffered
 }
 
 /// `network: { url: "http://host/{key}", timeout: 5s, connectTimeout: 1s }`.
-struct NetworkSpecification: Equatable, Sendable {
+package struct NetworkSpecification: Equatable, Sendable {
   /// With `{key}` or `{+key}` where the key goes.
   var template: String
-  var timeout = Duration.seconds(30)
+  package var timeout = Duration.seconds(30)
   var connectTimeout = Duration.seconds(10)
 }
 
 /// `origin: { latency: 40ms..200ms, failures: 1%, size: 4 KiB, seed: 7 }`.
-struct OriginSpecification: Equatable, Sendable {
-  var latency = Duration.milliseconds(40)...Duration.milliseconds(200)
+package struct OriginSpecification: Equatable, Sendable {
+  package var latency = Duration.milliseconds(40)...Duration.milliseconds(200)
   /// A probability from 0 to 1.
-  var failures = 0.0
+  package var failures = 0.0
   /// A probability from 0 to 1.
-  var missing = 0.0
+  package var missing = 0.0
   /// In bytes.
-  var size = 4_096...4_096
-  var seed: UInt64 = 0
+  package var size = 4_096...4_096
+  package var seed: UInt64 = 0
 }

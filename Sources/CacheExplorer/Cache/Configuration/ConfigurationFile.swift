@@ -1,3 +1,5 @@
+package import ExplorerModel
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -5,13 +7,13 @@
 #endif
 
 /// Finds and reads configuration files.
-enum ConfigurationFile {
+package enum ConfigurationFile {
   private static let mostBytes = 1 << 20
 
   /// Reads a configuration from a file.
   ///
   /// - Throws: ``ConfigurationFailure`` with everything that is wrong.
-  static func load(_ path: String) throws(ConfigurationFailure) -> CacheConfiguration {
+  package static func load(_ path: String) throws(ConfigurationFailure) -> CacheConfiguration {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
       throw failure(path, "there is no such file", "check the path, or run `cache-explorer demo` for an example")

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// What operators allow but hardly anybody means.
 extension Lints {
   /// So many loads at once are no limit.

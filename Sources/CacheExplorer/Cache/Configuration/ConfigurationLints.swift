@@ -1,3 +1,6 @@
+import ExplorerModel
+import ExplorerText
+
 /// What a configuration allows but hardly anybody means.
 enum ConfigurationLints {
   /// `memory`: How many bytes of memory the machine has, if that is known.

@@ -1,3 +1,5 @@
+import ExplorerModel
+import ExplorerText
 import Yams
 
 /// Conditions on keys, and what is done to keys and values.

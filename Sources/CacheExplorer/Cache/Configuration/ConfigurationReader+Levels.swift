@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 import Yams
 
 /// The levels that hold values or fetch them.

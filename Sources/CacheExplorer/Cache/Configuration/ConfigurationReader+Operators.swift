@@ -1,3 +1,5 @@
+import ExplorerModel
+import ExplorerText
 import Yams
 
 /// The operators, which hold levels.

@@ -1,3 +1,5 @@
+import ExplorerModel
+import ExplorerText
 import Yams
 
 #if canImport(FoundationEssentials)
@@ -7,12 +9,12 @@ import Yams
 #endif
 
 /// Turns the text of a configuration into a ``CacheConfiguration``, or into everything that is wrong with it.
-struct ConfigurationReader {
+package struct ConfigurationReader {
   /// Operators may hold one another this deep.
   static let mostNested = 16
   /// Aliases may repeat parts of the file, but not make a small file endless.
   private static let (mostNodes, mostDeep) = (100_000, 100)
-  static let kinds =
+  package static let kinds =
     ["memory", "disk", "defaults", "network", "origin", "empty"] + OperatorSpecification.words + ["lanes", "stale"]
   /// What the format has a word for and this version has not built.
   private static let later = ["redis"]

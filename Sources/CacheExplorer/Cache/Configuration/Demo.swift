@@ -1,8 +1,11 @@
+package import ExplorerModel
+import ExplorerText
+
 /// The demonstrations that are built into the program.
-struct Demo: Sendable {
-  let name: String
+package struct Demo: Sendable {
+  package let name: String
   /// What it shows, in one line.
-  let caption: String
+  package let caption: String
   private let yaml: String
   /// A moment a line: when, and what to look at, or `:` and a command.
   private let script: String
@@ -14,7 +17,7 @@ struct Demo: Sendable {
     self.script = script
   }
 
-  static let all = [
+  package static let all = [
     Demo(
       name: "stack", caption: "memory over disk over a slow origin: watch values climb, expire and come back",
       yaml: """
@@ -328,19 +331,19 @@ struct Demo: Sendable {
         """),
   ]
 
-  static func named(_ name: String) -> Demo? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> Demo? { all.first { $0.name == name } }
 
   /// The demo as a configuration whose disk level writes below a folder.
   ///
   /// That it can be read is tested.
-  func configuration(folder: String) throws(ConfigurationFailure) -> CacheConfiguration {
+  package func configuration(folder: String) throws(ConfigurationFailure) -> CacheConfiguration {
     try ConfigurationReader.read(yaml, file: "demo \(name)", folder: folder)
   }
 
   /// The moments in their order.
   ///
   /// That each can be read is tested.
-  func steps() throws -> [DemoStep] {
+  package func steps() throws -> [DemoStep] {
     try script.split(separator: "\n").map { line in
       let words = line.split(separator: " ", maxSplits: 1)
       let text = words.count > 1 ? String(words[1]).trimmingSpaces : ""

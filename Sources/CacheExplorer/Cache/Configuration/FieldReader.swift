@@ -1,3 +1,5 @@
+import ExplorerModel
+import ExplorerText
 import Yams
 
 /// Reads the fields of one mapping of a configuration and notes what is wrong with them.

@@ -1,5 +1,7 @@
+package import ExplorerText
+
 /// Which keys a level is for: `prefix: "img:"`, `length: 1..20`, `any: [ … ]`.
-indirect enum KeyCondition: Equatable, Sendable {
+package indirect enum KeyCondition: Equatable, Sendable {
   case prefix(String)
   case suffix(String)
   case contains(String)
@@ -11,9 +13,9 @@ indirect enum KeyCondition: Equatable, Sendable {
   case any([KeyCondition])
   case all([KeyCondition])
 
-  static let words = ["prefix", "suffix", "contains", "equals", "matches", "length", "not", "any", "all"]
+  package static let words = ["prefix", "suffix", "contains", "equals", "matches", "length", "not", "any", "all"]
 
-  func holds(_ key: String) -> Bool {
+  package func holds(_ key: String) -> Bool {
     switch self {
     case .prefix(let text): key.hasPrefix(text)
     case .suffix(let text): key.hasSuffix(text)
@@ -28,7 +30,7 @@ indirect enum KeyCondition: Equatable, Sendable {
   }
 
   /// As it stands in the file, without its punctuation.
-  var text: String {
+  package var text: String {
     switch self {
     case .prefix(let text): "prefix \(text)"
     case .suffix(let text): "suffix \(text)"

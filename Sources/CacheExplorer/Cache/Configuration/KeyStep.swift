@@ -1,5 +1,5 @@
 /// One step of `transformKeys`.
-enum KeyStep: Equatable, Sendable {
+package enum KeyStep: Equatable, Sendable {
   case lowercase
   case uppercase
   /// Sixty-four hexadecimal digits.
@@ -9,10 +9,10 @@ enum KeyStep: Equatable, Sendable {
   /// With `{key}` where the key goes.
   case template(String)
 
-  static let words = ["lowercase", "uppercase", "sha256"]
-  static let fields = ["prefix", "suffix", "template"]
+  package static let words = ["lowercase", "uppercase", "sha256"]
+  package static let fields = ["prefix", "suffix", "template"]
 
-  func apply(to key: String) -> String {
+  package func apply(to key: String) -> String {
     switch self {
     case .lowercase: key.lowercased()
     case .uppercase: key.uppercased()
@@ -26,7 +26,7 @@ enum KeyStep: Equatable, Sendable {
   /// Whether two keys may become one.
   var mayCollide: Bool { self == .lowercase || self == .uppercase }
 
-  var text: String {
+  package var text: String {
     switch self {
     case .lowercase: "lowercase"
     case .uppercase: "uppercase"

@@ -1,5 +1,5 @@
 /// What an operator does to the levels that it holds.
-enum OperatorSpecification: Equatable, Sendable {
+package enum OperatorSpecification: Equatable, Sendable {
   /// Simultaneous readers share one load.
   case pooled
   case capped(limit: Int)
@@ -19,7 +19,7 @@ enum OperatorSpecification: Equatable, Sendable {
   case fallback(value: String)
 
   /// The word for it in the file.
-  var word: String {
+  package var word: String {
     switch self {
     case .pooled: "pooled"
     case .capped: "capped"
@@ -36,42 +36,42 @@ enum OperatorSpecification: Equatable, Sendable {
     }
   }
 
-  static let words = [
+  package static let words = [
     "pooled", "capped", "conditioned", "transformKeys", "transformValues", "postProcess", "expiry", "negative",
     "timeout", "retry", "breaker", "fallback",
   ]
 }
 
 /// `negative: { for: 5s, count: 1000 }`.
-struct NegativeSpecification: Equatable, Sendable {
+package struct NegativeSpecification: Equatable, Sendable {
   var lifetime: Duration
   /// How many keys are remembered.
-  var countLimit = 1_000
+  package var countLimit = 1_000
 }
 
 /// `retry: { attempts: 3, delay: 100ms, factor: 2, maximum: 5s, jitter: 0.5 }`.
-struct RetrySpecification: Equatable, Sendable {
+package struct RetrySpecification: Equatable, Sendable {
   /// The first one counted.
   var attempts = 3
-  var delay = Duration.milliseconds(100)
-  var factor = 2.0
-  var maximum = Duration.seconds(5)
+  package var delay = Duration.milliseconds(100)
+  package var factor = 2.0
+  package var maximum = Duration.seconds(5)
   /// A share of the delay, from 0 to 1.
   var jitter = 0.5
 }
 
 /// `breaker: { failures: 5, reset: 30s }`.
-struct BreakerSpecification: Equatable, Sendable {
-  var failures = 5
-  var reset = Duration.seconds(30)
+package struct BreakerSpecification: Equatable, Sendable {
+  package var failures = 5
+  package var reset = Duration.seconds(30)
 }
 
 /// `stale: { whileRevalidate: 30s, ifError: 10m, refreshAhead: 5s, level: …, from: … }`.
-struct StaleSpecification: Equatable, Sendable {
+package struct StaleSpecification: Equatable, Sendable {
   var whileRevalidate: Duration?
   var ifError: Duration?
   var refreshAhead: Duration?
 
   /// How long an expired entry must stay readable for all of this.
-  var longest: Duration? { [whileRevalidate, ifError].compactMap(\.self).max() }
+  package var longest: Duration? { [whileRevalidate, ifError].compactMap(\.self).max() }
 }

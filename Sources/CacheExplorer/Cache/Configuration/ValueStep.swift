@@ -1,5 +1,5 @@
 /// One step of `transformValues` or `postProcess`, on the bytes of a value.
-enum ValueStep: Equatable, Sendable {
+package enum ValueStep: Equatable, Sendable {
   case gzip
   case zlib
   case base64
@@ -11,12 +11,12 @@ enum ValueStep: Equatable, Sendable {
   case suffix(String)
 
   /// What `transformValues` takes: all that can be turned back.
-  static let stored = ["gzip", "zlib", "base64", "json"]
+  package static let stored = ["gzip", "zlib", "base64", "json"]
   /// What `postProcess` takes: all that makes sense for who reads.
-  static let read = ["json", "base64", "uppercase", "lowercase"]
+  package static let read = ["json", "base64", "uppercase", "lowercase"]
   static let readFields = ["prefix", "suffix"]
 
-  init?(word: String) {
+  package init?(word: String) {
     switch word {
     case "gzip": self = .gzip
     case "zlib": self = .zlib
@@ -30,7 +30,7 @@ enum ValueStep: Equatable, Sendable {
 
   var isCompression: Bool { self == .gzip || self == .zlib }
 
-  var text: String {
+  package var text: String {
     switch self {
     case .gzip: "gzip"
     case .zlib: "zlib"

@@ -1,10 +1,11 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerText
 import Synchronization
 
 /// A clock that runs slower or faster than the one below it, and that can be moved forwards.
 ///
 /// Until it is told otherwise it shows what the clock below shows.
-final class AdjustableClock: CacheClock, Sendable {
+package final class AdjustableClock: CacheClock, Sendable {
   private struct Sleeper {
     let deadline: CacheInstant
     let continuation: CheckedContinuation<Void, any Error>
@@ -35,33 +36,33 @@ final class AdjustableClock: CacheClock, Sendable {
   private let base: any CacheClock
   private let state: Mutex<State>
 
-  init(_ base: any CacheClock = SystemClock()) {
+  package init(_ base: any CacheClock = SystemClock()) {
     self.base = base
     let now = base.now
     state = Mutex(State(own: now, below: now))
   }
 
-  var now: CacheInstant {
+  package var now: CacheInstant {
     let below = base.now
     return state.withLock { $0.now(below) }
   }
 
-  var timeSinceEpoch: Duration {
+  package var timeSinceEpoch: Duration {
     let (epoch, below) = (base.timeSinceEpoch, base.now)
     return epoch + state.withLock { below.duration(to: $0.now(below)) }
   }
 
-  var bootIdentifier: UInt64 { base.bootIdentifier }
-  var minimumResolution: Duration { .nanoseconds(1) }
+  package var bootIdentifier: UInt64 { base.bootIdentifier }
+  package var minimumResolution: Duration { .nanoseconds(1) }
 
   /// How much time passes here while a second passes below.
-  var speed: Double {
+  package var speed: Double {
     get { state.withLock { $0.speed } }
     set { adjust { $0.speed = min(max(newValue, Quantity.speeds.lowerBound), Quantity.speeds.upperBound) } }
   }
 
   /// Moves the clock forwards, and wakes who slept until then.
-  func advance(by duration: Duration) { adjust { $0.own = $0.own.advanced(by: max(.zero, duration)) } }
+  package func advance(by duration: Duration) { adjust { $0.own = $0.own.advanced(by: max(.zero, duration)) } }
 
   private func adjust(_ change: (inout State) -> Void) {
     let outdated = state.withLock { state in
@@ -77,7 +78,7 @@ final class AdjustableClock: CacheClock, Sendable {
     wake()
   }
 
-  func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
+  package func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
     let id = state.withLock { state in
       state.nextSleeper += 1
       return state.nextSleeper

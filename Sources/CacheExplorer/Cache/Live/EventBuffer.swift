@@ -1,15 +1,15 @@
-import CacheEngine
+package import CacheEngine
 import Synchronization
 
 /// Collects the engine's events until the program has time for them.
 ///
 /// It holds so many events and no more: when it is full the oldest go, and are counted. The engine never waits for
 /// the screen.
-final class EventBuffer: CacheObserver {
-  struct Batch: Sendable {
-    var events: [CacheEvent]
+package final class EventBuffer: CacheObserver {
+  package struct Batch: Sendable {
+    package var events: [CacheEvent]
     /// How many events were dropped before these.
-    var lost: Int
+    package var lost: Int
   }
 
   private struct Ring {
@@ -22,7 +22,7 @@ final class EventBuffer: CacheObserver {
   private let capacity: Int
   private let ring = Awaited(Ring()) { !$0.events.isEmpty }
 
-  init(capacity: Int = 16_384) {
+  package init(capacity: Int = 16_384) {
     precondition(capacity > 0, "a buffer must hold something")
     self.capacity = capacity
   }
@@ -30,9 +30,9 @@ final class EventBuffer: CacheObserver {
   /// Waits until there is an event, or until the task is cancelled.
   ///
   /// One task may wait.
-  func waitForEvents() async { await ring.wait() }
+  package func waitForEvents() async { await ring.wait() }
 
-  func record(_ event: CacheEvent) {
+  package func record(_ event: CacheEvent) {
     ring.put { ring in
       if ring.events.count < capacity {
         ring.events.append(event)
@@ -45,10 +45,10 @@ final class EventBuffer: CacheObserver {
   }
 
   /// Counts events that were dropped on their way here.
-  func lose(_ count: Int) { ring.put { $0.lost += count } }
+  package func lose(_ count: Int) { ring.put { $0.lost += count } }
 
   /// Takes everything out, oldest first.
-  func drain() -> Batch {
+  package func drain() -> Batch {
     let taken = ring.take(leaving: Ring())
     return Batch(events: Array(taken.events[taken.oldest...] + taken.events[..<taken.oldest]), lost: taken.lost)
   }

@@ -1,4 +1,6 @@
 import CacheEngine
+package import ExplorerModel
+import ExplorerText
 
 extension LiveCache {
   /// What expectations can be about here.
@@ -9,7 +11,7 @@ extension LiveCache {
   /// Compares a figure with what is expected of it.
   ///
   /// - Throws: ``CommandError`` if there is no such level, operator or figure.
-  func measure(_ expectation: Expectation) throws(CommandError) -> ExpectationReport {
+  package func measure(_ expectation: Expectation) throws(CommandError) -> ExpectationReport {
     try expectationNames.check(expectation)
     let measured =
       switch expectation.owner {

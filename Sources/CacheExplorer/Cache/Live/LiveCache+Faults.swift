@@ -1,9 +1,11 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerModel
+import ExplorerText
 
 extension Fault {
   /// What goes wrong, in a few words; `nil` for nothing.
-  var told: String? {
+  package var told: String? {
     if isDown { return "down" }
     var parts: [String] = []
     if errors > 0 { parts.append("error \(Format.number((errors * 10_000).rounded() / 100))%") }
@@ -17,7 +19,7 @@ extension Fault {
 
 extension LiveCache {
   /// What goes wrong in each level on purpose, by name.
-  var faults: [String: String] {
+  package var faults: [String: String] {
     levels.reduce(into: [:]) { faults, level in faults[level.name] = level.faults.fault.told }
   }
 }

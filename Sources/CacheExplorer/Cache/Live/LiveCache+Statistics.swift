@@ -1,9 +1,11 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerModel
+import ExplorerText
 
 extension LiveCache {
   /// The statistics of every level as one line of JSON.
-  var statisticsJSON: String {
+  package var statisticsJSON: String {
     let counts = statistics.snapshot
     return JSONText.object([
       ("levels", .array(levels.map { json($0, counts.levels[$0.name] ?? CacheStatistics.Level()) })),
@@ -72,7 +74,7 @@ extension LiveCache {
   }
 
   /// The statistics of every level, a line for each, for a person.
-  var summary: String {
+  package var summary: String {
     let counts = statistics.snapshot
     let lines = levels.map { level -> String in
       let count = counts.levels[level.name] ?? CacheStatistics.Level()

@@ -1,9 +1,11 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerModel
+import ExplorerText
 
 extension LiveCache {
   /// How every level does, a sentence for each, for somebody who listens or has no table to look at.
-  var status: String {
+  package var status: String {
     let counts = statistics.snapshot
     let ended = counts.requests - counts.pending
     var lines = [

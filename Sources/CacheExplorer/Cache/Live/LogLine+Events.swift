@@ -1,4 +1,5 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerModel
 
 extension LogLine {
   /// The lines that the engine's logger writes for events.
@@ -6,7 +7,7 @@ extension LogLine {
   /// `now`: This moment by the clock of the events.
   /// `wall`: This moment by the time of day.
   /// `first`: The number of the first event.
-  static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int) -> [LogLine] {
+  package static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int) -> [LogLine] {
     events.enumerated().compactMap { index, event in
       guard let severity = event.severity else { return nil }
       let name = "\(severity)"

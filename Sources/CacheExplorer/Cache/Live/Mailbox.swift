@@ -1,15 +1,17 @@
 /// Messages on their way to the main loop.
 ///
 /// Many tasks post, one takes; whoever takes gets all that came, so that one drawing can answer many messages.
-final class Mailbox<Letter: Sendable>: Sendable {
+package final class Mailbox<Letter: Sendable>: Sendable {
   private let letters = Awaited<[Letter]>([]) { !$0.isEmpty }
 
-  func post(_ letter: Letter) { letters.put { $0.append(letter) } }
+  package init() {}
+
+  package func post(_ letter: Letter) { letters.put { $0.append(letter) } }
 
   /// Waits until something has come.
   ///
   /// Empty if the task was cancelled.
-  func take() async -> [Letter] {
+  package func take() async -> [Letter] {
     while true {
       let taken = letters.take(leaving: [])
       if !taken.isEmpty || Task.isCancelled { return taken }

@@ -1,4 +1,5 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -21,12 +22,12 @@ protocol PartialStorage: Sendable {
   func beginning(of key: String, atMost count: Int) async throws -> (bytes: Data, of: Int)?
 }
 
-extension StorageLevel where Key == String, Value == Data {
+extension StorageLevel where Key == String {
   /// The first entries whose keys meet a condition, in no particular order.
   ///
   /// Where the level has pages, no more than one of them and what was found are in memory.
   @concurrent
-  func entries(
+  package func entries(
     atMost most: Int, where isWanted: @escaping @Sendable (String) -> Bool
   ) async throws -> [EntrySummary<String>] {
     guard let paged = self as? any PagedStorage else {

@@ -1,12 +1,12 @@
 import CacheEngine
 
 /// Whether everything that a cache depends on is there, for those who would rather not begin without.
-enum Reachability {
+package enum Reachability {
   /// A key that nobody has, so that a source has little to do to answer.
   private static let probe = "cache-explorer-probe"
 
   /// The names of the sources that cannot be reached, each with the reason.
-  static func unreachable(in live: LiveCache) async -> [String] {
+  package static func unreachable(in live: LiveCache) async -> [String] {
     var problems: [String] = []
     for level in live.levels where level.isSource {
       do { _ = try await level.level.get(probe) } catch let error as CacheError {

@@ -1,9 +1,9 @@
 import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// What `transformValues` does to the bytes of a value: the steps in order when it is written, back when it is read.
@@ -40,7 +40,7 @@ struct SomeValueSteps: ConditionedTwoWayTransformer {
 }
 
 extension ValueStep {
-  func done(to value: Data) async throws -> Data {
+  package func done(to value: Data) async throws -> Data {
     switch self {
     case .gzip: try await CompressionTransformer(.gzip).inverseTransform(value)
     case .zlib: try await CompressionTransformer(.zlib).inverseTransform(value)

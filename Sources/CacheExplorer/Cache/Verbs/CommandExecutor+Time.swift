@@ -1,5 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerModel
+import ExplorerText
 
 /// The commands about time and about what goes wrong.
 extension CommandExecutor {

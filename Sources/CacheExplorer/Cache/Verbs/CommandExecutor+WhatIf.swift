@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// What other capacities and other policies would have brought.
 extension CommandExecutor {

@@ -1,9 +1,10 @@
 import CacheEngine
+import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// Carries out the commands that concern the cache itself, and says how they ended.
@@ -167,7 +168,7 @@ extension Command.ValueSource {
   /// The most that a value given as a file may hold.
   private static let mostBytes = 64 << 20
 
-  func bytes() async throws -> Data {
+  package func bytes() async throws -> Data {
     switch self {
     case .text(let text): return Data(text.utf8)
     case .file(let path):

@@ -1,11 +1,16 @@
-import CacheEngine
+package import CacheEngine
 
 /// Plays the moments of a demonstration in their time.
-struct DemoPlayer: Sendable {
-  let steps: [DemoStep]
-  let clock: any CacheClock
+package struct DemoPlayer: Sendable {
+  package let steps: [DemoStep]
+  package let clock: any CacheClock
 
-  func play(_ perform: @Sendable (DemoStep) async -> Void) async {
+  package init(steps: [DemoStep], clock: any CacheClock) {
+    self.steps = steps
+    self.clock = clock
+  }
+
+  package func play(_ perform: @Sendable (DemoStep) async -> Void) async {
     let began = clock.now
     for step in steps {
       do { try await clock.sleep(until: began.advanced(by: step.at), tolerance: nil) } catch { return }

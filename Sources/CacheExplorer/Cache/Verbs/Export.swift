@@ -1,4 +1,6 @@
 import CacheEngine
+package import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,22 +9,22 @@ import CacheEngine
 #endif
 
 /// What the levels hold, without values: they may be large, and nobody's business.
-struct Export: Sendable {
-  struct Entry: Sendable {
-    var key: String
-    var level: String
-    var bytes: Int
+package struct Export: Sendable {
+  package struct Entry: Sendable {
+    package var key: String
+    package var level: String
+    package var bytes: Int
     var age: Duration
     /// Negative for what has expired.
     var timeLeft: Duration?
   }
 
-  let entries: [Entry]
-  let statistics: String
-  let summary: String
+  package let entries: [Entry]
+  package let statistics: String
+  package let summary: String
 
   /// `mask`: Gives keys other names.
-  init(_ live: LiveCache, mask: KeyMask? = nil) async throws {
+  package init(_ live: LiveCache, mask: KeyMask? = nil) async throws {
     let now = live.clock.now
     var entries: [Entry] = []
     for level in live.levels {
@@ -40,7 +42,7 @@ struct Export: Sendable {
     summary = live.summary
   }
 
-  func text(_ format: ExportFormat) -> String {
+  package func text(_ format: ExportFormat) -> String {
     switch format {
     case .json:
       let rows = JSONText.array(
@@ -71,7 +73,7 @@ struct Export: Sendable {
     }
   }
 
-  static func write(_ text: String, to file: String) async throws {
+  package static func write(_ text: String, to file: String) async throws {
     try await BlockingWork.run {
       do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
         throw CommandFailure(message: "\(file) cannot be written; name a file in a directory that you may write to")
@@ -82,7 +84,7 @@ struct Export: Sendable {
   private static func milliseconds(_ duration: Duration) -> Int { Int(duration.clampedNanoseconds / 1_000_000) }
 
   /// As RFC 4180 quotes, and never the beginning of a formula in a spreadsheet.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     let text = ["=", "+", "-", "@", "\t", "\r"].contains(String(text.prefix(1))) ? "'" + text : text
     guard text.contains(where: { "\",\r\n".contains($0) || $0.isNewline }) else { return text }
     return "\"" + text.replacing("\"", with: "\"\"") + "\""

@@ -1,10 +1,12 @@
 import CacheEngine
+package import ExplorerModel
+import ExplorerText
 import Synchronization
 
 /// Carries out commands on a cache, one workload at a time beside them.
-final class Interpreter: Sendable {
+package final class Interpreter: Sendable {
   /// What `run` does.
-  enum Mode: Sendable {
+  package enum Mode: Sendable {
     /// It starts the workload and answers at once, as the screen needs it.
     case interactive
     /// It answers when the workload has ended, as a script needs it.
@@ -23,7 +25,7 @@ final class Interpreter: Sendable {
   private let onWorkload: @Sendable (String?) -> Void
   private let undo = Mutex<UndoRecord?>(nil)
 
-  init(
+  package init(
     _ opened: OpenedCache, mode: Mode, isReadOnly: Bool = false,
     onWorkload: @escaping @Sendable (String?) -> Void = { _ in }
   ) {
@@ -34,15 +36,15 @@ final class Interpreter: Sendable {
   }
 
   /// For a cache that was not made from a file, and cannot be reloaded.
-  convenience init(live: LiveCache, mode: Mode) { self.init(OpenedCache(live: live), mode: mode) }
+  package convenience init(live: LiveCache, mode: Mode) { self.init(OpenedCache(live: live), mode: mode) }
 
   /// What is in use: another after `load` and `reload`.
-  var current: OpenedCache { opened.withLock { $0 } }
+  package var current: OpenedCache { opened.withLock { $0 } }
   private var live: LiveCache { current.live }
   private var executor: CommandExecutor { CommandExecutor(live: live) }
 
   /// What `undo` would take back; `nil` if nothing can be taken back exactly.
-  var undoable: String? { undo.withLock { $0?.title } }
+  package var undoable: String? { undo.withLock { $0?.title } }
 
   /// Carries out a command.
   ///
@@ -50,7 +52,7 @@ final class Interpreter: Sendable {
   /// the screen and does it.
   ///
   /// `mask`: Gives keys other names in what is answered, but for the value, and in what is written into files.
-  func run(_ command: Command, mask: KeyMask? = nil) async -> CommandResult {
+  package func run(_ command: Command, mask: KeyMask? = nil) async -> CommandResult {
     guard let mask else { return await perform(command, nil) }
     let undone = command == .undo ? undo.withLock { $0?.key } : nil
     let keys = [command.key, undone].compactMap(\.self)
@@ -131,7 +133,7 @@ final class Interpreter: Sendable {
   }
 
   /// Ends the workload that runs, if one does, and waits for its end.
-  func stopWorkload() async {
+  package func stopWorkload() async {
     let running = workload.withLock { workload in
       defer { workload = nil }
       return workload
@@ -141,7 +143,7 @@ final class Interpreter: Sendable {
   }
 
   /// Waits until the workload that runs has come to its end by itself.
-  func waitForWorkload() async { await workload.withLock { $0 }?.value }
+  package func waitForWorkload() async { await workload.withLock { $0 }?.value }
 
   private func stop() async -> CommandResult {
     let isRunning = workload.withLock { $0 != nil }
@@ -197,7 +199,7 @@ final class Interpreter: Sendable {
   }
 
   /// Puts another cache in place of the one in use, which is closed first: both may want one directory.
-  func use(_ configuration: CacheConfiguration, file: String, for verb: String) async -> CommandResult {
+  package func use(_ configuration: CacheConfiguration, file: String, for verb: String) async -> CommandResult {
     let old = current
     await stopWorkload()
     undo.withLock { $0 = nil }
@@ -217,7 +219,7 @@ final class Interpreter: Sendable {
   }
 
   /// Puts a cache of another program, reached anew, in place of the one in use.
-  func use(_ live: LiveCache) async {
+  package func use(_ live: LiveCache) async {
     await stopWorkload()
     undo.withLock { $0 = nil }
     opened.withLock { $0.live = live }

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,5 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerModel
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -7,28 +8,38 @@ import CacheEngine
 #endif
 
 /// Sends the requests of a workload to a cache.
-struct WorkloadRunner: Sendable {
+package struct WorkloadRunner: Sendable {
   /// How a run ended.
-  struct Report: Sendable {
-    var requests = 0
-    var failures = 0
+  package struct Report: Sendable {
+    package var requests = 0
+    package var failures = 0
     /// Why a trace ended too early.
-    var problem: TraceProblem?
+    package var problem: TraceProblem?
+
+    package init(requests: Int = 0, failures: Int = 0, problem: TraceProblem? = nil) {
+      self.requests = requests
+      self.failures = failures
+      self.problem = problem
+    }
   }
 
   /// So many requests may be under way at once; a slow cache then slows the workload down.
   private static let mostUnderWay = 256
 
   /// The size of a value of which nobody says how large it is.
-  static let usualSize = 1_024
+  package static let usualSize = 1_024
 
-  let live: LiveCache
+  package let live: LiveCache
+
+  package init(live: LiveCache) {
+    self.live = live
+  }
 
   /// Runs until the requested number of requests is done, a trace has ended, or the task is cancelled.
   ///
   /// `rate`: Requests a second; `nil` for as fast as the cache answers.
   /// `clients`: So many requests at most are under way at once; `nil` for what fits the workload.
-  func run(_ workload: Workload, requests: Int?, rate: Double?, clients: Int? = nil) async -> Report {
+  package func run(_ workload: Workload, requests: Int?, rate: Double?, clients: Int? = nil) async -> Report {
     var workload = workload
     var report = Report()
     let began = live.clock.now

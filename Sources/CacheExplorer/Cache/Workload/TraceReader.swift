@@ -1,16 +1,17 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerText
 import Synchronization
 
 /// Reads a trace of requests: `KEY` or `KEY<TAB>SIZE` a line, `#` begins a comment line, gzip or not.
-final class TraceReader: Sendable {
-  struct Request: Equatable, Sendable {
-    var key: String
+package final class TraceReader: Sendable {
+  package struct Request: Equatable, Sendable {
+    package var key: String
     /// In bytes, if the trace says it.
-    var size: Int?
+    package var size: Int?
   }
 
   /// The size that the request under way asks for, so that a simulated origin can give it.
-  @TaskLocal static var size: Int?
+  @TaskLocal package static var size: Int?
 
   static let largestValue = 64 << 20
 
@@ -18,14 +19,14 @@ final class TraceReader: Sendable {
   private let lines: Mutex<TraceLines>
 
   /// `path`: `-` for standard input.
-  init(path: String) throws(TraceProblem) {
+  package init(path: String) throws(TraceProblem) {
     let lines = try TraceLines(path: path)
     name = lines.name
     self.lines = Mutex(lines)
   }
 
   /// Gives the next request; `nil` at the end.
-  func next() throws(TraceProblem) -> Request? {
+  package func next() throws(TraceProblem) -> Request? {
     let request = try lines.withLock { lines throws(TraceProblem) in try lines.next() }
     guard let request else { return nil }
     return Request(key: request.key, size: try size(of: request))

@@ -1,9 +1,10 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerModel
 
 /// A stream of requests, the same for the same seed; endless but for a trace.
-struct Workload: Sendable {
+package struct Workload: Sendable {
   /// One thing to do to the cache.
-  enum Step: Equatable, Sendable {
+  package enum Step: Equatable, Sendable {
     case get(String)
     case set(String, bytes: Int)
     /// A get of a value that has so many bytes, which the client stores if no level had it or could fetch it.
@@ -32,7 +33,7 @@ struct Workload: Sendable {
   private var position = 0
 
   /// - Throws: ``CommandFailure`` if there is no workload of that name; ``TraceProblem`` if its file cannot be read.
-  init(_ request: WorkloadRequest) throws {
+  package init(_ request: WorkloadRequest) throws {
     guard let description = WorkloadTable.named(request.name) else {
       throw CommandFailure(message: "there is no workload “\(request.name)”")
     }
@@ -63,7 +64,7 @@ struct Workload: Sendable {
   /// Gives the next request; `nil` at the end of a trace.
   ///
   /// - Throws: ``TraceProblem`` if the trace cannot be read any further.
-  mutating func next() throws(TraceProblem) -> Step? {
+  package mutating func next() throws(TraceProblem) -> Step? {
     defer { position += 1 }
     switch pattern {
     case .uniform: return .get(key(Int.random(in: 0..<keys, using: &generator)))

@@ -1,5 +1,5 @@
 /// One line of the command line or of a script, understood.
-enum Command: Equatable, Sendable {
+package enum Command: Equatable, Sendable {
   case get(key: String, level: String?)
   case set(key: String, value: ValueSource, timeToLive: Duration?, level: String?)
   case delete(key: String)
@@ -48,7 +48,7 @@ enum Command: Equatable, Sendable {
   case quit
 
   /// Whether it changes what the levels hold or how they work, beside what every read may fill.
-  var changesCache: Bool {
+  package var changesCache: Bool {
     switch self {
     case .set, .delete, .clear, .expire, .warn, .fault, .undo: true
     case .run(let request): request.name == "mixed"
@@ -57,7 +57,7 @@ enum Command: Equatable, Sendable {
   }
 
   /// The word that it is written with.
-  var verb: String {
+  package var verb: String {
     switch self {
     case .get: "get"
     case .set: "set"
@@ -91,14 +91,14 @@ enum Command: Equatable, Sendable {
     }
   }
 
-  enum ValueSource: Equatable, Sendable {
+  package enum ValueSource: Equatable, Sendable {
     case text(String)
     case file(String)
   }
 }
 
 /// Where `jump` goes.
-enum JumpTarget: Equatable, Sendable {
+package enum JumpTarget: Equatable, Sendable {
   /// Since the recording began.
   case time(Duration)
   case relative(Duration)
@@ -106,7 +106,7 @@ enum JumpTarget: Equatable, Sendable {
 }
 
 /// What `fault` is asked to change.
-enum FaultChange: Equatable, Sendable {
+package enum FaultChange: Equatable, Sendable {
   /// A probability from 0 to 1.
   case errors(Double)
   case latency(ClosedRange<Duration>)
@@ -117,7 +117,7 @@ enum FaultChange: Equatable, Sendable {
 
 extension Command {
   /// The key that it is about.
-  var key: String? {
+  package var key: String? {
     switch self {
     case .get(let key, _), .set(let key, _, _, _), .delete(let key): key
     case .expire(let key): key
@@ -126,7 +126,7 @@ extension Command {
   }
 
   /// What of a line is nobody's business: its key, and a value that stands in it.
-  static func secrets(of line: String) -> [String] {
+  package static func secrets(of line: String) -> [String] {
     guard let command = try? Command.parse(line) else { return [] }
     if case .set(let key, .text(let value), _, _) = command { return [key, value] }
     return [command.key].compactMap(\.self)
@@ -134,7 +134,7 @@ extension Command {
 }
 
 extension Command {
-  init(_ asked: KeyCommand) {
+  package init(_ asked: KeyCommand) {
     self =
       switch asked {
       case .delete(let key): .delete(key: key)

@@ -1,5 +1,9 @@
 /// A command that cannot be carried out, said for a person.
-struct CommandFailure: Error, CustomStringConvertible {
-  let message: String
-  var description: String { message }
+package struct CommandFailure: Error, CustomStringConvertible {
+  package let message: String
+  package var description: String { message }
+
+  package init(message: String) {
+    self.message = message
+  }
 }

@@ -1,9 +1,11 @@
+package import ExplorerText
+
 extension Command {
   /// Understands a line of the command line.
   ///
   /// - Returns: `nil` for an empty line or a comment.
   /// - Throws: ``CommandError`` with the place in the line.
-  static func parse(_ line: String) throws(CommandError) -> Command? {
+  package static func parse(_ line: String) throws(CommandError) -> Command? {
     var words = try CommandLexer.words(of: line)
     guard let first = words.first else { return nil }
     words.removeFirst()
@@ -100,7 +102,7 @@ extension Command {
   }
 
   /// How far a recording may grow.
-  static func recordingLimit(_ text: String) throws(QuantityError) -> Int {
+  package static func recordingLimit(_ text: String) throws(QuantityError) -> Int {
     let limit = try Quantity.bytes(text)
     guard limit >= RecordingStatus.leastLimit else {
       throw QuantityError("\(text) is too little for a recording", "give at least 64 KiB")

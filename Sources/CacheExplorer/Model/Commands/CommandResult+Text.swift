@@ -1,3 +1,5 @@
+import ExplorerText
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -6,7 +8,7 @@
 
 extension CommandResult {
   /// The answer as one line of JSON; what is absent is left out.
-  var json: String {
+  package var json: String {
     JSONText.object([
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
       ("stale", isStale ? .flag(true) : nil),
@@ -21,7 +23,7 @@ extension CommandResult {
   }
 
   /// The answer as a sentence, in which nothing from outside can do harm on a terminal.
-  var sentence: String {
+  package var sentence: String {
     if let expectation {
       guard !expectation.holds else { return "expect: ok \(harmless(expectation.sentence))" }
       return

@@ -1,33 +1,55 @@
+package import ExplorerText
+
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// The answer to a command.
-struct CommandResult: Sendable {
-  enum Outcome: String, Sendable { case hit, miss, ok, error }
+package struct CommandResult: Sendable {
+  package enum Outcome: String, Sendable { case hit, miss, ok, error }
 
   /// The verb.
-  var command: String
-  var outcome: Outcome
+  package var command: String
+  package var outcome: Outcome
   /// The level that answered.
-  var level: String?
+  package var level: String?
   /// The value was expired, and served as better than nothing.
-  var isStale = false
+  package var isStale = false
   /// Why it was a miss.
-  var reason: String?
-  var value: Data?
+  package var reason: String?
+  package var value: Data?
   /// How many bytes the value has, where ``value`` is only its beginning.
-  var size: Int?
-  var microseconds: Int
-  var error: String?
+  package var size: Int?
+  package var microseconds: Int
+  package var error: String?
   /// It could not be carried out: what failed is what was asked for, not the cache.
-  var isRefused = false
+  package var isRefused = false
   /// What an expectation was compared with.
-  var expectation: ExpectationReport?
+  package var expectation: ExpectationReport?
   /// One sentence for a person, for what the other fields do not say (`back-filled memory`, help texts, counts).
-  var note: String?
+  package var note: String?
   /// What there is to tell of each level, for programs.
-  var details: JSONText?
+  package var details: JSONText?
+
+  package init(
+    command: String, outcome: Outcome, level: String? = nil, isStale: Bool = false, reason: String? = nil,
+    value: Data? = nil, size: Int? = nil, microseconds: Int, error: String? = nil, isRefused: Bool = false,
+    expectation: ExpectationReport? = nil, note: String? = nil, details: JSONText? = nil
+  ) {
+    self.command = command
+    self.outcome = outcome
+    self.level = level
+    self.isStale = isStale
+    self.reason = reason
+    self.value = value
+    self.size = size
+    self.microseconds = microseconds
+    self.error = error
+    self.isRefused = isRefused
+    self.expectation = expectation
+    self.note = note
+    self.details = details
+  }
 }

@@ -1,10 +1,11 @@
 import CacheEngine
+import ExplorerText
 
 /// What `expect` compares: a figure of the cache, of a level or of an operator with a value.
 ///
 /// `memory.hit >= 80%`, `origin.requests <= 120`, `p99 < 5ms`.
-struct Expectation: Equatable, Sendable {
-  enum Comparison: String, CaseIterable, Sendable {
+package struct Expectation: Equatable, Sendable {
+  package enum Comparison: String, CaseIterable, Sendable {
     case atLeast = ">="
     case atMost = "<="
     case more = ">"
@@ -13,7 +14,7 @@ struct Expectation: Equatable, Sendable {
     case unequal = "!="
 
     /// As the difference tells it.
-    var words: String {
+    package var words: String {
       switch self {
       case .atLeast: "at least"
       case .atMost: "at most"
@@ -24,7 +25,7 @@ struct Expectation: Equatable, Sendable {
       }
     }
 
-    func holds(_ actual: Double, _ expected: Double) -> Bool {
+    package func holds(_ actual: Double, _ expected: Double) -> Bool {
       switch self {
       case .atLeast: actual >= expected
       case .atMost: actual <= expected
@@ -37,19 +38,19 @@ struct Expectation: Equatable, Sendable {
   }
 
   /// The level or operator; `nil` for the whole cache.
-  var owner: String?
-  var figure: ExpectedFigure
-  var comparison: Comparison
+  package var owner: String?
+  package var figure: ExpectedFigure
+  package var comparison: Comparison
   /// A share from 0 to 1, a count, bytes or nanoseconds, as the figure has it.
-  var value: Double
+  package var value: Double
   /// The value as it was written.
   var valueText: String
   /// Where owner and figure begin, in characters from 0, for what is found out later.
   var ownerColumn = 0
   var figureColumn = 0
 
-  var name: String { (owner.map { "\($0)." } ?? "") + figure.name }
-  var text: String { "\(name) \(comparison.rawValue) \(valueText)" }
+  package var name: String { (owner.map { "\($0)." } ?? "") + figure.name }
+  package var text: String { "\(name) \(comparison.rawValue) \(valueText)" }
 
   private static let example = "write FIGURE COMPARISON VALUE, as in memory.hit >= 80%"
   private static let signs: Set<Character> = ["<", ">", "=", "!", "≤", "≥", "≠"]
@@ -57,7 +58,7 @@ struct Expectation: Equatable, Sendable {
   /// Understands an expectation.
   ///
   /// `column`: Where the text begins in the line, for what is wrong.
-  init(_ text: String, column start: Int = 0) throws(CommandError) {
+  package init(_ text: String, column start: Int = 0) throws(CommandError) {
     let characters = Array(text)
     func fail(_ place: Int, _ message: String, _ remedy: String) -> CommandError {
       CommandError(column: start + place, message: message, remedy: remedy)
@@ -157,12 +158,17 @@ extension ExpectedFigure {
 }
 
 /// The names that expectations can be about: levels, and operators with their kinds.
-struct ExpectationNames: Sendable {
-  var levels: [String]
-  var operators: [(name: String, kind: String)]
+package struct ExpectationNames: Sendable {
+  package var levels: [String]
+  package var operators: [(name: String, kind: String)]
+
+  package init(levels: [String], operators: [(name: String, kind: String)]) {
+    self.levels = levels
+    self.operators = operators
+  }
 
   /// Checks that there is what an expectation is about.
-  func check(_ expectation: Expectation) throws(CommandError) {
+  package func check(_ expectation: Expectation) throws(CommandError) {
     guard let owner = expectation.owner else { return }
     let figure = expectation.figure
     if levels.contains(owner) {

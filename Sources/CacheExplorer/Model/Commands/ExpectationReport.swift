@@ -1,31 +1,42 @@
 import CacheEngine
+package import ExplorerText
 
 /// What an expectation was compared with: what is, and where that comes from.
-struct ExpectationReport: Sendable {
-  let expectation: Expectation
+package struct ExpectationReport: Sendable {
+  package let expectation: Expectation
   /// `nil` if nothing was measured.
-  let actual: Double?
+  package let actual: Double?
   /// What the figure is made of.
-  let counts: [(name: String, count: Int)]
+  package let counts: [(name: String, count: Int)]
   /// The counts in words, or why there are none.
-  let source: String
+  package let source: String
   /// How long was counted, by the cache's clock.
-  let window: Duration
+  package let window: Duration
 
   /// What was not measured holds nothing.
-  var holds: Bool { actual.map { expectation.comparison.holds($0, expectation.value) } ?? false }
+  package var holds: Bool { actual.map { expectation.comparison.holds($0, expectation.value) } ?? false }
 
   private var unit: ExpectedFigure.Unit { expectation.figure.unit }
 
-  var actualText: String { actual.map { unit.text($0, beside: expectation.value) } ?? Format.none }
+  package var actualText: String { actual.map { unit.text($0, beside: expectation.value) } ?? Format.none }
 
   /// `at least 80%`.
   var expectedText: String { "\(expectation.comparison.words) \(expectation.valueText)" }
 
   var windowText: String { "since the cache was opened, \(Format.behind(nanoseconds: window.clampedNanoseconds)) ago" }
 
+  package init(
+    expectation: Expectation, actual: Double?, counts: [(name: String, count: Int)], source: String, window: Duration
+  ) {
+    self.expectation = expectation
+    self.actual = actual
+    self.counts = counts
+    self.source = source
+    self.window = window
+  }
+
   /// By how much it is missed: `38.8 points too low`.
-  var distance: String? {
+  package var distance: String? {
     guard let actual, !holds else { return nil }
     let difference = actual - expectation.value
     guard difference != 0 else { return nil }
@@ -39,24 +50,24 @@ struct ExpectationReport: Sendable {
   }
 
   /// One line: `memory.hit >= 80%: 93.8% (469 hits of 500 answered look-ups; since …)`.
-  var sentence: String {
+  package var sentence: String {
     "\(expectation.text): \(actualText) (\(source); \(windowText))"
   }
 
   /// One line for where it failed.
-  var difference: String {
+  package var difference: String {
     "expected \(expectation.name) \(expectedText), is \(actualText)\(distance.map { ", \($0)" } ?? ""): \(source)"
   }
 
   /// What was expected, what is and where that comes from, a line each.
-  var lines: [String] {
+  package var lines: [String] {
     [
       "expected  \(expectedText)", "is        \(actualText)\(distance.map { ", \($0)" } ?? "")",
       "from      \(source)", "window    \(windowText)",
     ]
   }
 
-  var json: JSONText {
+  package var json: JSONText {
     .object([
       ("text", .text(expectation.text)), ("figure", .text(expectation.name)),
       ("comparison", .text(expectation.comparison.rawValue)), ("expected", unit.json(expectation.value)),

@@ -1,6 +1,6 @@
 /// A figure that an expectation can be about: one table for parsing, completion, help and manual.
-struct ExpectedFigure: Equatable, Sendable {
-  enum Unit: Sendable {
+package struct ExpectedFigure: Equatable, Sendable {
+  package enum Unit: Sendable {
     /// From 0 to 1, written in percent.
     case share
     case count
@@ -10,14 +10,14 @@ struct ExpectedFigure: Equatable, Sendable {
   }
 
   /// What can have the figure.
-  enum Owner: Sendable { case cache, level, operation }
+  package enum Owner: Sendable { case cache, level, operation }
 
-  let name: String
-  let unit: Unit
+  package let name: String
+  package let unit: Unit
   /// What has it.
-  let owners: [Owner]
+  package let owners: [Owner]
   /// What it is, without a full stop.
-  let line: String
+  package let line: String
 
   private init(_ name: String, _ unit: Unit, _ owners: [Owner], _ line: String) {
     self.name = name
@@ -26,7 +26,7 @@ struct ExpectedFigure: Equatable, Sendable {
     self.line = line
   }
 
-  static let all: [ExpectedFigure] =
+  package static let all: [ExpectedFigure] =
     [
       ExpectedFigure(
         "hit", .share, [.cache, .level],
@@ -77,12 +77,12 @@ struct ExpectedFigure: Equatable, Sendable {
   private static let shares = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)]
 
   /// The share of a percentile.
-  var percentile: Double? { Self.shares.first { $0.0 == name }?.1 }
+  package var percentile: Double? { Self.shares.first { $0.0 == name }?.1 }
 
-  static func named(_ name: String) -> ExpectedFigure? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> ExpectedFigure? { all.first { $0.name == name } }
 
   /// The names of the figures that something has.
-  static func names(of owners: [Owner]) -> [String] {
+  package static func names(of owners: [Owner]) -> [String] {
     all.filter { figure in owners.contains { figure.owners.contains($0) } }.map(\.name)
   }
 }

@@ -1,33 +1,33 @@
 /// The verbs of the command line: one table for parsing, help and completion.
-struct Verb: Sendable {
+package struct Verb: Sendable {
   /// What an argument stands for, for completion.
-  enum Argument: Sendable {
+  package enum Argument: Sendable {
     case key, value, level, workload, logLevel, verb, severity, fault, amount, column, text, file, expectation,
       recording, moment
   }
 
-  struct Option: Sendable {
-    let name: String
+  package struct Option: Sendable {
+    package let name: String
     /// What stands behind it, as in help; `nil` for an option that stands alone.
-    let value: String?
-    let argument: Argument?
+    package let value: String?
+    package let argument: Argument?
 
-    init(_ name: String, _ value: String? = nil, _ argument: Argument? = nil) {
+    package init(_ name: String, _ value: String? = nil, _ argument: Argument? = nil) {
       self.name = name
       self.value = value
       self.argument = argument
     }
   }
 
-  let name: String
+  package let name: String
   /// How it is used, as in help: `get KEY [--level L]`.
-  let usage: String
+  package let usage: String
   /// What it does, in one line.
-  let line: String
-  let arguments: [Argument]
+  package let line: String
+  package let arguments: [Argument]
   /// How many arguments it needs at least.
   let required: Int
-  let options: [Option]
+  package let options: [Option]
   /// The last argument goes on to the end of the line.
   let takesRest: Bool
 
@@ -44,7 +44,7 @@ struct Verb: Sendable {
     self.takesRest = takesRest
   }
 
-  static let all = [
+  package static let all = [
     Verb(
       "get KEY [--level L]", "read through the levels", [.key],
       [Option("--level", "L", .level)]),
@@ -107,16 +107,16 @@ struct Verb: Sendable {
     Verb("quit", "leave"),
   ]
 
-  static func named(_ name: String) -> Verb? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> Verb? { all.first { $0.name == name } }
 
   /// How the verb that a line begins with is used.
-  static func usage(for line: String) -> String? {
+  package static func usage(for line: String) -> String? {
     let name = line.drop { $0 == " " }.prefix { $0 != " " }
     return named(String(name)).map { "\($0.usage) — \($0.line)" }
   }
 
   /// What `help` answers.
-  static func help(_ name: String?) -> String? {
+  package static func help(_ name: String?) -> String? {
     guard let name else { return all.map { "\($0.usage): \($0.line)" }.joined(separator: "\n") }
     guard let verb = named(name) else { return nil }
     var text = "\(verb.usage): \(verb.line)"
@@ -131,7 +131,7 @@ struct Verb: Sendable {
 
 extension Verb {
   /// What a word at the end of a line stands for.
-  static func argument(at word: String, after head: String) -> Verb.Argument? {
+  package static func argument(at word: String, after head: String) -> Verb.Argument? {
     let words = head.split(separator: " ").map(String.init)
     guard let name = words.first, let verb = named(name) else { return nil }
     if let option = verb.options.first(where: { $0.name == words.last && $0.value != nil }) { return option.argument }

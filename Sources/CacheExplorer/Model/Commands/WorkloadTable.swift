@@ -1,14 +1,16 @@
+package import ExplorerText
+
 /// The workloads that there are, and what can be asked of them: one table for parsing, help and completion.
-enum WorkloadTable {
-  struct Row: Sendable {
-    let name: String
-    let line: String
+package enum WorkloadTable {
+  package struct Row: Sendable {
+    package let name: String
+    package let line: String
     /// Requests a second.
-    let rate: Double
-    let keys: Int
+    package let rate: Double
+    package let keys: Int
   }
 
-  static let all = [
+  package static let all = [
     Row(name: "zipf", line: "a few keys are asked for often, most seldom (skew 0.99)", rate: 20, keys: 1_000),
     Row(name: "uniform", line: "every key is as likely as any other", rate: 20, keys: 1_000),
     Row(name: "scan", line: "every key once, in order, and never again", rate: 50, keys: 1_000_000),
@@ -25,10 +27,10 @@ enum WorkloadTable {
   static let fastest = "max"
 
   /// How much more often the first keys of a Zipf distribution are asked for, if nobody says otherwise.
-  static let usualSkew = 0.99
+  package static let usualSkew = 0.99
 
   /// Requests a second, or `max` for infinitely many.
-  static func rate(_ text: String) throws(QuantityError) -> Double {
+  package static func rate(_ text: String) throws(QuantityError) -> Double {
     if text == fastest { return .infinity }
     guard let rate = Double(text), rates.contains(rate) else {
       throw QuantityError("“\(text)” is not a rate", "write requests a second, such as 100, or \(fastest)")
@@ -37,7 +39,7 @@ enum WorkloadTable {
   }
 
   /// The exponent of a Zipf distribution.
-  static func skew(_ text: String) throws(QuantityError) -> Double {
+  package static func skew(_ text: String) throws(QuantityError) -> Double {
     guard let skew = Double(text), (0...10).contains(skew) else {
       throw QuantityError("“\(text)” is not a skew", "write a number from 0 (uniform) to 10, such as 0.99")
     }
@@ -45,12 +47,12 @@ enum WorkloadTable {
   }
 
   /// How many keys a workload asks for again and again; `nil` where it never comes back to one, or a file tells.
-  static func keys(of request: WorkloadRequest) -> Int? {
+  package static func keys(of request: WorkloadRequest) -> Int? {
     guard !["scan", "trace"].contains(request.name) else { return nil }
     return request.keys ?? named(request.name)?.keys
   }
 
-  static var names: [String] { all.map(\.name) }
+  package static var names: [String] { all.map(\.name) }
 
-  static func named(_ name: String) -> Row? { all.first { $0.name == name } }
+  package static func named(_ name: String) -> Row? { all.first { $0.name == name } }
 }

@@ -1,7 +1,7 @@
 /// What a key can do.
 ///
 /// The key table says which key does which.
-enum Action: String, Sendable, CaseIterable {
+package enum Action: String, Sendable, CaseIterable {
   // Anywhere.
   case help, command, filter, nextMatch, previousMatch, back, overview
   case entries, requests, latency, config, log, models, whatIf

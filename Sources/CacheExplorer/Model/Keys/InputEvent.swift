@@ -1,5 +1,7 @@
+package import ExplorerText
+
 /// What comes from the person or from the terminal.
-enum InputEvent: Equatable, Sendable {
+package enum InputEvent: Equatable, Sendable {
   case key(Key)
   /// Text pasted in one go (bracketed paste), untrusted.
   case paste(String)
@@ -15,17 +17,23 @@ enum InputEvent: Equatable, Sendable {
   /// The process was continued: sizes may have changed and the screen must be drawn anew.
   case resumed
 
-  struct Mouse: Equatable, Sendable {
-    enum Kind: String, Sendable { case press, wheelUp, wheelDown }
+  package struct Mouse: Equatable, Sendable {
+    package enum Kind: String, Sendable { case press, wheelUp, wheelDown }
 
-    var kind: Kind
+    package var kind: Kind
     /// The cell, from the upper left corner.
-    var at: Point
+    package var at: Point
     /// How many presses there were on this cell in quick succession: two make a double click.
-    var clicks = 1
+    package var clicks = 1
+
+    package init(kind: Kind, at: Point, clicks: Int = 1) {
+      self.kind = kind
+      self.at = at
+      self.clicks = clicks
+    }
   }
 
-  enum Key: Hashable, Sendable {
+  package enum Key: Hashable, Sendable {
     case character(Character)
     case control(Character)  // ^A is .control("a")
     case enter, escape, tab, backTab, backspace, delete

@@ -1,8 +1,8 @@
 /// Which key does what, and where.
 ///
 /// The dispatcher, the help and the key bar are made of this one table.
-enum KeyTable {
-  enum Scope: String, Sendable, CaseIterable {
+package enum KeyTable {
+  package enum Scope: String, Sendable, CaseIterable {
     case move = "Move"
     case look = "Look"
     case change = "Change the cache"
@@ -25,23 +25,23 @@ enum KeyTable {
     }
   }
 
-  enum Realm: Sendable { case normal, typing, confirming, replaying }
+  package enum Realm: Sendable { case normal, typing, confirming, replaying }
 
-  struct Binding: Sendable {
-    var keys: [InputEvent.Key]
+  package struct Binding: Sendable {
+    package var keys: [InputEvent.Key]
     /// The keys as the help names them.
-    var name: String
-    var action: Action
+    package var name: String
+    package var action: Action
     /// A sentence without a full stop.
-    var does: String
-    var scope: Scope
+    package var does: String
+    package var scope: Scope
     /// The word in the key bar; `nil` keeps it out.
-    var label: String?
+    package var label: String?
     /// The key as the key bar names it, if not the first of `name`.
-    var barName: String?
+    package var barName: String?
   }
 
-  static let bindings: [Binding] = [
+  package static let bindings: [Binding] = [
     bind([.character("?"), .function(1)], "? F1", .help, "this help", .program, label: "Help", bar: "?"),
     bind([.character(":")], ":", .command, "type a command", .program, label: "Command"),
     bind(
@@ -191,7 +191,7 @@ enum KeyTable {
     return result
   }
 
-  static func action(for key: InputEvent.Key, in realm: Realm) -> Action? {
+  package static func action(for key: InputEvent.Key, in realm: Realm) -> Action? {
     switch realm {
     case .normal: normal[key]
     case .typing: typing[key]

@@ -1,8 +1,8 @@
-import CacheEngine
+package import CacheEngine
 
 /// Why a level had no value for a key: what is said behind `why:`.
-struct Cause: Sendable, Equatable {
-  enum Kind: Sendable, Equatable {
+package struct Cause: Sendable, Equatable {
+  package enum Kind: Sendable, Equatable {
     /// Nobody has stored the key there since the program started.
     case neverStored
     /// Nothing is known of the key any more; it may have been there long ago.
@@ -30,14 +30,14 @@ struct Cause: Sendable, Equatable {
     case other(String)
   }
 
-  var kind: Kind
-  var time: CacheInstant?
+  package var kind: Kind
+  package var time: CacheInstant?
   /// The number of the event that tells it.
-  var event: Int?
+  package var event: Int?
   /// The call that did it.
-  var request: RequestID?
+  package var request: RequestID?
 
-  init(_ kind: Kind, time: CacheInstant? = nil, event: Int? = nil, request: RequestID? = nil) {
+  package init(_ kind: Kind, time: CacheInstant? = nil, event: Int? = nil, request: RequestID? = nil) {
     self.kind = kind
     self.time = time
     self.event = event

@@ -1,5 +1,5 @@
 /// A part of the composition as it is drawn: a level, or an operator with what it holds.
-indirect enum ChainPart: Sendable, Equatable {
+package indirect enum ChainPart: Sendable, Equatable {
   /// The index of a level.
   case level(Int)
   /// The index of an operator, and what it holds.
@@ -10,7 +10,7 @@ indirect enum ChainPart: Sendable, Equatable {
   case stale(Int, level: [ChainPart], from: [ChainPart])
 
   /// The levels in it, from the top.
-  var levels: [Int] {
+  package var levels: [Int] {
     switch self {
     case .level(let index): [index]
     case .around(_, let parts): parts.flatMap(\.levels)
@@ -20,7 +20,7 @@ indirect enum ChainPart: Sendable, Equatable {
   }
 
   /// The levels that stand within an operator of a kind.
-  func levels(inside isWanted: (Int) -> Bool) -> [Int] {
+  package func levels(inside isWanted: (Int) -> Bool) -> [Int] {
     switch self {
     case .level: []
     case .around(let index, let parts):
@@ -31,7 +31,7 @@ indirect enum ChainPart: Sendable, Equatable {
   }
 
   /// The levels that are asked first.
-  var first: [Int] {
+  package var first: [Int] {
     switch self {
     case .level(let index): [index]
     case .around(_, let parts), .stale(_, let parts, _): parts.first?.first ?? []
@@ -40,7 +40,7 @@ indirect enum ChainPart: Sendable, Equatable {
   }
 
   /// The levels that are asked last.
-  var last: [Int] {
+  package var last: [Int] {
     switch self {
     case .level(let index): [index]
     case .around(_, let parts), .stale(_, _, let parts): parts.last?.last ?? []

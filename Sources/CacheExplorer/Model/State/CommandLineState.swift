@@ -1,51 +1,57 @@
 /// The command line: what is typed, what was typed, and what became of it.
-struct CommandLineState: Sendable {
+package struct CommandLineState: Sendable {
   /// The line that is shown below the command line.
-  struct Answer: Sendable, Equatable {
-    var isGood: Bool
+  package struct Answer: Sendable, Equatable {
+    package var isGood: Bool
     /// Untrusted.
-    var text: String
+    package var text: String
     /// Keys and values that occur in it.
-    var secrets: [String] = []
+    package var secrets: [String] = []
+
+    package init(isGood: Bool, text: String, secrets: [String] = []) {
+      self.isGood = isGood
+      self.text = text
+      self.secrets = secrets
+    }
   }
 
   /// A line that was not understood; it stays editable.
-  struct Fault: Sendable, Equatable {
-    var text: String
+  package struct Fault: Sendable, Equatable {
+    package var text: String
     /// Where the fault begins, in characters from 0, if known.
-    var column: Int?
+    package var column: Int?
   }
 
-  static let historyCapacity = 500
+  package static let historyCapacity = 500
 
-  var editor = LineEditor()
-  private(set) var history: [String] = []
+  package var editor = LineEditor()
+  package private(set) var history: [String] = []
   /// Which line of the history is shown, counted from the newest; `nil` for the line being typed.
-  var recalled: Int?
+  package var recalled: Int?
   /// What was typed before a line was recalled.
   var draft = ""
-  var answer: Answer?
-  var fault: Fault?
-  var completion: Completion?
+  package var answer: Answer?
+  package var fault: Fault?
+  package var completion: Completion?
   /// What older lines are searched for, while they are.
-  var search: String?
+  package var search: String?
   /// Lines that run and have not been answered, oldest first.
-  var running: [String] = []
+  package var running: [String] = []
 
   /// The words that Tab goes through.
-  struct Completion: Sendable, Equatable {
+  package struct Completion: Sendable, Equatable {
     /// The line up to the word.
-    var head: String
-    var candidates: [String]
-    var index: Int
+    package var head: String
+    package var candidates: [String]
+    package var index: Int
   }
 
   /// Takes up the lines of earlier sessions, oldest first.
-  mutating func remember(all lines: [String]) {
+  package mutating func remember(all lines: [String]) {
     for line in lines.suffix(Self.historyCapacity) { remember(line) }
   }
 
-  mutating func remember(_ line: String) {
+  package mutating func remember(_ line: String) {
     history.removeAll { $0 == line }
     history.append(line)
     if history.count > Self.historyCapacity { history.removeFirst() }
@@ -75,7 +81,7 @@ struct CommandLineState: Sendable {
   }
 
   /// Shows the newest line that contains the text, from a place on.
-  mutating func find(_ query: String, from place: Int) {
+  package mutating func find(_ query: String, from place: Int) {
     search = query
     guard !query.isEmpty, place < history.count,
       let found = (place..<history.count).first(where: { line($0).contains(query) })

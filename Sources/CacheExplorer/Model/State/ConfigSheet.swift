@@ -1,22 +1,22 @@
 /// What the Config screen shows.
-struct ConfigSheet: Sendable, Equatable {
+package struct ConfigSheet: Sendable, Equatable {
   /// The file, or the demo.
-  var file = ""
-  var settings: [ConfigurationSetting] = []
+  package var file = ""
+  package var settings: [ConfigurationSetting] = []
   /// What is allowed and probably not meant.
-  var warnings: [ConfigurationProblem] = []
-  var top = 0
+  package var warnings: [ConfigurationProblem] = []
+  package var top = 0
   /// What a reload would change, while the question waits; or why the file cannot be loaded.
-  var plan: Plan?
+  package var plan: Plan?
 
-  enum Plan: Sendable, Equatable {
+  package enum Plan: Sendable, Equatable {
     case changes([String])
     case refused([ConfigurationProblem])
   }
 
-  init() {}
+  package init() {}
 
-  func origin(of setting: ConfigurationSetting) -> String {
+  package func origin(of setting: ConfigurationSetting) -> String {
     setting.place.map { "\(file):\($0.line)" } ?? (setting.field == nil ? "" : "default")
   }
 }

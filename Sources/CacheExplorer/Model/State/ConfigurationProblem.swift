@@ -1,28 +1,47 @@
 /// A place in a configuration file; lines and columns count from 1.
-struct Place: Equatable, Sendable {
-  var line: Int
-  var column: Int
+package struct Place: Equatable, Sendable {
+  package var line: Int
+  package var column: Int
+
+  package init(line: Int, column: Int) {
+    self.line = line
+    self.column = column
+  }
 }
 
 /// Something that is wrong with a configuration, and what to do about it.
-struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible {
-  enum Severity: String, Sendable { case error, warning }
+package struct ConfigurationProblem: Equatable, Sendable, CustomStringConvertible {
+  package enum Severity: String, Sendable { case error, warning }
 
-  var severity = Severity.error
-  var file: String
-  var place: Place?
-  var message: String
-  var remedy: String
+  package var severity = Severity.error
+  package var file: String
+  package var place: Place?
+  package var message: String
+  package var remedy: String
 
-  var description: String {
+  package init(
+    severity: Severity = Severity.error, file: String, place: Place? = nil, message: String, remedy: String
+  ) {
+    self.severity = severity
+    self.file = file
+    self.place = place
+    self.message = message
+    self.remedy = remedy
+  }
+
+  package var description: String {
     let position = place.map { ":\($0.line):\($0.column)" } ?? ""
     return "\(file)\(position): \(severity.rawValue): \(message); \(remedy)"
   }
 }
 
 /// A configuration that cannot be used: every error that was found, not only the first.
-struct ConfigurationFailure: Error, Equatable, CustomStringConvertible {
-  var problems: [ConfigurationProblem]
+package struct ConfigurationFailure: Error, Equatable, CustomStringConvertible {
+  package var problems: [ConfigurationProblem]
 
-  var description: String { problems.map(\.description).joined(separator: "\n") }
+  package var description: String { problems.map(\.description).joined(separator: "\n") }
+
+  package init(problems: [ConfigurationProblem]) {
+    self.problems = problems
+  }
 }

@@ -1,14 +1,22 @@
 /// One value that is in force, and where it comes from.
-struct ConfigurationSetting: Equatable, Sendable {
+package struct ConfigurationSetting: Equatable, Sendable {
   /// How deep the level stands within operators.
-  var depth: Int
+  package var depth: Int
   /// The name of the level or operator.
-  var owner: String
+  package var owner: String
   /// The field; `nil` for the line of the level itself.
-  var field: String?
-  var value: String
+  package var field: String?
+  package var value: String
   /// Where it is written; `nil` for a default.
-  var place: Place?
+  package var place: Place?
 
-  var title: String { field.map { "\(owner).\($0)" } ?? owner }
+  package var title: String { field.map { "\(owner).\($0)" } ?? owner }
+
+  package init(depth: Int, owner: String, field: String? = nil, value: String, place: Place? = nil) {
+    self.depth = depth
+    self.owner = owner
+    self.field = field
+    self.value = value
+    self.place = place
+  }
 }

@@ -1,15 +1,15 @@
 /// A question that is answered with y or anything else.
-struct Confirmation: Sendable, Equatable {
+package struct Confirmation: Sendable, Equatable {
   /// What y does: `nil` loads the configuration anew.
-  var command: KeyCommand?
+  package var command: KeyCommand?
   /// Says what will go.
   ///
   /// Contains untrusted text.
-  var question: String
+  package var question: String
 }
 
 /// The commands that keys stand for.
-enum KeyCommand: Sendable, Equatable {
+package enum KeyCommand: Sendable, Equatable {
   case delete(key: String)
   case expire(key: String)
   case clear
@@ -19,7 +19,7 @@ enum KeyCommand: Sendable, Equatable {
   case quit
 
   /// What is shown while it runs; nothing for what is done at once.
-  var summary: String {
+  package var summary: String {
     switch self {
     case .delete(let key): "del \(key)"
     case .expire(let key): "expire \(key)"

@@ -1,10 +1,11 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerText
 
 /// Which entries are listed: words that all must hold.
 ///
 /// `text` is looked for in the key, `/re/` as a regular expression; `level:disk`, `ttl:<10s`, `age:>5m`, `size:>1M`,
 /// `hits:>3` ask for what a column shows; `!` before any of them turns it round.
-struct EntryFilter: Sendable, Equatable {
+package struct EntryFilter: Sendable, Equatable {
   private enum Test: Sendable, Equatable {
     case text(TextSearch)
     case pattern(KeyPattern)
@@ -25,17 +26,17 @@ struct EntryFilter: Sendable, Equatable {
   }
 
   /// As typed.
-  let text: String
+  package let text: String
   private var terms: [Term] = []
   /// A word that cannot be understood, which is left out, and what is wrong with it.
-  private(set) var problem: (word: String, error: QuantityError)?
+  package private(set) var problem: (word: String, error: QuantityError)?
 
-  init(_ text: String) {
+  package init(_ text: String) {
     self.text = text
     for word in text.split(separator: " ") { add(String(word)) }
   }
 
-  var isEmpty: Bool { terms.isEmpty }
+  package var isEmpty: Bool { terms.isEmpty }
 
   /// What matches changes as time goes by.
   var dependsOnTime: Bool {
@@ -47,7 +48,7 @@ struct EntryFilter: Sendable, Equatable {
     }
   }
 
-  static func == (left: EntryFilter, right: EntryFilter) -> Bool { left.text == right.text }
+  package static func == (left: EntryFilter, right: EntryFilter) -> Bool { left.text == right.text }
 
   private mutating func add(_ word: String) {
     let isInverted = word.hasPrefix("!") && word.utf8.count > 1
@@ -107,7 +108,7 @@ struct EntryFilter: Sendable, Equatable {
 }
 
 extension EntryFilter {
-  func matches(_ row: EntryTable.Row, levels: [LevelRow], at now: CacheInstant) -> Bool {
+  package func matches(_ row: EntryTable.Row, levels: [LevelRow], at now: CacheInstant) -> Bool {
     terms.allSatisfy { Self.holds($0.test, row, levels, now) != $0.isInverted }
   }
 

@@ -4,8 +4,8 @@ import CacheEngine
 ///
 /// The order is changed by what changed and never sorted anew for a picture; only another order or another filter looks at
 /// every entry once.
-struct EntryList: Sendable {
-  enum Column: String, Sendable, CaseIterable {
+package struct EntryList: Sendable {
+  package enum Column: String, Sendable, CaseIterable {
     case hits = "HITS"
     case last = "LAST"
     case size = "SIZE"
@@ -15,28 +15,28 @@ struct EntryList: Sendable {
     case key = "KEY"
 
     /// The column that the command `sort` calls so.
-    init?(command name: String) {
+    package init?(command name: String) {
       guard let column = Self.allCases.first(where: { $0.word == name }) else { return nil }
       self = column
     }
 
-    var next: Column {
+    package var next: Column {
       let all = Self.allCases
       return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
     }
 
     /// The word for it in the command `sort`.
-    var word: String { self == .timeLeft ? "ttl" : rawValue.lowercased() }
+    package var word: String { self == .timeLeft ? "ttl" : rawValue.lowercased() }
   }
 
   /// Places in the table's rows.
-  private(set) var order = SortedSlots()
-  var sort = Column.hits
+  package private(set) var order = SortedSlots()
+  package var sort = Column.hits
   /// Each column begins with its telling end: most hits, newest touch, least time left.
-  var isReversed = false
-  var filter = EntryFilter("")
-  private(set) var cursor = 0
-  private(set) var top = 0
+  package var isReversed = false
+  package var filter = EntryFilter("")
+  package private(set) var cursor = 0
+  package private(set) var top = 0
   /// The key that the cursor stays with, once somebody moved it.
   private(set) var selected: String?
 
@@ -55,7 +55,7 @@ struct EntryList: Sendable {
   static let sliceLength = 20_000
 
   /// Lists what changed; at once and everything if `isForced`, else after a pause.
-  mutating func refresh(_ picture: Picture, isForced: Bool) {
+  package mutating func refresh(_ picture: Picture, isForced: Bool) {
     let table = picture.entries
     let isOther = epoch != table.epoch || seen < table.firstChange
     if isForced || isOther {
@@ -156,18 +156,18 @@ struct EntryList: Sendable {
   }
 
   /// The entry under the cursor.
-  func current(in picture: Picture) -> EntryTable.Row? {
+  package func current(in picture: Picture) -> EntryTable.Row? {
     guard order.indices.contains(cursor) else { return nil }
     let slot = order[cursor]
     return picture.entries.rows.indices.contains(slot) ? picture.entries.rows[slot] : nil
   }
 
-  mutating func move(to place: Int, in picture: Picture) {
+  package mutating func move(to place: Int, in picture: Picture) {
     cursor = min(max(0, place), max(0, order.count - 1))
     selected = current(in: picture)?.key
   }
 
-  mutating func move(by distance: Int, in picture: Picture) {
+  package mutating func move(by distance: Int, in picture: Picture) {
     move(to: cursor.addingReportingOverflow(distance).partialValue, in: picture)
   }
 

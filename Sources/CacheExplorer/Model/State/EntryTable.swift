@@ -1,58 +1,60 @@
-import CacheEngine
+package import CacheEngine
 
 /// Which key lies in which level, as far as the events tell; corrected by the levels' own lists.
-struct EntryTable: Sendable {
+package struct EntryTable: Sendable {
   /// How a level holds a key.
-  struct Presence: Sendable, Equatable {
+  package struct Presence: Sendable, Equatable {
     /// `nil` if the store was not seen.
-    var created: CacheInstant?
-    var deadline: CacheInstant?
+    package var created: CacheInstant?
+    package var deadline: CacheInstant?
     /// It was served after its deadline.
-    var isStale = false
+    package var isStale = false
   }
 
-  struct Row: Sendable {
-    var key: String
+  package struct Row: Sendable {
+    package var key: String
     /// One place for each level.
-    var presence: [Presence?]
-    var size: Int?
-    var hits = 0
-    var lastTouch: CacheInstant
+    package var presence: [Presence?]
+    package var size: Int?
+    package var hits = 0
+    package var lastTouch: CacheInstant
 
     var isPresent: Bool { presence.contains { $0 != nil } }
     /// How the topmost level that has it holds it.
-    var topmost: Presence? { presence.lazy.compactMap(\.self).first }
+    package var topmost: Presence? { presence.lazy.compactMap(\.self).first }
     /// When the oldest copy was stored, if that was seen.
-    var created: CacheInstant? { presence.lazy.compactMap { $0?.created }.min() }
+    package var created: CacheInstant? { presence.lazy.compactMap { $0?.created }.min() }
   }
 
   /// The most keys that are kept in mind.
-  static let capacity = 1_000_000
+  package static let capacity = 1_000_000
   /// So many changes are kept for the list; one that has missed more looks at everything.
   private static let mostChanges = 50_000
 
-  private(set) var rows: [Row] = []
+  package private(set) var rows: [Row] = []
   private var slots: [String: Int] = [:]
   private let levelCount: Int
   private let capacity: Int
   /// Goes up when so much changed at once that a list looks at everything anew.
-  private(set) var epoch = 0
+  package private(set) var epoch = 0
   /// The slots that changed, in order; a change has a number.
   private var changed: [Int32] = []
   /// The number of the first change that is kept.
   private(set) var firstChange = 0
   var endOfChanges: Int { firstChange + changed.count }
 
-  init(levelCount: Int, capacity: Int = EntryTable.capacity) {
+  package init(levelCount: Int, capacity: Int = EntryTable.capacity) {
     self.levelCount = levelCount
     self.capacity = max(1, capacity)
   }
 
-  func row(_ key: String) -> Row? { slots[key].map { rows[$0] } }
+  package func row(_ key: String) -> Row? { slots[key].map { rows[$0] } }
   func slot(of key: String) -> Int? { slots[key] }
 
   /// The slots that changed from a change on.
-  func changes(since number: Int) -> ArraySlice<Int32> { changed[min(max(0, number - firstChange), changed.count)...] }
+  package func changes(since number: Int) -> ArraySlice<Int32> {
+    changed[min(max(0, number - firstChange), changed.count)...]
+  }
 
   private mutating func note(_ slot: Int) {
     changed.append(Int32(slot))
@@ -61,7 +63,7 @@ struct EntryTable: Sendable {
     firstChange += Self.mostChanges
   }
 
-  mutating func stored(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
+  package mutating func stored(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
     change(key, at: time) { row in
       row.presence[level] = Presence(created: time, deadline: deadline)
       if let cost { row.size = cost }
@@ -69,7 +71,7 @@ struct EntryTable: Sendable {
     }
   }
 
-  mutating func hit(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
+  package mutating func hit(_ key: String, level: Int, cost: Int?, deadline: CacheInstant?, at time: CacheInstant) {
     change(key, at: time) { row in
       let created = row.presence[level]?.created
       row.presence[level] = Presence(created: created, deadline: deadline)
@@ -79,7 +81,7 @@ struct EntryTable: Sendable {
     }
   }
 
-  mutating func servedStale(_ key: String, level: Int, deadline: CacheInstant?, at time: CacheInstant) {
+  package mutating func servedStale(_ key: String, level: Int, deadline: CacheInstant?, at time: CacheInstant) {
     change(key, at: time) { row in
       let created = row.presence[level]?.created
       row.presence[level] = Presence(created: created, deadline: deadline, isStale: true)
@@ -88,7 +90,7 @@ struct EntryTable: Sendable {
     }
   }
 
-  mutating func gone(_ key: String, level: Int) {
+  package mutating func gone(_ key: String, level: Int) {
     guard let slot = slots[key], rows[slot].presence[level] != nil else { return }
     note(slot)
     rows[slot].presence[level] = nil
@@ -105,12 +107,12 @@ struct EntryTable: Sendable {
     }
   }
 
-  mutating func cleared(level: Int) {
+  package mutating func cleared(level: Int) {
     epoch += 1
     for slot in rows.indices { rows[slot].presence[level] = nil }
   }
 
-  func count(level: Int) -> Int { rows.reduce(0) { $0 + ($1.presence[level] == nil ? 0 : 1) } }
+  package func count(level: Int) -> Int { rows.reduce(0) { $0 + ($1.presence[level] == nil ? 0 : 1) } }
 
   /// Takes a level's own list of what it holds for the truth.
   ///
@@ -135,7 +137,7 @@ struct EntryTable: Sendable {
   }
 
   /// Takes in entries that a level holds, beside what is known of it.
-  mutating func add(_ contents: [EntrySummary<String>], level: Int) {
+  package mutating func add(_ contents: [EntrySummary<String>], level: Int) {
     for entry in contents.prefix(capacity) {
       change(entry.key, at: entry.created) { row in
         row.presence[level] = Presence(created: entry.created, deadline: entry.deadline)

@@ -1,20 +1,20 @@
-import CacheEngine
+package import CacheEngine
 
 /// What is looked at closely: opened by Enter or v, left by Esc.
-struct Inspection: Sendable, Equatable {
-  enum Subject: Sendable, Equatable {
+package struct Inspection: Sendable, Equatable {
+  package enum Subject: Sendable, Equatable {
     case request(RequestID)
     case value(ValueSight)
   }
 
   var subject: Subject
   /// Which of the lines that lead somewhere is chosen.
-  var choice = 0
-  var top = 0
+  package var choice = 0
+  package var top = 0
   /// The requests that were looked at before, so that Esc goes back one by one.
-  var path: [RequestID] = []
+  package var path: [RequestID] = []
 
-  init(_ subject: Subject) { self.subject = subject }
+  package init(_ subject: Subject) { self.subject = subject }
 
   /// Where a line of it leads.
   enum Target: Sendable, Equatable {
@@ -24,11 +24,11 @@ struct Inspection: Sendable, Equatable {
 }
 
 /// A value that somebody asked to see.
-struct ValueSight: Sendable, Equatable {
+package struct ValueSight: Sendable, Equatable {
   /// More bytes are not shown.
-  static let mostBytes = 64 << 10
+  package static let mostBytes = 64 << 10
 
-  enum Content: Sendable, Equatable {
+  package enum Content: Sendable, Equatable {
     case asked
     /// At most ``mostBytes`` of it, and how many there are.
     case bytes([UInt8], of: Int)
@@ -36,21 +36,27 @@ struct ValueSight: Sendable, Equatable {
     case failed(String)
   }
 
-  var key: String
+  package var key: String
   /// The level that was read.
-  var level: String?
-  var content = Content.asked
+  package var level: String?
+  package var content = Content.asked
+
+  package init(key: String, level: String? = nil, content: Content = Content.asked) {
+    self.key = key
+    self.level = level
+    self.content = content
+  }
 }
 
 /// Where the reader is in the list of requests.
-struct RequestList: Sendable {
+package struct RequestList: Sendable {
   /// A second of a level's history.
-  struct Moment: Sendable, Equatable {
-    var level: Int
-    var second: Int64
+  package struct Moment: Sendable, Equatable {
+    package var level: Int
+    package var second: Int64
 
     /// Whether a call was at the level in that second.
-    func matches(_ call: RequestRecord) -> Bool {
+    package func matches(_ call: RequestRecord) -> Bool {
       call.steps.contains { step in
         guard step.place == .level(level), step.outcome.isLookup else { return false }
         let end = step.began.advanced(by: step.duration ?? .zero)
@@ -59,18 +65,18 @@ struct RequestList: Sendable {
     }
   }
 
-  var search = TextSearch("")
+  package var search = TextSearch("")
   /// Only what happened then is listed.
-  var moment: Moment?
-  private(set) var ids: [RequestID] = []
-  private(set) var cursor = 0
-  private(set) var top = 0
+  package var moment: Moment?
+  package private(set) var ids: [RequestID] = []
+  package private(set) var cursor = 0
+  package private(set) var top = 0
   /// The request that the cursor stays with, once somebody moved it.
   private(set) var selected: RequestID?
 
-  var current: RequestID? { ids.indices.contains(cursor) ? ids[cursor] : nil }
+  package var current: RequestID? { ids.indices.contains(cursor) ? ids[cursor] : nil }
 
-  mutating func refresh(_ log: RequestLog) {
+  package mutating func refresh(_ log: RequestLog) {
     ids = log.listed { call in
       if let moment, !moment.matches(call) { return false }
       return search.isEmpty || search.matches(call.key ?? "") || search.matches(call.id.description)
@@ -80,12 +86,12 @@ struct RequestList: Sendable {
     cursor = min(cursor, max(0, ids.count - 1))
   }
 
-  mutating func move(to place: Int) {
+  package mutating func move(to place: Int) {
     cursor = min(max(0, place), max(0, ids.count - 1))
     selected = cursor == 0 ? nil : current
   }
 
-  mutating func move(by distance: Int) { move(to: cursor.addingReportingOverflow(distance).partialValue) }
+  package mutating func move(by distance: Int) { move(to: cursor.addingReportingOverflow(distance).partialValue) }
 
   mutating func keepVisible(rows: Int) {
     let rows = max(1, rows)
@@ -96,20 +102,20 @@ struct RequestList: Sendable {
 }
 
 /// Steps through what happened since the picture was frozen.
-struct TimeTravel: Sendable {
+package struct TimeTravel: Sendable {
   /// More events are not kept; stepping ends there.
   static let mostEvents = 20_000
 
   private let base: Picture
   private var events: [CacheEvent] = []
   /// How many of them the shown picture knows.
-  private(set) var position = 0
+  package private(set) var position = 0
   /// Events since then that are not kept.
-  private(set) var isCut = false
+  package private(set) var isCut = false
 
-  init(_ base: Picture) { self.base = base }
+  package init(_ base: Picture) { self.base = base }
 
-  var count: Int { events.count }
+  package var count: Int { events.count }
 
   mutating func capture(_ new: [CacheEvent], lost: Int) {
     // What is lost cannot be stepped over: later events would not fit the picture.
@@ -120,7 +126,7 @@ struct TimeTravel: Sendable {
   }
 
   /// The picture one event later or earlier; `nil` at the ends.
-  mutating func step(forwards: Bool, from shown: Picture, log: LogRing) -> Picture? {
+  package mutating func step(forwards: Bool, from shown: Picture, log: LogRing) -> Picture? {
     if forwards {
       guard position < events.count else { return nil }
       var picture = shown

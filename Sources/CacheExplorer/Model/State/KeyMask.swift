@@ -1,13 +1,20 @@
+import ExplorerText
+
 /// Other names for keys, so that a picture can be shown to those whom the keys are no business of.
 ///
 /// A key has one name for as long as the program runs, and another the next time: who guesses a key cannot look it up.
-struct KeyMask: Sendable, Equatable {
-  var salt: UInt64 = 0
+package struct KeyMask: Sendable, Equatable {
+  package var salt: UInt64 = 0
   /// Keys have other names already, as in a masked recording.
-  var isApplied = false
+  package var isApplied = false
+
+  package init(salt: UInt64 = 0, isApplied: Bool = false) {
+    self.salt = salt
+    self.isApplied = isApplied
+  }
 
   /// A name such as `key-7f3a9c`.
-  func name(of key: String) -> String {
+  package func name(of key: String) -> String {
     guard !isApplied else { return key }
     // FNV-1a, and a finish that mixes its high bits in. It need not be a secret's match: the salt is never shown.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt
@@ -18,7 +25,7 @@ struct KeyMask: Sendable, Equatable {
   }
 
   /// A text with the names in place of these keys, also where they were made harmless or stand in the address of a resource.
-  func hide(_ keys: [String], in text: String) -> String {
+  package func hide(_ keys: [String], in text: String) -> String {
     let spellings = keys.flatMap { key in
       Set([key, harmless(key), Self.encoded(key, but: ""), Self.encoded(key, but: Self.reserved)])
         .filter { !$0.isEmpty }.map { (spelling: $0, name: name(of: key)) }

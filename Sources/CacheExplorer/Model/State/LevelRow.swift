@@ -1,22 +1,36 @@
-import CacheEngine
+package import CacheEngine
 
 /// A level as the screen knows it.
-struct LevelRow: Sendable, Equatable {
+package struct LevelRow: Sendable, Equatable {
   /// The name that events carry.
-  var name: String
+  package var name: String
   /// What it is: `memory`, `disk`, `network`, `origin`.
-  var kind: String
+  package var kind: String
   /// What stands at the right of the title: `ADAPTIVE 2 MiB`, `network`; empty for nothing.
-  var capacity: String = ""
+  package var capacity: String = ""
   /// A fetcher at the bottom: it holds no entries, and everything that reaches it costs.
-  var isOrigin = false
+  package var isOrigin = false
   /// Expired entries stay for a while, for stale answers.
-  var keepsExpired = false
-  var usage: LevelUsage?
+  package var keepsExpired = false
+  package var usage: LevelUsage?
   /// So many of its entries are not listed: it has more than are listed at once.
-  var unlisted = 0
+  package var unlisted = 0
   /// What goes wrong in it on purpose; `nil` for nothing.
-  var fault: String?
+  package var fault: String?
+
+  package init(
+    name: String, kind: String, capacity: String = "", isOrigin: Bool = false, keepsExpired: Bool = false,
+    usage: LevelUsage? = nil, unlisted: Int = 0, fault: String? = nil
+  ) {
+    self.name = name
+    self.kind = kind
+    self.capacity = capacity
+    self.isOrigin = isOrigin
+    self.keepsExpired = keepsExpired
+    self.usage = usage
+    self.unlisted = unlisted
+    self.fault = fault
+  }
 
   /// What stands for each level where a name has no room: its first letter, or its number if two begin alike.
   static func signs(_ levels: [LevelRow]) -> [String] {
@@ -29,7 +43,7 @@ struct LevelRow: Sendable, Equatable {
   }
 
   /// The number before a level's name, and a space; an origin has one only where numbers stand for names.
-  static func number(_ index: Int, of levels: [LevelRow]) -> String {
+  package static func number(_ index: Int, of levels: [LevelRow]) -> String {
     let isNumbered = signs(levels).first == "1"
     return levels[index].isOrigin && !isNumbered ? "" : "\(index + 1) "
   }

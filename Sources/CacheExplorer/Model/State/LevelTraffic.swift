@@ -1,12 +1,12 @@
-import CacheEngine
+package import CacheEngine
 
 /// What was asked of a level, and what it answered: since the start, in the last seconds, and second by second.
 @dynamicMemberLookup
-struct LevelTraffic: Sendable {
+package struct LevelTraffic: Sendable {
   /// Since the start.
-  private(set) var count = CacheStatistics.Level()
+  package private(set) var count = CacheStatistics.Level()
   private var lately = RecentCounts<CacheStatistics.Level>()
-  private(set) var seconds = SecondRing()
+  package private(set) var seconds = SecondRing()
   /// The answer that took longest, of those that were told.
   private(set) var worst: Worst?
 
@@ -16,13 +16,13 @@ struct LevelTraffic: Sendable {
     var request: RequestID?
   }
 
-  subscript<Value>(dynamicMember path: KeyPath<CacheStatistics.Level, Value>) -> Value { count[keyPath: path] }
+  package subscript<Value>(dynamicMember path: KeyPath<CacheStatistics.Level, Value>) -> Value { count[keyPath: path] }
 
   /// In the last seconds.
-  func recent(at now: CacheInstant) -> CacheStatistics.Level { lately.sum(at: now) }
+  package func recent(at now: CacheInstant) -> CacheStatistics.Level { lately.sum(at: now) }
 
   /// Adds what was counted.
-  mutating func add(_ counted: CacheStatistics.Level, at time: CacheInstant) {
+  package mutating func add(_ counted: CacheStatistics.Level, at time: CacheInstant) {
     count += counted
     lately.add(counted, at: time)
     seconds.note(at: time) { second in
@@ -35,13 +35,13 @@ struct LevelTraffic: Sendable {
     }
   }
 
-  mutating func answered(after duration: Duration, at time: CacheInstant, _ request: RequestID?) {
+  package mutating func answered(after duration: Duration, at time: CacheInstant, _ request: RequestID?) {
     let nanoseconds = duration.clampedNanoseconds
     guard nanoseconds > worst?.nanoseconds ?? -1 else { return }
     worst = Worst(nanoseconds: nanoseconds, time: time, request: request)
   }
 
-  mutating func warned(at time: CacheInstant) { seconds.note(at: time) { $0.hasWarning = true } }
+  package mutating func warned(at time: CacheInstant) { seconds.note(at: time) { $0.hasWarning = true } }
 
   /// Nothing counted but what is under way.
   var begunAnew: LevelTraffic {
@@ -53,5 +53,7 @@ struct LevelTraffic: Sendable {
 
 extension UInt32 {
   /// Fewer than none were never counted.
-  mutating func add(_ number: Int) { self = UInt32(clamping: Int(self) + Swift.max(0, Swift.min(number, 1 << 32))) }
+  package mutating func add(_ number: Int) {
+    self = UInt32(clamping: Int(self) + Swift.max(0, Swift.min(number, 1 << 32)))
+  }
 }

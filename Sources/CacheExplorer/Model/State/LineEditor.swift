@@ -1,16 +1,16 @@
 /// A line of text with a cursor, edited as in a shell.
-struct LineEditor: Sendable, Equatable {
+package struct LineEditor: Sendable, Equatable {
   /// Longer lines are cut: nobody types them, and a paste must not stop the screen.
-  static let longest = 4_096
+  package static let longest = 4_096
 
-  private(set) var characters: [Character] = []
+  package private(set) var characters: [Character] = []
   /// Before which character the cursor stands.
-  private(set) var cursor = 0
+  package private(set) var cursor = 0
 
-  init(_ text: String = "") { replace(with: text) }
+  package init(_ text: String = "") { replace(with: text) }
 
-  var text: String { String(characters) }
-  var beforeCursor: String { String(characters[..<cursor]) }
+  package var text: String { String(characters) }
+  package var beforeCursor: String { String(characters[..<cursor]) }
 
   mutating func replace(with text: String) {
     characters = Array(text.prefix(Self.longest))
@@ -20,20 +20,20 @@ struct LineEditor: Sendable, Equatable {
   /// Inserts typed or pasted text.
   ///
   /// Line ends become spaces: what is pasted never runs by itself.
-  mutating func insert(_ text: String) {
+  package mutating func insert(_ text: String) {
     let room = max(0, Self.longest - characters.count)
     let added = text.prefix(room).map { $0.isNewline ? " " : $0 }
     characters.insert(contentsOf: added, at: cursor)
     cursor += added.count
   }
 
-  mutating func backspace() {
+  package mutating func backspace() {
     guard cursor > 0 else { return }
     cursor -= 1
     characters.remove(at: cursor)
   }
 
-  mutating func delete() {
+  package mutating func delete() {
     guard cursor < characters.count else { return }
     characters.remove(at: cursor)
   }
@@ -51,7 +51,7 @@ struct LineEditor: Sendable, Equatable {
     cursor = 0
   }
 
-  mutating func move(by distance: Int) { cursor = min(max(0, cursor + distance), characters.count) }
+  package mutating func move(by distance: Int) { cursor = min(max(0, cursor + distance), characters.count) }
   mutating func moveToStart() { cursor = 0 }
   mutating func moveToEnd() { cursor = characters.count }
 }

@@ -1,11 +1,11 @@
-import CacheEngine
+package import CacheEngine
 
 /// How severe a line of the log is.
-enum LogLevel: Int, Sendable, CaseIterable, Comparable {
+package enum LogLevel: Int, Sendable, CaseIterable, Comparable {
   case trace, debug, info, notice, warning, error
 
   /// Five cells.
-  var label: String {
+  package var label: String {
     switch self {
     case .trace: "TRACE"
     case .debug: "DEBUG"
@@ -16,55 +16,68 @@ enum LogLevel: Int, Sendable, CaseIterable, Comparable {
     }
   }
 
-  var name: String { "\(self)" }
+  package var name: String { "\(self)" }
 
-  init?(name: String) {
+  package init?(name: String) {
     guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = level
   }
 
-  static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
+  package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What the engine's logger said.
-struct LogLine: Sendable, Equatable {
+package struct LogLine: Sendable, Equatable {
   /// Since 1970-01-01 00:00 UTC.
-  var time: Duration
-  var level: LogLevel
+  package var time: Duration
+  package var level: LogLevel
   /// The name of the level of the cache, or of whatever else spoke.
-  var source: String
+  package var source: String
   /// Untrusted.
-  var text: String
+  package var text: String
   /// The keys that occur in the text.
-  var keys: [String] = []
-  var request: RequestID?
+  package var keys: [String] = []
+  package var request: RequestID?
   /// The number of the event that it tells of.
-  var event: Int?
+  package var event: Int?
+
+  package init(
+    time: Duration, level: LogLevel, source: String, text: String, keys: [String] = [], request: RequestID? = nil,
+    event: Int? = nil
+  ) {
+    self.time = time
+    self.level = level
+    self.source = source
+    self.text = text
+    self.keys = keys
+    self.request = request
+    self.event = event
+  }
 }
 
 /// The last lines of the log.
 ///
 /// A line keeps its number for as long as it is kept, so that a reader stays where it reads.
-struct LogRing: Sendable {
-  static let capacity = 5_000
+package struct LogRing: Sendable {
+  package static let capacity = 5_000
 
   private var kept: [LogLine] = []
   /// The number of the first line that is kept.
   private var dropped = 0
   private let capacity: Int
   /// Lines that never came here.
-  private(set) var lost = 0
+  package private(set) var lost = 0
 
-  init(capacity: Int = LogRing.capacity) { self.capacity = max(1, capacity) }
+  package init(capacity: Int = LogRing.capacity) { self.capacity = max(1, capacity) }
 
   /// The numbers of the lines that can be read.
-  var numbers: Range<Int> { max(dropped, end - capacity)..<end }
+  package var numbers: Range<Int> { max(dropped, end - capacity)..<end }
   private var end: Int { dropped + kept.count }
 
-  subscript(number: Int) -> LogLine? { numbers.contains(number) ? kept[number - dropped] : nil }
+  package subscript(number: Int) -> LogLine? { numbers.contains(number) ? kept[number - dropped] : nil }
 
   /// The line that tells of an event, or of the next one that has a line.
-  func line(ofEvent event: Int) -> Int? {
+  package func line(ofEvent event: Int) -> Int? {
     var (low, high) = (numbers.lowerBound, numbers.upperBound)
     // Lines without an event are rare, and take the place of the event before them.
     while low < high {
@@ -83,7 +96,7 @@ struct LogRing: Sendable {
     return low < numbers.upperBound ? low : nil
   }
 
-  mutating func append(_ lines: [LogLine], lost: Int) {
+  package mutating func append(_ lines: [LogLine], lost: Int) {
     self.lost += min(max(0, lost), .max - self.lost)
     kept += lines
     // Twice the room, so that lines move once in a while and not with every new one.

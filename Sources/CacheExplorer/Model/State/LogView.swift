@@ -1,21 +1,21 @@
 import CacheEngine
 
 /// How the log is read: from which severity on, where the reader is, and whether it follows.
-struct LogView: Sendable {
-  var minimum = LogLevel.debug
-  var search = TextSearch("")
+package struct LogView: Sendable {
+  package var minimum = LogLevel.debug
+  package var search = TextSearch("")
   /// Long lines go on in the next row.
   var isWrapped = false
   /// Lines that somebody marked, by their numbers.
-  private(set) var marks: Set<Int> = []
+  package private(set) var marks: Set<Int> = []
   /// The number of the last line shown; `nil` follows the newest.
-  private(set) var bottom: Int?
+  package private(set) var bottom: Int?
   /// The number of the line under the cursor; `nil` for the last one.
-  private(set) var cursor: Int?
+  package private(set) var cursor: Int?
 
   var isFollowing: Bool { bottom == nil }
 
-  func shows(_ line: LogLine) -> Bool { line.level >= minimum }
+  package func shows(_ line: LogLine) -> Bool { line.level >= minimum }
 
   func isMatch(_ line: LogLine) -> Bool {
     !search.isEmpty && (search.matches(line.text) || search.matches(line.source))
@@ -49,22 +49,22 @@ struct LogView: Sendable {
   }
 
   /// The line under the cursor.
-  func current(in log: LogRing, rows: Int) -> Int? {
+  package func current(in log: LogRing, rows: Int) -> Int? {
     let shown = visible(in: log, rows: rows)
     guard let cursor else { return shown.last }
     return shown.contains(cursor) ? cursor : shown.last
   }
 
   /// Puts the cursor on a line that is shown; what is shown stays.
-  mutating func choose(_ number: Int, in log: LogRing, rows: Int) {
+  package mutating func choose(_ number: Int, in log: LogRing, rows: Int) {
     bottom = bottom ?? visible(in: log, rows: rows).last
     cursor = number
   }
 
-  mutating func follow() { (bottom, cursor) = (nil, nil) }
+  package mutating func follow() { (bottom, cursor) = (nil, nil) }
 
   /// Moves the cursor; the window moves only if the cursor would leave it.
-  mutating func move(by distance: Int, in log: LogRing, rows: Int) {
+  package mutating func move(by distance: Int, in log: LogRing, rows: Int) {
     let shown = visible(in: log, rows: rows)
     guard distance != 0, let last = shown.last, let here = current(in: log, rows: rows),
       let place = shown.firstIndex(of: here)
@@ -107,7 +107,7 @@ struct LogView: Sendable {
   }
 
   /// Goes to a line; lines as little severe as it are shown from then on.
-  mutating func go(to number: Int, in log: LogRing, rows: Int) {
+  package mutating func go(to number: Int, in log: LogRing, rows: Int) {
     guard let line = log[number] else { return }
     minimum = min(minimum, line.level)
     cursor = number
@@ -127,7 +127,7 @@ struct LogView: Sendable {
 
   /// Goes to the nearest line above or below the cursor that is wanted; whether there is one.
   @discardableResult
-  mutating func jump(forwards: Bool, in log: LogRing, rows: Int, to isWanted: (Int, LogLine) -> Bool) -> Bool {
+  package mutating func jump(forwards: Bool, in log: LogRing, rows: Int, to isWanted: (Int, LogLine) -> Bool) -> Bool {
     let step = forwards ? 1 : -1
     // While it follows, the search begins below the last line.
     let here = isFollowing ? log.numbers.upperBound : current(in: log, rows: rows) ?? log.numbers.upperBound
@@ -148,7 +148,7 @@ struct LogView: Sendable {
     if marks.remove(number) == nil { marks.insert(number) }
   }
 
-  func matches(in log: LogRing) -> Int {
+  package func matches(in log: LogRing) -> Int {
     search.isEmpty ? 0 : log.numbers.reduce(0) { $0 + (log[$1].map { shows($0) && isMatch($0) } == true ? 1 : 0) }
   }
 }

@@ -1,9 +1,10 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerText
 
 /// All that the screen shows and all that the keys have done to it.
-struct Model: Sendable {
+package struct Model: Sendable {
   /// What keys are for at the moment.
-  enum Mode: Sendable, Equatable {
+  package enum Mode: Sendable, Equatable {
     case normal
     /// A command is typed.
     case command
@@ -18,78 +19,78 @@ struct Model: Sendable {
   }
 
   /// What the program shows: the file, or the demo's name.
-  var title: String
-  var size: Size
+  package var title: String
+  package var size: Size
   /// Added to the time of day, which comes as UTC.
-  var utcOffsetInSeconds: Int64 = 0
+  package var utcOffsetInSeconds: Int64 = 0
   /// Nothing may be changed: the cache was opened for reading only.
-  var isReadOnly = false
+  package var isReadOnly = false
   /// Whose cache it is, if it is another program's.
-  var attachment: Attachment?
+  package var attachment: Attachment?
 
   /// Goes on while the screen is frozen.
-  var live: Picture
-  var frozen: Picture?
+  package var live: Picture
+  package var frozen: Picture?
   /// Steps through what happened since, while frozen.
-  var travel: TimeTravel?
+  package var travel: TimeTravel?
   /// Something happened since the levels were last asked how full they are.
   var hasNews = false
   /// What the levels hold is not known: nobody asked yet, or the events do not tell.
   var isUncertain = true
   /// When the levels were last asked what they hold.
-  var askedAt: CacheInstant?
+  package var askedAt: CacheInstant?
   /// Since 1970-01-01 00:00 UTC, at the instant `live.now`.
-  var wall: Duration = .zero
+  package var wall: Duration = .zero
 
-  var mode = Mode.normal
-  var page = Page.overview
-  var focus = Panel.entries
+  package var mode = Mode.normal
+  package var page = Page.overview
+  package var focus = Panel.entries
   /// What is looked at closely.
-  var inspection: Inspection?
-  var requestList = RequestList()
-  var config = ConfigSheet()
+  package var inspection: Inspection?
+  package var requestList = RequestList()
+  package var config = ConfigSheet()
   /// Figures are those of the last seconds, and not those since the start.
-  var isRecent = false
+  package var isRecent = false
   /// Which latencies are drawn.
   var latencyPart = LatencyPart.all
   /// Keys are shown by other names, values not at all.
-  var isMasked = false
-  var mask = KeyMask()
+  package var isMasked = false
+  package var mask = KeyMask()
   /// The mouse is ours, and not the terminal's.
-  var isMouseOn = false
+  package var isMouseOn = false
   /// The window has just got the focus: the click that gave it was meant for nothing else.
   var ignoresClick = false
-  var theme = Theme.standard
+  package var theme = Theme.standard
   /// Text may be put into the terminal's clipboard.
-  var canCopy = false
+  package var canCopy = false
   /// How fast the cache's time passes.
-  var speed = 1.0
+  package var speed = 1.0
   /// What `u` would take back; `nil` if nothing can be taken back exactly.
-  var undoable: String?
+  package var undoable: String?
   /// The second of a level's history that is chosen.
-  var history = HistoryCursor()
-  var isZoomed = false
-  var list = EntryList()
-  var log = LogView()
+  package var history = HistoryCursor()
+  package var isZoomed = false
+  package var list = EntryList()
+  package var log = LogView()
   var inFlightTop = 0
   var inFlightCursor = 0
-  var models = ModelSheet()
-  var whatIf = WhatIfSheet()
+  package var models = ModelSheet()
+  package var whatIf = WhatIfSheet()
   var helpTop = 0
   /// Only what contains this is shown of the help.
-  var helpSearch = TextSearch("")
-  var command = CommandLineState()
+  package var helpSearch = TextSearch("")
+  package var command = CommandLineState()
   /// What a demonstration says to look at.
-  var caption: String?
+  package var caption: String?
   /// The name of the workload that runs; `nil` if none does.
-  var workload: String?
+  package var workload: String?
   /// How the recording of the session does; `nil` if it is not recorded.
-  var recording: RecordingStatus?
+  package var recording: RecordingStatus?
   /// The filter being typed.
-  var filter = LineEditor()
+  package var filter = LineEditor()
 
   /// `chain`: How the levels are put together; `nil` for one below the other.
-  init(
+  package init(
     title: String, levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil,
     size: Size = Size(width: 80, height: 24), now: CacheInstant
   ) {
@@ -99,20 +100,20 @@ struct Model: Sendable {
   }
 
   /// Why nothing may be changed; `nil` if it may.
-  var whyReadOnly: String? {
+  package var whyReadOnly: String? {
     attachment?.whyReadOnly
       ?? (isReadOnly ? "this cache was opened for reading only; open it without --read-only to change it" : nil)
   }
 
   /// What is drawn.
-  var shown: Picture {
+  package var shown: Picture {
     var picture = frozen ?? live
     picture.isRecent = isRecent
     return picture
   }
 
   /// The time of day of an instant, in milliseconds.
-  func timeOfDay(_ instant: CacheInstant) -> Int64 {
+  package func timeOfDay(_ instant: CacheInstant) -> Int64 {
     // Instants saturate where sums of durations would trap.
     timeOfDay(
       sinceEpoch: .nanoseconds(
@@ -121,12 +122,12 @@ struct Model: Sendable {
   }
 
   /// A key as it may be shown.
-  func shown(_ key: String) -> String { isMasked ? mask.name(of: key) : key }
+  package func shown(_ key: String) -> String { isMasked ? mask.name(of: key) : key }
 
   /// A text as it may be shown, in which these keys occur.
-  func shown(_ text: String, keys: [String]) -> String { isMasked ? mask.hide(keys, in: text) : text }
+  package func shown(_ text: String, keys: [String]) -> String { isMasked ? mask.hide(keys, in: text) : text }
 
-  func timeOfDay(sinceEpoch time: Duration) -> Int64 {
+  package func timeOfDay(sinceEpoch time: Duration) -> Int64 {
     time.clampedNanoseconds / 1_000_000 + utcOffsetInSeconds * 1_000
   }
 }

@@ -1,50 +1,78 @@
-import CacheEngine
+package import CacheEngine
 
 /// What the Models screen shows: the models of a store by their types, and where the reader is.
-struct ModelSheet: Sendable {
-  struct Name: Hashable, Comparable, Sendable {
-    var type: String
-    var id: String
+package struct ModelSheet: Sendable {
+  package struct Name: Hashable, Comparable, Sendable {
+    package var type: String
+    package var id: String
 
-    static func < (left: Name, right: Name) -> Bool { (left.type, left.id) < (right.type, right.id) }
+    package init(type: String, id: String) {
+      self.type = type
+      self.id = id
+    }
+
+    package static func < (left: Name, right: Name) -> Bool { (left.type, left.id) < (right.type, right.id) }
   }
 
-  struct Row: Sendable, Equatable {
-    var name: Name
+  package struct Row: Sendable, Equatable {
+    package var name: Name
     /// The model is there, and not only pointed to or observed.
-    var isStored: Bool
+    package var isStored: Bool
     /// What it weighs, in the store's own measure.
-    var cost: Int?
-    var deadline: CacheInstant?
+    package var cost: Int?
+    package var deadline: CacheInstant?
     /// Whom it points to, and who points to it.
-    var relations: [Name] = []
-    var dependents: [Name] = []
+    package var relations: [Name] = []
+    package var dependents: [Name] = []
     /// The relations are guessed from the values: an archive does not tell what is a relation.
-    var isGuessed = false
-    var observers = 0
+    package var isGuessed = false
+    package var observers = 0
     /// When an observer of it was last called.
-    var toldAt: CacheInstant?
+    package var toldAt: CacheInstant?
     /// Its value as text, or why there is none.
-    var detail = ""
+    package var detail = ""
+
+    package init(
+      name: Name, isStored: Bool, cost: Int? = nil, deadline: CacheInstant? = nil, relations: [Name] = [],
+      dependents: [Name] = [], isGuessed: Bool = false, observers: Int = 0, toldAt: CacheInstant? = nil,
+      detail: String = ""
+    ) {
+      self.name = name
+      self.isStored = isStored
+      self.cost = cost
+      self.deadline = deadline
+      self.relations = relations
+      self.dependents = dependents
+      self.isGuessed = isGuessed
+      self.observers = observers
+      self.toldAt = toldAt
+      self.detail = detail
+    }
   }
 
-  struct Content: Sendable, Equatable {
+  package struct Content: Sendable, Equatable {
     /// Where they come from: `live`, or the archive's directory.
-    var source: String
-    var rows: [Row] = []
+    package var source: String
+    package var rows: [Row] = []
     /// Why they cannot be listed.
-    var problem: String?
+    package var problem: String?
+
+    package init(source: String, rows: [Row] = [], problem: String? = nil) {
+      self.source = source
+      self.rows = rows
+      self.problem = problem
+    }
   }
 
-  var content: Content? { didSet { arrange() } }
-  var search = TextSearch("") { didSet { arrange() } }
+  package var content: Content? { didSet { arrange() } }
+  package var search = TextSearch("") { didSet { arrange() } }
   /// Places in the content's rows, by type and identifier.
-  private(set) var order: [Int] = []
-  private(set) var cursor = 0
-  private(set) var relation = 0
+  package private(set) var order: [Int] = []
+  package private(set) var cursor = 0
+  package private(set) var relation = 0
   private var selected: Name?
 
-  var current: Row? { order.indices.contains(cursor) ? content?.rows[order[cursor]] : nil }
+  package var current: Row? { order.indices.contains(cursor) ? content?.rows[order[cursor]] : nil }
 
   /// How many models there are of each type, stored or not.
   var types: [(type: String, stored: Int, known: Int)] {
@@ -71,7 +99,7 @@ struct ModelSheet: Sendable {
     cursor = min(max(0, cursor), max(0, order.count - 1))
   }
 
-  mutating func move(by distance: Int) {
+  package mutating func move(by distance: Int) {
     cursor = min(max(0, cursor + Self.bounded(distance)), max(0, order.count - 1))
     selected = current?.name
     relation = 0
@@ -83,7 +111,7 @@ struct ModelSheet: Sendable {
   }
 
   /// Goes to the model that the chosen relation leads to.
-  mutating func follow() {
+  package mutating func follow() {
     guard let current else { return }
     let names = current.relations + current.dependents
     guard names.indices.contains(relation) else { return }

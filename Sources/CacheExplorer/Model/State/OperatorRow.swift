@@ -1,17 +1,25 @@
 import CacheEngine
 
 /// An operator as the screen knows it.
-struct OperatorRow: Sendable, Equatable {
+package struct OperatorRow: Sendable, Equatable {
   /// The name that events carry.
-  var name: String
+  package var name: String
   /// The word for it in a configuration: `capped`, `retry`.
-  var kind: String
+  package var kind: String
   /// What it was told, in a few words: `3`, `prefix img:`.
-  var setting = ""
+  package var setting = ""
   /// The most loads at once.
-  var limit: Int?
+  package var limit: Int?
   /// How long an open breaker stays open.
-  var reset: Duration?
+  package var reset: Duration?
+
+  package init(name: String, kind: String, setting: String = "", limit: Int? = nil, reset: Duration? = nil) {
+    self.name = name
+    self.kind = kind
+    self.setting = setting
+    self.limit = limit
+    self.reset = reset
+  }
 
   /// The person gave it a name of its own.
   var isNamed: Bool {

@@ -1,11 +1,11 @@
-import CacheEngine
+package import CacheEngine
 
 /// What an operator did.
-typealias OperatorTraffic = CacheStatistics.Operator
+package typealias OperatorTraffic = CacheStatistics.Operator
 
 extension OperatorTraffic {
   /// What a kind of operator counts: the name of the count in JSON, the words for it, and the count.
-  func counters(of kind: String) -> [(name: String, words: String, count: Int)] {
+  package func counters(of kind: String) -> [(name: String, words: String, count: Int)] {
     switch kind {
     case "pooled": [("executions", loads == 1 ? "load" : "loads", loads), ("joined", "joined", joined)]
     case "capped": [("running", "running", running), ("waiting", "waiting", waiting), ("queued", "queued", queued)]

@@ -1,9 +1,9 @@
 /// The screens, by the digits that choose them.
-enum Page: Int, Sendable, CaseIterable {
+package enum Page: Int, Sendable, CaseIterable {
   case overview = 1
   case entries, requests, latency, config, log, models, whatIf
 
-  var title: String {
+  package var title: String {
     switch self {
     case .overview: "Overview"
     case .entries: "Entries"
@@ -17,7 +17,7 @@ enum Page: Int, Sendable, CaseIterable {
   }
 
   /// What can have the focus on it, in the order of Tab.
-  var panels: [Panel] {
+  package var panels: [Panel] {
     switch self {
     case .overview: [.entries, .inFlight, .latency, .log, .levels]
     case .entries: [.entries]
@@ -32,6 +32,6 @@ enum Page: Int, Sendable, CaseIterable {
 }
 
 /// The parts of the screen that can have the focus.
-enum Panel: Sendable, CaseIterable, Equatable {
+package enum Panel: Sendable, CaseIterable, Equatable {
   case entries, inFlight, latency, log, levels, requests, config, models, relations, whatIf
 }

@@ -1,9 +1,10 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerText
 
 /// The way of every call, and why its misses were misses.
 extension Picture {
   /// Notes an event in the way of its call, before anything else changes: what the entries were like tells the cause.
-  mutating func follow(_ event: CacheEvent, key: String?) {
+  package mutating func follow(_ event: CacheEvent, key: String?) {
     let time = event.time
     switch event.kind {
     case .requestBegan(let operation):

@@ -1,36 +1,36 @@
-import CacheEngine
+package import CacheEngine
 
 /// Everything that is known of the cache at one moment.
 ///
 /// Freezing the screen keeps a copy of it.
-struct Picture: Sendable {
-  var now: CacheInstant
-  var levels: [LevelRow]
-  var traffic: [LevelTraffic]
-  let operators: [OperatorRow]
+package struct Picture: Sendable {
+  package var now: CacheInstant
+  package var levels: [LevelRow]
+  package var traffic: [LevelTraffic]
+  package let operators: [OperatorRow]
   /// What each operator did.
   var operations: [OperatorTraffic]
   /// From the top.
-  let chain: [ChainPart]
-  var requests = RequestTraffic()
+  package let chain: [ChainPart]
+  package var requests = RequestTraffic()
   var flights = FlightTable()
-  var entries: EntryTable
-  var log = LogRing()
-  var warning: WarningReport?
+  package var entries: EntryTable
+  package var log = LogRing()
+  package var warning: WarningReport?
   /// The last calls, each with its way through the levels.
-  var calls = RequestLog()
+  package var calls = RequestLog()
   /// How entries left the levels.
   var causes = CauseTable()
   /// Events that never came here.
   ///
   /// What is told of single requests and entries is a part then; the figures are whole.
-  var lost = 0
+  package var lost = 0
   /// Shares, errors and latencies are those of the last seconds, and not those since the start.
   ///
   /// Set for what is drawn.
-  var isRecent = false
+  package var isRecent = false
   /// How many events there were, lost ones included; the number of the last one.
-  private(set) var eventCount = 0
+  package private(set) var eventCount = 0
 
   private let indices: [String: Int]
   private let operatorIndices: [String: Int]
@@ -55,11 +55,11 @@ struct Picture: Sendable {
   }
 
   /// Whether what is told to be stored was larger than the level.
-  func isUnfit(_ key: String?, at level: Int) -> Bool {
+  package func isUnfit(_ key: String?, at level: Int) -> Bool {
     key.map { unfit.contains(Place(key: $0, level: level)) } ?? false
   }
 
-  init(levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil, now: CacheInstant) {
+  package init(levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil, now: CacheInstant) {
     self.levels = levels
     self.operators = operators
     self.chain = chain ?? levels.indices.map { .level($0) }
@@ -77,8 +77,8 @@ struct Picture: Sendable {
     Dictionary(zip(names, names.indices)) { first, _ in first }
   }
 
-  func index(ofLevel name: String) -> Int? { indices[name] }
-  func index(ofOperator name: String) -> Int? { operatorIndices[name] }
+  package func index(ofLevel name: String) -> Int? { indices[name] }
+  package func index(ofOperator name: String) -> Int? { operatorIndices[name] }
 
   /// The key of a level as those who ask the cache know it.
   func displayed(_ key: String, level: Int) -> String { aliases[level]?[key] ?? key }
@@ -149,15 +149,15 @@ struct Picture: Sendable {
   }
 
   /// What a level did, since the start or lately, as is chosen.
-  func figures(_ level: Int) -> CacheStatistics.Level {
+  package func figures(_ level: Int) -> CacheStatistics.Level {
     isRecent ? traffic[level].recent(at: now) : traffic[level].count
   }
 
   /// What became of calls, since the start or lately, as is chosen.
-  var figures: CacheStatistics.Snapshot { isRecent ? requests.recent(at: now) : requests.count }
+  package var figures: CacheStatistics.Snapshot { isRecent ? requests.recent(at: now) : requests.count }
 
   /// The time that the figures are about.
-  var window: String { isRecent ? "last \(SecondRing.rateWindow) s" : "since start" }
+  package var window: String { isRecent ? "last \(SecondRing.rateWindow) s" : "since start" }
 
   private mutating func fold(_ event: CacheEvent) -> Bool {
     let time = event.time
@@ -286,7 +286,7 @@ struct Picture: Sendable {
   }
 
   /// Moves the clock.
-  mutating func advance(to instant: CacheInstant) {
+  package mutating func advance(to instant: CacheInstant) {
     now = instant
     warning?.follow(traffic, at: now)
   }
@@ -299,7 +299,7 @@ struct Picture: Sendable {
   }
 
   /// The reads under way, the longest first: loads of pools, and calls that no pool knows.
-  var inFlight: [FlightTable.Flight] {
+  package var inFlight: [FlightTable.Flight] {
     let calls = requests.pending.compactMap { id, call -> FlightTable.Flight? in
       guard !call.isPooled, call.operation == .get, let key = call.key else { return nil }
       return FlightTable.Flight(key: key, since: call.since, leader: id, level: call.level, heldBy: call.heldBy)

@@ -1,6 +1,8 @@
+import ExplorerText
+
 /// How the recording of the session does, for the header of the screen.
-struct RecordingStatus: Sendable, Equatable {
-  enum Phase: String, Sendable {
+package struct RecordingStatus: Sendable, Equatable {
+  package enum Phase: String, Sendable {
     case going
     /// The file has reached its bound; nothing is added any more.
     case full
@@ -8,15 +10,21 @@ struct RecordingStatus: Sendable, Equatable {
     case broken
   }
 
-  static let leastLimit = 64 << 10
+  package static let leastLimit = 64 << 10
 
-  var phase = Phase.going
-  var bytes = 0
+  package var phase = Phase.going
+  package var bytes = 0
   /// Events that happened faster than they could be written.
-  var lost = 0
+  package var lost = 0
+
+  package init(phase: Phase = Phase.going, bytes: Int = 0, lost: Int = 0) {
+    self.phase = phase
+    self.bytes = bytes
+    self.lost = lost
+  }
 
   /// What the header says.
-  var text: String {
+  package var text: String {
     switch phase {
     case .going: "● REC \(Format.bytes(bytes))" + (lost > 0 ? " lost \(Format.count(lost))" : "")
     case .full: "■ REC full \(Format.bytes(bytes))"

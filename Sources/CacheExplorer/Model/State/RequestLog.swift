@@ -1,17 +1,17 @@
-import CacheEngine
+package import CacheEngine
 
 /// One call to the cache and its way through the levels.
-struct RequestRecord: Sendable {
+package struct RequestRecord: Sendable {
   /// What a level or an operator did for the call.
-  struct Step: Sendable, Equatable {
-    enum Place: Sendable, Equatable {
+  package struct Step: Sendable, Equatable {
+    package enum Place: Sendable, Equatable {
       /// The index of a level.
       case level(Int)
       /// The index of an operator.
       case operation(Int)
     }
 
-    enum Outcome: Sendable, Equatable {
+    package enum Outcome: Sendable, Equatable {
       /// Not answered yet.
       case asked
       case hit
@@ -34,15 +34,15 @@ struct RequestRecord: Sendable {
       }
     }
 
-    var place: Place
-    var outcome: Outcome
-    var began: CacheInstant
+    package var place: Place
+    package var outcome: Outcome
+    package var began: CacheInstant
     /// `nil` as long as it is under way.
-    var duration: Duration?
+    package var duration: Duration?
     /// Why it was a miss, as was known at that moment.
-    var cause: Cause?
+    package var cause: Cause?
     /// The number of the event that told the outcome.
-    var event: Int
+    package var event: Int
   }
 
   struct Joiner: Sendable, Equatable {
@@ -55,24 +55,24 @@ struct RequestRecord: Sendable {
   static let mostSteps = 48
   static let mostJoiners = 24
 
-  let id: RequestID
-  let operation: CacheEvent.Operation
-  let key: String?
-  let began: CacheInstant
+  package let id: RequestID
+  package let operation: CacheEvent.Operation
+  package let key: String?
+  package let began: CacheInstant
   /// The number of the event that it began with.
-  let event: Int
+  package let event: Int
   /// How long it took; `nil` as long as it is under way.
-  var duration: Duration?
-  var outcome: CacheEvent.Outcome?
+  package var duration: Duration?
+  package var outcome: CacheEvent.Outcome?
   /// The number of the event that it ended with.
   var endEvent: Int?
   /// Its end was among lost events.
   var isLost = false
-  private(set) var steps: [Step] = []
+  package private(set) var steps: [Step] = []
   private(set) var hiddenSteps = 0
   /// What it cost, if a level told.
-  var cost: Int?
-  var deadline: CacheInstant?
+  package var cost: Int?
+  package var deadline: CacheInstant?
   var leader: RequestID?
   var joinedAt: CacheInstant?
   /// It leads a load of a pool.
@@ -80,7 +80,7 @@ struct RequestRecord: Sendable {
   var joiners: [Joiner] = []
   var hiddenJoiners = 0
 
-  init(id: RequestID, operation: CacheEvent.Operation, key: String?, began: CacheInstant, event: Int) {
+  package init(id: RequestID, operation: CacheEvent.Operation, key: String?, began: CacheInstant, event: Int) {
     self.id = id
     self.operation = operation
     self.key = key
@@ -90,15 +90,15 @@ struct RequestRecord: Sendable {
 
   var isUnderWay: Bool { outcome == nil && !isLost }
   /// With this one.
-  var callers: Int { 1 + joiners.count + hiddenJoiners }
+  package var callers: Int { 1 + joiners.count + hiddenJoiners }
 
-  mutating func add(_ step: Step) {
+  package mutating func add(_ step: Step) {
     guard steps.count < Self.mostSteps else { return hiddenSteps += 1 }
     steps.append(step)
   }
 
   /// Ends the step of a place that is still under way, or notes one of which only the end was seen.
-  mutating func end(
+  package mutating func end(
     _ place: Step.Place, _ outcome: Step.Outcome, at time: CacheInstant, after duration: Duration, cause: Cause? = nil,
     event: Int
   ) {
@@ -116,8 +116,8 @@ struct RequestRecord: Sendable {
 }
 
 /// The last calls to the cache.
-struct RequestLog: Sendable {
-  static let capacity = 4_096
+package struct RequestLog: Sendable {
+  package static let capacity = 4_096
 
   private let capacity: Int
   private var records: [RequestRecord] = []
@@ -125,20 +125,20 @@ struct RequestLog: Sendable {
   /// Where the next one goes once the ring is full.
   private var next = 0
   /// How many calls there were.
-  private(set) var total = 0
+  package private(set) var total = 0
 
-  init(capacity: Int = RequestLog.capacity) { self.capacity = max(1, capacity) }
+  package init(capacity: Int = RequestLog.capacity) { self.capacity = max(1, capacity) }
 
-  var count: Int { records.count }
+  package var count: Int { records.count }
 
-  subscript(id: RequestID) -> RequestRecord? { slots[id].map { records[$0] } }
+  package subscript(id: RequestID) -> RequestRecord? { slots[id].map { records[$0] } }
 
-  mutating func change(_ id: RequestID?, _ body: (inout RequestRecord) -> Void) {
+  package mutating func change(_ id: RequestID?, _ body: (inout RequestRecord) -> Void) {
     guard let id, let slot = slots[id] else { return }
     body(&records[slot])
   }
 
-  mutating func began(
+  package mutating func began(
     _ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant, event: Int
   ) {
     guard slots[id] == nil else { return }
@@ -169,7 +169,7 @@ struct RequestLog: Sendable {
   }
 
   /// The identifiers to list: those under way, the longest first, then the others from the newest on.
-  func listed(_ matches: (RequestRecord) -> Bool) -> [RequestID] {
+  package func listed(_ matches: (RequestRecord) -> Bool) -> [RequestID] {
     var underWay: [RequestID] = []
     var ended: [RequestID] = []
     newest { record in
@@ -193,7 +193,7 @@ struct RequestLog: Sendable {
 
 extension RequestRecord {
   /// How it ended, in a few words.
-  var outcomeText: String {
+  package var outcomeText: String {
     let joined = leader.map { " joined \($0)" } ?? ""
     switch outcome {
     case nil: return isLost ? "its end was lost" : "under way\(joined)"

@@ -1,32 +1,32 @@
-import CacheEngine
+package import CacheEngine
 
 /// The calls to the whole cache: how they ended, and which are under way.
-struct RequestTraffic: Sendable {
-  struct Pending: Sendable {
-    var operation: CacheEvent.Operation
-    var key: String?
-    var since: CacheInstant
+package struct RequestTraffic: Sendable {
+  package struct Pending: Sendable {
+    package var operation: CacheEvent.Operation
+    package var key: String?
+    package var since: CacheInstant
     /// The index of the level that was asked last.
-    var level: Int?
+    package var level: Int?
     /// The index of the operator that holds it up.
     var heldBy: Int?
     /// It leads or follows a load of a pool, which is listed instead of it.
-    var isPooled = false
+    package var isPooled = false
     var hasJoined = false
   }
 
   /// Since the start, without what levels and operators did.
-  private(set) var count = CacheStatistics.Snapshot()
+  package private(set) var count = CacheStatistics.Snapshot()
   private var lately = RecentCounts<CacheStatistics.Snapshot>()
-  private(set) var seconds = SecondRing()
+  package private(set) var seconds = SecondRing()
   /// Of those that were told.
-  var pending: [RequestID: Pending] = [:]
+  package var pending: [RequestID: Pending] = [:]
 
   /// In the last seconds.
-  func recent(at now: CacheInstant) -> CacheStatistics.Snapshot { lately.sum(at: now) }
+  package func recent(at now: CacheInstant) -> CacheStatistics.Snapshot { lately.sum(at: now) }
 
   /// Adds what was counted.
-  mutating func add(_ counted: CacheStatistics.Snapshot, at time: CacheInstant) {
+  package mutating func add(_ counted: CacheStatistics.Snapshot, at time: CacheInstant) {
     var whole = counted
     (whole.levels, whole.operators) = ([:], [:])
     count += whole
@@ -37,13 +37,13 @@ struct RequestTraffic: Sendable {
     }
   }
 
-  mutating func began(_ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant) {
+  package mutating func began(_ id: RequestID, _ operation: CacheEvent.Operation, key: String?, at time: CacheInstant) {
     if pending[id] == nil { pending[id] = Pending(operation: operation, key: key, since: time) }
   }
 
-  mutating func ended(_ id: RequestID?) { if let id { pending[id] = nil } }
+  package mutating func ended(_ id: RequestID?) { if let id { pending[id] = nil } }
 
-  mutating func joined(_ id: RequestID?) {
+  package mutating func joined(_ id: RequestID?) {
     guard let id else { return }
     pending[id]?.isPooled = true
     pending[id]?.hasJoined = true
@@ -62,7 +62,7 @@ struct RequestTraffic: Sendable {
 
 extension CacheStatistics.Snapshot {
   /// Reads that a level or an operator answered, without those that joined.
-  var answered: Int { served.values.reduce(0, +) }
+  package var answered: Int { served.values.reduce(0, +) }
   /// Reads that ended for themselves: they were neither joined nor cancelled.
-  var ended: Int { answered + missed + failed }
+  package var ended: Int { answered + missed + failed }
 }

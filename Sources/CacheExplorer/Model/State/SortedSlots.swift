@@ -3,27 +3,27 @@
 /// Blocks of at most 512 sorted items: to find, insert or take out one costs two binary searches and a short move, and the
 /// item at a place is found by counting blocks. So a list of a million keys changes at the price of what changed, and shows
 /// a window at the price of the window.
-struct SortedSlots: Sendable {
-  struct Item: Sendable, Equatable {
-    var rank: Int64
+package struct SortedSlots: Sendable {
+  package struct Item: Sendable, Equatable {
+    package var rank: Int64
     var slot: Int32
   }
 
   /// What decides between items of one rank; the slot number if it decides nothing.
-  typealias Tie = (_ left: Int32, _ right: Int32) -> Int
+  package typealias Tie = (_ left: Int32, _ right: Int32) -> Int
 
   private static let most = 512
 
   private var blocks: [[Item]] = []
-  private(set) var count = 0
+  package private(set) var count = 0
   /// How many items were compared or moved so far, for tests: work is counted, not timed.
-  private(set) var work = 0
+  package private(set) var work = 0
 
-  var isEmpty: Bool { count == 0 }
-  var indices: Range<Int> { 0..<count }
+  package var isEmpty: Bool { count == 0 }
+  package var indices: Range<Int> { 0..<count }
 
   /// The slot at a place in the order.
-  subscript(place: Int) -> Int {
+  package subscript(place: Int) -> Int {
     var rest = place
     for block in blocks {
       if rest < block.count { return Int(block[rest].slot) }
@@ -33,7 +33,7 @@ struct SortedSlots: Sendable {
   }
 
   /// The slots of a part of the order, and how many steps it took to gather them.
-  func window(_ places: Range<Int>) -> (slots: [Int], work: Int) {
+  package func window(_ places: Range<Int>) -> (slots: [Int], work: Int) {
     let places = places.clamped(to: indices)
     var found: [Int] = []
     found.reserveCapacity(places.count)
@@ -61,7 +61,7 @@ struct SortedSlots: Sendable {
     }
   }
 
-  mutating func insert(_ item: Item, reversed: Bool, tie: Tie) {
+  package mutating func insert(_ item: Item, reversed: Bool, tie: Tie) {
     guard !blocks.isEmpty else {
       blocks = [[item]]
       return count = 1
@@ -80,7 +80,7 @@ struct SortedSlots: Sendable {
 
   /// Takes an item out; it must be there with this rank.
   @discardableResult
-  mutating func remove(_ item: Item, reversed: Bool, tie: Tie) -> Bool {
+  package mutating func remove(_ item: Item, reversed: Bool, tie: Tie) -> Bool {
     guard let (block, place) = find(item, reversed, tie) else { return false }
     work += blocks[block].count - place
     blocks[block].remove(at: place)
@@ -90,7 +90,7 @@ struct SortedSlots: Sendable {
   }
 
   /// Where an item stands.
-  mutating func place(of item: Item, reversed: Bool, tie: Tie) -> Int? {
+  package mutating func place(of item: Item, reversed: Bool, tie: Tie) -> Int? {
     guard let (block, place) = find(item, reversed, tie) else { return nil }
     work += block
     return blocks[..<block].reduce(place) { $0 + $1.count }

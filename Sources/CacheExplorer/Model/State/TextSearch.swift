@@ -1,19 +1,19 @@
 /// Finds text in text without regard to the case of ASCII letters, byte by byte.
-struct TextSearch: Sendable, Equatable {
-  let text: String
+package struct TextSearch: Sendable, Equatable {
+  package let text: String
   private let bytes: [UInt8]
   /// A leading `!` keeps what does not match.
   private let isInverted: Bool
 
-  init(_ text: String, canInvert: Bool = true) {
+  package init(_ text: String, canInvert: Bool = true) {
     self.text = text
     isInverted = canInvert && text.utf8.count > 1 && text.utf8.first == UInt8(ascii: "!")
     bytes = (isInverted ? text.dropFirst() : text[...]).utf8.map(Self.lowercased)
   }
 
-  var isEmpty: Bool { bytes.isEmpty }
+  package var isEmpty: Bool { bytes.isEmpty }
 
-  func matches(_ subject: String) -> Bool { isEmpty || contains(subject) != isInverted }
+  package func matches(_ subject: String) -> Bool { isEmpty || contains(subject) != isInverted }
 
   private func contains(_ subject: String) -> Bool {
     let utf8 = subject.utf8

@@ -1,12 +1,12 @@
-import CacheEngine
+package import CacheEngine
 
 /// What a memory warning did, and how the level that gave way is doing since.
-struct WarningReport: Sendable {
-  struct Part: Sendable, Equatable {
-    var level: Int
-    var dropped: Int
-    var cost: Int
-    var duration: Duration
+package struct WarningReport: Sendable {
+  package struct Part: Sendable, Equatable {
+    package var level: Int
+    package var dropped: Int
+    package var cost: Int
+    package var duration: Duration
   }
 
   /// How long the level's box stays inverted.
@@ -14,25 +14,25 @@ struct WarningReport: Sendable {
   /// Warnings so close together are one.
   private static let together = Duration.seconds(2)
 
-  private(set) var time: CacheInstant
-  private(set) var parts: [Part]
+  package private(set) var time: CacheInstant
+  package private(set) var parts: [Part]
   /// The hit rate of the first level in the ten seconds before.
-  private(set) var before: Double?
+  package private(set) var before: Double?
   private(set) var lowest: Double?
   private(set) var recovered: CacheInstant?
 
-  init(_ part: Part, at time: CacheInstant, traffic: LevelTraffic) {
+  package init(_ part: Part, at time: CacheInstant, traffic: LevelTraffic) {
     self.time = time
     parts = [part]
     before = Self.hitRate(of: traffic, seconds: 10, at: time)
   }
 
-  func belongs(_ instant: CacheInstant) -> Bool { time.duration(to: instant) < Self.together }
+  package func belongs(_ instant: CacheInstant) -> Bool { time.duration(to: instant) < Self.together }
 
-  mutating func add(_ part: Part) { parts.append(part) }
+  package mutating func add(_ part: Part) { parts.append(part) }
 
   /// Follows the hit rate from the first whole second after the warning.
-  mutating func follow(_ traffic: [LevelTraffic], at now: CacheInstant) {
+  package mutating func follow(_ traffic: [LevelTraffic], at now: CacheInstant) {
     let passed = SecondRing.number(of: now) - SecondRing.number(of: time) - 1
     guard passed >= 1, recovered == nil, let before, let level = parts.first?.level, traffic.indices.contains(level)
     else { return }

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -8,7 +9,7 @@ import CacheEngine
 
 extension CommandLineState {
   /// Puts a character into the line, or into the search for an older one.
-  mutating func type(_ text: String) {
+  package mutating func type(_ text: String) {
     if let query = search {
       find(query + text, from: 0)
     } else {
@@ -16,7 +17,7 @@ extension CommandLineState {
     }
   }
 
-  mutating func open() {
+  package mutating func open() {
     search = nil
     if fault == nil { editor.replace(with: "") }
     recalled = nil
@@ -41,7 +42,7 @@ extension CommandLineState {
     editor.replace(with: "")
   }
 
-  mutating func rejected(_ line: String, reason: String, column: Int?) {
+  package mutating func rejected(_ line: String, reason: String, column: Int?) {
     if let place = running.firstIndex(of: line) { running.remove(at: place) }
     editor.replace(with: line)
     fault = Fault(text: reason, column: column)
@@ -49,7 +50,7 @@ extension CommandLineState {
   }
 
   /// `line`: What was asked; two commands of one verb may end in another order than they began.
-  mutating func finished(_ result: CommandResult, line: String?) {
+  package mutating func finished(_ result: CommandResult, line: String?) {
     if let place = running.firstIndex(of: line ?? result.command) { running.remove(at: place) }
     let shown = line.map { $0.isEmpty ? result.command : $0 } ?? result.command
     answer = Answer(

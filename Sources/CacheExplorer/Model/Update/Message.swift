@@ -1,7 +1,8 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerText
 
 /// Everything that can happen to the screen's model.
-enum Message: Sendable {
+package enum Message: Sendable {
   case input(InputEvent)
   /// Time passed: now by the cache's clock, and the time of day since 1970-01-01 00:00 UTC.
   case tick(CacheInstant, wall: Duration)
@@ -70,7 +71,7 @@ enum Message: Sendable {
 }
 
 /// What the runtime is asked to do.
-enum Effect: Sendable, Equatable {
+package enum Effect: Sendable, Equatable {
   /// Parse and carry out a line; answered with `.finished` or `.rejected`.
   case run(String)
   /// Carry out a command that a key stands for; answered with `.finished`.
@@ -107,10 +108,18 @@ enum Effect: Sendable, Equatable {
 }
 
 /// What a model keeps of another configuration that is in force now.
-struct Replacement: Sendable {
-  var title: String
-  var levels: [LevelRow]
-  var operators: [OperatorRow]
-  var chain: [ChainPart]
-  var config: ConfigSheet
+package struct Replacement: Sendable {
+  package var title: String
+  package var levels: [LevelRow]
+  package var operators: [OperatorRow]
+  package var chain: [ChainPart]
+  package var config: ConfigSheet
+
+  package init(title: String, levels: [LevelRow], operators: [OperatorRow], chain: [ChainPart], config: ConfigSheet) {
+    self.title = title
+    self.levels = levels
+    self.operators = operators
+    self.chain = chain
+    self.config = config
+  }
 }

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 extension Model {
   /// Carries out what a key stands for while nothing is typed.
@@ -128,7 +129,7 @@ extension Model {
     isZoomed = false
   }
 
-  mutating func show(_ next: Page) {
+  package mutating func show(_ next: Page) {
     page = next
     inspection = nil
     if let first = next.panels.first { focus = first }
@@ -187,7 +188,7 @@ extension Model {
     }
   }
 
-  mutating func focus(by step: Int) {
+  package mutating func focus(by step: Int) {
     // A zoomed panel hides the levels.
     let all = page.panels.filter { !isZoomed || $0 != .levels }
     let place = (all.firstIndex(of: focus) ?? 0) + step
@@ -199,7 +200,7 @@ extension Model {
     move(focus, by: distance)
   }
 
-  mutating func move(_ panel: Panel, by distance: Int) {
+  package mutating func move(_ panel: Panel, by distance: Int) {
     let rows = Layout(self).rows(panel)
     switch panel {
     case .levels: chooseLevel(history.level + min(max(distance, -1_000), 1_000))
@@ -272,7 +273,7 @@ extension Model {
     }
   }
 
-  mutating func say(_ text: String) { command.answer = CommandLineState.Answer(isGood: true, text: text) }
+  package mutating func say(_ text: String) { command.answer = CommandLineState.Answer(isGood: true, text: text) }
 
   mutating func refuse(_ text: String) {
     command.answer = CommandLineState.Answer(isGood: false, text: text)

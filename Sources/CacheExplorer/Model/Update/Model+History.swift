@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// Moving in the histories of the levels, and from a second of one to what happened in it.
 extension Model {
@@ -46,7 +47,7 @@ extension Model {
   }
 
   /// When a second was: `12:04:31`, or `12:04:31.4–32.4`, since the cache's seconds need not begin with those of the day.
-  func time(ofSecond number: Int64) -> String {
+  package func time(ofSecond number: Int64) -> String {
     let begin = beginning(ofSecond: number)
     guard (begin % 1_000 + 1_000) % 1_000 >= 50 else { return Format.clock(seconds: begin / 1_000) }
     let texts = [begin, begin + 1_000].map { String(Format.clock(milliseconds: $0).dropLast(2)) }

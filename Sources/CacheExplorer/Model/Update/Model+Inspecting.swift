@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 extension Model {
   /// What Enter does: follows the chosen line of what is inspected, or opens the request that the focused row is about.
@@ -113,7 +114,7 @@ extension Model {
   }
 
   /// A configuration was read again: asks whether to apply what it changes.
-  mutating func planned(_ plan: ConfigSheet.Plan) {
+  package mutating func planned(_ plan: ConfigSheet.Plan) {
     show(.config)
     config.plan = plan
     config.top = 0
@@ -149,7 +150,7 @@ extension Model {
   }
 
   /// Begins anew with a program that was gone; what somebody looks at closely stays until they leave it.
-  mutating func attachedAgain(_ attachment: Attachment, _ new: Replacement) {
+  package mutating func attachedAgain(_ attachment: Attachment, _ new: Replacement) {
     let (still, seen) = (frozen, inspection)
     replace(by: new)
     self.attachment = attachment

@@ -1,4 +1,5 @@
-import CacheEngine
+package import CacheEngine
+import ExplorerText
 
 /// Copying, exporting, undoing, and beginning the figures anew.
 extension Model {
@@ -14,7 +15,7 @@ extension Model {
     return [.copy(text)]
   }
 
-  mutating func copyValue() -> [Effect] {
+  package mutating func copyValue() -> [Effect] {
     guard mayCopy() else { return [] }
     guard !isMasked else {
       refuse("values are hidden; P shows them")
@@ -51,7 +52,7 @@ extension Model {
     say("rates, shares and latencies begin anew; entries, requests and the log stay")
   }
 
-  mutating func undo() -> [Effect] {
+  package mutating func undo() -> [Effect] {
     if let whyReadOnly {
       refuse(whyReadOnly)
       return []
@@ -74,7 +75,7 @@ extension Model {
   }
 
   /// Lists what was found in a level that is too large to be listed whole.
-  mutating func found(_ contents: [EntrySummary<String>], in level: String) {
+  package mutating func found(_ contents: [EntrySummary<String>], in level: String) {
     guard let index = live.index(ofLevel: level) else { return }
     var contents = contents
     for place in contents.indices { contents[place].key = live.displayed(contents[place].key, level: index) }

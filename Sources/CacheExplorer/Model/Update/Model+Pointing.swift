@@ -1,11 +1,12 @@
 import CacheEngine
+import ExplorerText
 
 /// What the mouse does: a click chooses, a double click is Enter, the wheel scrolls what is under it.
 extension Model {
   /// Rows for one notch of the wheel.
   private static let notch = 3
 
-  mutating func point(_ mouse: InputEvent.Mouse) -> [Effect] {
+  package mutating func point(_ mouse: InputEvent.Mouse) -> [Effect] {
     if mouse.kind == .press, ignoresClick {
       ignoresClick = false
       return []

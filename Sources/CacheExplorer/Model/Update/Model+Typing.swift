@@ -1,6 +1,6 @@
 extension Model {
   /// Carries out an editing key in the command line or in the filter.
-  mutating func type(_ action: Action) -> [Effect] {
+  package mutating func type(_ action: Action) -> [Effect] {
     switch action {
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
@@ -68,7 +68,7 @@ extension Model {
 }
 
 extension LineEditor {
-  mutating func apply(_ action: Action) {
+  package mutating func apply(_ action: Action) {
     switch action {
     case .cursorLeft: move(by: -1)
     case .cursorRight: move(by: 1)

@@ -3,7 +3,7 @@ import CacheEngine
 /// Changes the model by what happened, and tells what is to be done about it.
 ///
 /// The only way in which a model changes.
-func update(_ model: inout Model, _ message: Message) -> [Effect] {
+package func update(_ model: inout Model, _ message: Message) -> [Effect] {
   let effects: [Effect]
   switch message {
   case .input(let event): effects = model.handle(event)

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// What a memory warning did; stays until it is dismissed.
 enum Banner {

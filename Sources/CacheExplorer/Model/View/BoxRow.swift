@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// Boxes from left to right: levels, the operators before what they hold, and lanes above one another.
 struct BoxRow {
   private enum Item {

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// The row in which commands and filters are typed and questions asked, and the row of the last answer.
 enum CommandRow {
   static func draw(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {

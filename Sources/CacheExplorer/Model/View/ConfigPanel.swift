@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// The values in force with where they come from, what is probably not meant, and what a reload would change.
 enum ConfigPanel {
   static func draw(_ model: Model, in frame: PanelFrame, on canvas: inout Canvas) {

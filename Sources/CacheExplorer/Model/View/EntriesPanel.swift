@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// The keys: where each lies, how large it is, how long it lives yet, and how much it is used.
 enum EntriesPanel {

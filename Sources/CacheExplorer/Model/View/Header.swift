@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 enum Header {
   static func draw(_ model: Model, _ picture: Picture, in rect: Rect, on canvas: inout Canvas) {

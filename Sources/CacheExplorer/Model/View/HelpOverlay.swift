@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// Every key and what it does, from the key table; or what the figures of the focused panel mean.
 enum HelpOverlay {
   private static let help: [(keys: String, does: String)] = {

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// The reads under way: where each is now, who waits for it, and since when.
 enum InFlightPanel {

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// The most useful keys, from the key table.
 enum KeyBar {
   /// The first to go when there is no room for all; help and quit stay.

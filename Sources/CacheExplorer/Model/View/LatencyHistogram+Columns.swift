@@ -2,13 +2,13 @@ import CacheEngine
 
 extension LatencyHistogram {
   /// The latency that this share of the measurements does not exceed, in nanoseconds; `nil` before the first one.
-  func nanoseconds(_ share: Double) -> Int64? { percentile(share)?.clampedNanoseconds }
+  package func nanoseconds(_ share: Double) -> Int64? { percentile(share)?.clampedNanoseconds }
 
   /// In nanoseconds; `nil` before the first one.
-  var longest: Int64? { count > 0 ? max.clampedNanoseconds : nil }
+  package var longest: Int64? { count > 0 ? max.clampedNanoseconds : nil }
 
   /// Counts in columns of equal width on a logarithmic axis; what lies outside goes into the outermost ones.
-  func columns(_ number: Int, decades: Int, from lowest: Int64) -> [Int] {
+  package func columns(_ number: Int, decades: Int, from lowest: Int64) -> [Int] {
     var result = Array(repeating: 0, count: Swift.max(1, number))
     let doublings = Double(decades) * 3.321928094887362
     for bucket in buckets {

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// How long each level takes to answer, on a logarithmic axis.
 ///

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// Where the parts of the screen are.
 ///
 /// Both drawing and scrolling ask it.

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// Where the levels and their histories stand on the overview.
 struct LevelMap {

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// What the engine's logger says.
 enum LogPanel {

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// The models of a store by their types.
 enum ModelsPanel {

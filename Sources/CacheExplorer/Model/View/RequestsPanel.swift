@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// The last requests: those under way first, then the newest.
 enum RequestsPanel {

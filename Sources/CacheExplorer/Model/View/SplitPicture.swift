@@ -1,26 +1,27 @@
 import CacheEngine
+package import ExplorerText
 
 /// Two pictures on one: beside each other where it is wide, one above the other where it is high.
-struct SplitPicture: Equatable, Sendable {
+package struct SplitPicture: Equatable, Sendable {
   /// Whom keys go to.
-  enum Focus: Sendable, Equatable {
+  package enum Focus: Sendable, Equatable {
     case both, first, second
 
-    func includes(_ side: Int) -> Bool { self == .both || (self == .first) == (side == 0) }
+    package func includes(_ side: Int) -> Bool { self == .both || (self == .first) == (side == 0) }
   }
 
   /// Wider screens have columns; each is as wide as the smallest screen at least.
   static let columnsFrom = 100
   private static let rowsFrom = 2 * Layout.smallest.height + 1
 
-  let size: Size
+  package let size: Size
   /// Where each of the two is; `nil` for the one that has no room.
-  let places: [Rect?]
+  package let places: [Rect?]
   private let isBeside: Bool
   /// Where the pictures begin: below the title, unless that takes the row which they need.
   private let top: Int
 
-  init(_ size: Size, focus: Focus) {
+  package init(_ size: Size, focus: Focus) {
     self.size = size
     top = size.height > Layout.smallest.height ? 1 : 0
     let (width, rest) = (size.width, max(0, size.height - top))
@@ -43,7 +44,7 @@ struct SplitPicture: Equatable, Sendable {
   }
 
   /// Whose picture a cell belongs to; `nil` for the title and for what divides them.
-  func side(at point: Point) -> Int? {
+  package func side(at point: Point) -> Int? {
     places.firstIndex { place in
       guard let place else { return false }
       return (place.x..<place.x + place.width).contains(point.x) && (place.y..<place.y + place.height).contains(point.y)
@@ -51,7 +52,7 @@ struct SplitPicture: Equatable, Sendable {
   }
 
   /// How large the picture of each is, also of one that is not seen.
-  func size(of side: Int) -> Size {
+  package func size(of side: Int) -> Size {
     let rect =
       places[side] ?? places[1 - side] ?? Rect(x: 0, y: top, width: size.width, height: max(0, size.height - top))
     return Size(width: rect.width, height: rect.height)
@@ -61,7 +62,7 @@ struct SplitPicture: Equatable, Sendable {
   ///
   /// `titles`: What the caches are called.
   /// `hits`: What share of the reads each answered without its source; `nil` if there were none.
-  func canvas(_ panes: [Canvas?], titles: [String], hits: [Double?], focus: Focus) -> Canvas {
+  package func canvas(_ panes: [Canvas?], titles: [String], hits: [Double?], focus: Focus) -> Canvas {
     var canvas = Canvas(size)
     for (side, place) in places.enumerated() {
       guard let place, let pane = panes[side] else { continue }

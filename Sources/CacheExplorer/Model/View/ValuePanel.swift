@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -92,7 +93,7 @@ enum ValuePanel {
 }
 
 /// JSON as a tree, with the members of objects by their names.
-enum JSONTree: Decodable, Sendable, Equatable {
+package enum JSONTree: Decodable, Sendable, Equatable {
   case null
   case bool(Bool)
   case number(String)
@@ -107,7 +108,7 @@ enum JSONTree: Decodable, Sendable, Equatable {
     init?(intValue: Int) { nil }
   }
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     if let members = try? decoder.container(keyedBy: Name.self) {
       self = .object(
         try members.allKeys.sorted { $0.stringValue < $1.stringValue }
@@ -134,7 +135,7 @@ enum JSONTree: Decodable, Sendable, Equatable {
     }
   }
 
-  static func == (left: JSONTree, right: JSONTree) -> Bool {
+  package static func == (left: JSONTree, right: JSONTree) -> Bool {
     switch (left, right) {
     case (.null, .null): true
     case (.bool(let a), .bool(let b)): a == b

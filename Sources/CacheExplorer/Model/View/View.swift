@@ -1,7 +1,9 @@
+package import ExplorerText
+
 /// Draws the model.
 ///
 /// Pure: the same model makes the same picture.
-func view(_ model: Model, on canvas: inout Canvas) {
+package func view(_ model: Model, on canvas: inout Canvas) {
   var model = model
   model.size = canvas.size
   canvas.cursor = nil

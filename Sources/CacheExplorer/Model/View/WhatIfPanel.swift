@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerText
 
 /// What each level would answer with other capacities and other policies, with the error beside each number.
 enum WhatIfPanel {

@@ -1,25 +1,26 @@
-import CacheEngine
+package import CacheEngine
+package import ExplorerText
 
 /// What other capacities and other policies would have brought, in words that the screen, the answers and the manual share.
-enum WhatIfText {
+package enum WhatIfText {
   /// One question and its answer.
-  struct Row: Equatable, Sendable {
+  package struct Row: Equatable, Sendable {
     /// `now`, `¼`, `×2`, or the name of a policy.
-    var title: String
+    package var title: String
     /// The policy of a question about capacities, the capacity of one about policies.
-    var setting: String
+    package var setting: String
     /// From 0 to 1; `nil` until enough is known.
-    var value: Double?
+    package var value: Double?
     /// What it gains, in points.
-    var gain: Double?
+    package var gain: Double?
     /// How far it may be off, in points; `nil` for what was measured.
-    var margin: Double?
+    package var margin: Double?
     /// It is the cheapest change that helps.
     var isAdvised = false
   }
 
   /// A capacity in the level's own unit.
-  static func capacity(_ capacity: Int, _ level: HitRatioObserver.Level) -> String {
+  package static func capacity(_ capacity: Int, _ level: HitRatioObserver.Level) -> String {
     switch level.unit {
     case .cost: Format.bytes(capacity)
     case .entries: "\(Format.count(capacity)) \(capacity == 1 ? "entry" : "entries")"
@@ -27,26 +28,26 @@ enum WhatIfText {
   }
 
   /// `61.2%`.
-  static func percent(_ share: Double?) -> String { share.map { tenths($0 * 100) + "%" } ?? Format.none }
+  package static func percent(_ share: Double?) -> String { share.map { tenths($0 * 100) + "%" } ?? Format.none }
 
   /// One decimal, without a locale.
-  static func tenths(_ value: Double) -> String {
+  package static func tenths(_ value: Double) -> String {
     let tenths = Int((min(max(value, -1e6), 1e6) * 10).rounded())
     return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
   }
 
   /// `+4.2`.
-  static func gain(_ points: Double?) -> String {
+  package static func gain(_ points: Double?) -> String {
     guard let points else { return Format.none }
     let text = tenths(points)
     return text.hasPrefix("-") ? "−" + text.dropFirst() : text == "0.0" ? "0.0" : "+" + text
   }
 
   /// `±0.6`, and never less than what is shown can tell.
-  static func margin(_ points: Double?) -> String { points.map { "±" + tenths($0) } ?? "measured" }
+  package static func margin(_ points: Double?) -> String { points.map { "±" + tenths($0) } ?? "measured" }
 
   /// The cache as it is, the other capacities, the other policies; without numbers until enough is known.
-  static func rows(_ report: HitRatioReport) -> [Row] {
+  package static func rows(_ report: HitRatioReport) -> [Row] {
     let level = report.level
     let now = report.estimates.first
     let advised = report.cheapestImprovement
@@ -70,7 +71,7 @@ enum WhatIfText {
     return rows
   }
 
-  static func name(of factor: Double) -> String {
+  package static func name(of factor: Double) -> String {
     switch factor {
     case 0.25: "¼"
     case 0.5: "½"
@@ -79,7 +80,7 @@ enum WhatIfText {
   }
 
   /// The cheapest change that helps, or that nothing does.
-  static func advice(_ report: HitRatioReport) -> String {
+  package static func advice(_ report: HitRatioReport) -> String {
     guard let now = report.estimates.first else {
       return "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely"
     }
@@ -102,7 +103,7 @@ enum WhatIfText {
   }
 
   /// What is to be said where events never came; `nil` where all did.
-  static func unseen(_ count: Int) -> String? {
+  package static func unseen(_ count: Int) -> String? {
     guard count > 0 else { return nil }
     return
       "\(Format.count(count)) \(count == 1 ? "event was" : "events were") dropped on the way from the app: "
@@ -118,7 +119,7 @@ enum WhatIfText {
   }
 
   /// Everything about a level, a line for each question.
-  static func lines(_ report: HitRatioReport) -> [String] {
+  package static func lines(_ report: HitRatioReport) -> [String] {
     func pad(_ text: String, _ width: Int) -> String {
       text + String(repeating: " ", count: max(0, width - text.count))
     }
@@ -132,7 +133,7 @@ enum WhatIfText {
     return ["\(report.level.name): \(advice(report))", "  " + basis(report)] + rows
   }
 
-  static func json(_ report: HitRatioReport) -> JSONText {
+  package static func json(_ report: HitRatioReport) -> JSONText {
     func points(_ value: Double) -> JSONText { .fraction(value) }
     func estimate(_ estimate: HitRatioEstimate) -> JSONText {
       .object([
