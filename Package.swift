@@ -122,15 +122,28 @@ let package = Package(
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
+    // The explorer's rooms, from the ground up: what a room may know stands in its dependencies.
+    .target(
+      name: "ExplorerText", dependencies: ["CacheEngine"], path: "Sources/CacheExplorer/Text", swiftSettings: strict),
+    .target(
+      name: "ExplorerModel", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
+      path: "Sources/CacheExplorer/Model", swiftSettings: strict),
+    .target(
+      name: "ExplorerCache",
+      dependencies: [
+        "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
+        "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers",
+        .product(name: "Yams", package: "Yams"),
+      ],
+      path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineModels", "CacheEngineNetwork",
-        "CacheEngineTesting", "CacheEngineTransformers", "CNcurses", "CTerminalGuard",
+        "ExplorerText", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
+        "CacheEngineTesting", "CNcurses", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Yams", package: "Yams"),
       ],
-      swiftSettings: strict),
+      exclude: ["Text", "Model", "Cache"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
     .executableTarget(
       name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
@@ -181,6 +194,7 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
+        "ExplorerCache", "ExplorerModel", "ExplorerText",
       ],
       exclude: ["Corpus", "Fuzzer.swift"], swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
@@ -191,9 +205,9 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "CacheEngine", "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineTesting", "CacheEngineTransformers",
-        "LoopbackServer", "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
+        "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngine", "CacheEngineEncryption",
+        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer",
+        "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: strict),
@@ -207,7 +221,7 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
   package.targets.removeAll { $0.isTest || $0.name == "CacheEngineEncryption" }
   for (place, target) in package.targets.enumerated() where target.name == "CacheExplorer" {
     package.targets[place] = .target(
-      name: target.name, dependencies: target.dependencies,
+      name: target.name, dependencies: target.dependencies, exclude: target.exclude,
       swiftSettings: strict + [
         .unsafeFlags(["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "explorer_main"])
       ])
@@ -217,6 +231,7 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
+        "ExplorerCache", "ExplorerModel", "ExplorerText",
       ],
       path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzCorpusTests.swift"],
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

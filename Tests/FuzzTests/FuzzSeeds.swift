@@ -6,6 +6,8 @@ import Foundation
 
 @testable import CacheEngineInspector
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// Files as they are really written, which fuzzing begins with.
 enum FuzzSeeds {

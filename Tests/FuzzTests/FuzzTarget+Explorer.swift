@@ -2,6 +2,8 @@ import CacheEngine
 import CacheEngineInspector
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 extension FuzzTarget {
   /// What comes over a socket, in pieces of uneven sizes.

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 
 @testable import CacheEngineInspector
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 /// Every parser of bytes that somebody else may have written, with what must hold whatever they are.
 ///

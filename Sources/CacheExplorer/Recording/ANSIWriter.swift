@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// Makes the bytes with which a terminal shows canvases, one after the other.
 ///
 /// For files that any terminal plays; a terminal of our own is drawn on by `Curses`, by what it says of itself.

@@ -1,3 +1,7 @@
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

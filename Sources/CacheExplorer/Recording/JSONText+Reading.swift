@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// Why a line of a recording cannot be read.
 struct RecordedFault: Error, Equatable {
   var message: String

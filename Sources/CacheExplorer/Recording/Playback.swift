@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// Where a replay stands: the picture, the model that makes it, and whether and how fast it goes on.
 ///

@@ -1,5 +1,8 @@
 import CacheEngine
 import Dispatch
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 import Synchronization
 
 #if canImport(Glibc)

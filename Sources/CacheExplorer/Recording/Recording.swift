@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// The file of a recorded session: a line of JSON for the beginning, one for each message and each picture.
 ///
@@ -19,7 +21,6 @@ enum RecordingFormat {
   /// The most that a file may grow to unless another limit is given.
   static let usualLimit = 256 << 20
   static var usualLimitText: String { Format.bytes(usualLimit) }
-  static let leastLimit = 64 << 10
   /// Room for the last line.
   static let reserve = 256
 

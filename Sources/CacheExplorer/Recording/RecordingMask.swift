@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
 
 /// Keeps keys and values out of the recording of a masked session.
 ///

@@ -1,5 +1,7 @@
 import ArgumentParser
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 #if canImport(Glibc)
   import Glibc
@@ -31,7 +33,7 @@ struct RecordingWriter: ~Copyable {
 
   init(file: consuming RecordingFile, limit: Int, mask: RecordingMask?) {
     self.file = file
-    self.limit = max(RecordingFormat.leastLimit, limit)
+    self.limit = max(RecordingStatus.leastLimit, limit)
     self.mask = mask
   }
 
@@ -40,7 +42,7 @@ struct RecordingWriter: ~Copyable {
     append(
       .object([
         ("format", .text(RecordingFormat.name)), ("version", .number(RecordingFormat.version)),
-        ("program", .text(CacheExplorer.configuration.version)),
+        ("program", .text(ProgramVersion.text)),
         ("started", .number(Int(started.components.seconds))), ("limit", .number(limit)),
         ("masked", .flag(mask != nil)), ("whole", .flag(isWhole)), ("session", JSONText(recording: start)),
       ]))

@@ -1,4 +1,7 @@
 import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
 
 /// Plays a recording on a screen, until the person leaves.
 @MainActor

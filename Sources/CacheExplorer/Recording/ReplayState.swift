@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// A replay on the screen: where it stands, and what the person does with it.
 ///

@@ -1,4 +1,6 @@
 import CacheEngine
+import ExplorerModel
+import ExplorerText
 
 /// Draws a replay: the picture as it was, and a row of the replay's own.
 ///
@@ -37,7 +39,7 @@ enum ReplayBar {
     let sign = playback.isAtEnd ? "■" : playback.isPlaying ? "▶" : "‖"
     let time = Format.behind(nanoseconds: playback.head)
     let length = Format.behind(nanoseconds: playback.recording.length)
-    let speed = CommandExecutor.number(playback.speed)
+    let speed = Format.number(playback.speed)
     let isWide = rect.width >= 100
     var text = " \(sign) REPLAY \(time) of \(length)  ×\(speed) "
     if isWide {

@@ -1,5 +1,7 @@
 import CNcurses
 import CTerminalGuard
+import ExplorerModel
+import ExplorerText
 
 #if canImport(Darwin)
   import Darwin

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// The scalars that go to curses for one cell: a base and up to four marks that take no room.
 ///
 /// The last line of defence: whatever a canvas holds, nothing leaves here that moves the cursor, takes more room than its
@@ -33,52 +35,5 @@ struct DrawnGlyph: Equatable, Sendable {
       marks.append(mark)
     }
     return DrawnGlyph(base: base, marks: marks, width: width)
-  }
-}
-
-/// What stands for a glyph where only ASCII can be shown.
-enum ASCIIGlyphs {
-  /// A text in which every glyph is replaced that cannot be shown.
-  static func text(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.map { $0 == "\n" ? "\n" : lookAlike(of: String($0)) }))
-  }
-
-  static func lookAlike(of glyph: String) -> Unicode.Scalar {
-    guard let scalar = glyph.unicodeScalars.first else { return " " }
-    if scalar.value >= 0x20, scalar.value < 0x7f { return glyph.unicodeScalars.count == 1 ? scalar : "?" }
-    return switch scalar {
-    case "─", "━", "╌", "┄", "┈", "—", "–", "‐", "−", "╴", "╶", "⎯": "-"
-    case "═": "="
-    case "│", "┃", "║", "╎", "┆", "┊", "▏", "▕", "▌", "▐": "|"
-    case "\u{2501}"..."\u{257f}": "+"
-    case "▁", "▂", "⎽": "_"
-    case "▃": "."
-    case "▄", "▅": "-"
-    case "▆", "▇": "="
-    case "█", "▉", "▊", "▋", "■", "▓": "#"
-    case "▍", "▎": "|"
-    case "░", "▒", "□": "."
-    case "●", "◉": "o"
-    case "○", "◯": "O"
-    case "◐", "◑", "◔", "◕": "c"
-    case "·", "…", "•", "∙": "."
-    case "✕", "✗", "✘", "×", "╳": "x"
-    case "✓", "✔": "v"
-    case "▸", "▶", "►", "→", "›", "»": ">"
-    case "◂", "◀", "◄", "←", "‹", "«": "<"
-    case "▲", "↑", "△": "^"
-    case "▼", "↓", "▽": "v"
-    case "⟳", "↻": "@"
-    case "◇", "◆": "?"
-    case "↵", "⏎": "<"
-    case "≥": ">"
-    case "≤": "<"
-    case "≈", "∼": "~"
-    case "µ", "μ": "u"
-    case "“", "”", "„": "\""
-    case "‘", "’": "'"
-    case "\u{a0}", "\u{2007}", "\u{202f}": " "
-    default: "?"
-    }
   }
 }

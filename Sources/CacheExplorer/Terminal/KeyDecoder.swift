@@ -1,3 +1,5 @@
+import ExplorerModel
+
 /// Turns the bytes that a terminal sends into keys, pastes and what the mouse does.
 ///
 /// A value without clock or file: a caller reads, waits for

@@ -1,3 +1,5 @@
+import ExplorerModel
+
 /// What single control bytes and complete escape sequences mean.
 enum KeySequences {
   /// The names under which a terminal's description has its keys.

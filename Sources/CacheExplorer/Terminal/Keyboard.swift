@@ -1,5 +1,6 @@
 import CTerminalGuard
 import Dispatch
+import ExplorerModel
 
 #if canImport(Darwin)
   import Darwin

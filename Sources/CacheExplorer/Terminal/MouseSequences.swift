@@ -1,3 +1,7 @@
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
 /// What a terminal is told about the mouse and says of it.
 ///
 /// Buttons and wheel with the numbers of cells in decimal (modes 1000 and 1006), and the focus of the window (mode 1004),

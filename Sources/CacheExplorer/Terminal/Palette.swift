@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// How many colours a terminal has, as far as that matters here.
 enum ColorDepth: String, CaseIterable, Sendable {
   case mono, eight, sixteen, many
@@ -23,25 +25,6 @@ enum ColorDepth: String, CaseIterable, Sendable {
   }
 }
 
-/// Which colours stand for what.
-enum Theme: String, CaseIterable, Sendable, Codable {
-  /// The one that `t` chooses after this one.
-  var next: Theme {
-    let all = Self.allCases
-    return all[((all.firstIndex(of: self) ?? 0) + 1) % all.count]
-  }
-
-  /// Of a middle lightness, readable on black and on white.
-  case standard
-  /// For a dark background, and for a light one.
-  case dark, light
-  /// As far from the background as can be, and bold.
-  case contrast
-  /// Hit and miss in blue and orange, which those who see no red or green tell apart.
-  case distinct
-  /// No colours at all.
-  case mono
-}
 
 /// How a style looks on a terminal: a colour and the signs that do without colour.
 struct Appearance: Equatable, Hashable, Sendable {

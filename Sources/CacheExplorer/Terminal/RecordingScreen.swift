@@ -1,3 +1,6 @@
+import ExplorerModel
+import ExplorerText
+
 /// A screen in memory, for tests: keeps what was shown and plays the person.
 @MainActor
 final class RecordingScreen: Screen {

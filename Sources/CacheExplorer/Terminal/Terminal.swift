@@ -1,5 +1,7 @@
 import CTerminalGuard
 import Dispatch
+import ExplorerModel
+import ExplorerText
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

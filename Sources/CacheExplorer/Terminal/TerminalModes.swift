@@ -1,6 +1,7 @@
 // Glibc's own module has no termios.h; it comes with term.h.
 import CNcurses
 import CTerminalGuard
+import ExplorerText
 
 #if canImport(Darwin)
   import Darwin

@@ -1,7 +1,8 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// What the screen does when the program that the cache belongs to is there again.
 @Suite struct AttachedAgainTests {

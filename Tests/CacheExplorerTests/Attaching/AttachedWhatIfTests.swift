@@ -5,6 +5,9 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// What other capacities would have brought to the cache of an app, told from what it tells.
 @Suite(.timeLimit(.minutes(10))) struct AttachedWhatIfTests {

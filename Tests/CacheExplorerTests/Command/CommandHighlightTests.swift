@@ -1,7 +1,8 @@
 import CacheEngineTesting
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct CommandHighlightTests {
   /// A letter for each character: v a verb, o an option, l a level, q a quantity, s what is quoted, x what is wrong.

@@ -1,7 +1,8 @@
 import CacheEngineTesting
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct CommandParserTests {
   @Test("Time, faults and workloads are written with their units")
@@ -55,7 +56,7 @@ struct CommandParserTests {
   func fuzz(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let pieces =
-      Verb.all.map(\.name) + Workload.names
+      Verb.all.map(\.name) + WorkloadTable.names
       + [
         " ", " ", " ", "\t", "\n", "\r\n", "'", "\"", "\\", "\\n", "\\x", "\\x4", "\\x41", "\\u", "\\u{", "\\u{e9}",
         "\\u{110000}", "\\u{d800}", "--", "--level", "--ttl", "--rate", "--requests", "--keys", "--key", "--all", "#",

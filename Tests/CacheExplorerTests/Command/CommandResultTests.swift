@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 @Suite struct CommandResultTests {
   @Test("an answer is one line of JSON with its fields in order, absent ones left out")

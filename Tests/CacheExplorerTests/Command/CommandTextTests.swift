@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct CommandTextTests {
   /// Texts that have hurt readers of JSON and terminals.

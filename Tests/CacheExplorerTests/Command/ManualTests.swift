@@ -2,6 +2,9 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct ManualTests {
   @Test(
@@ -11,7 +14,7 @@ struct ManualTests {
     let text = Manual.text(format).replacing("\\-", with: "-").replacing("\\e", with: "\\")
     for verb in Verb.all { #expect(text.contains(verb.usage) && text.contains(verb.line), "\(verb.name)") }
     for binding in KeyTable.bindings { #expect(text.contains(binding.does), "\(binding.name)") }
-    for workload in Workload.lines { #expect(text.contains(workload.line)) }
+    for workload in WorkloadTable.all { #expect(text.contains(workload.line)) }
     for demo in Demo.all { #expect(text.contains(demo.caption)) }
     for kind in ConfigurationReader.kinds { #expect(text.contains(kind)) }
     for status in ExitStatus.all { #expect(text.contains(status.status) && text.contains(status.meaning)) }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 struct VerbTableTests {
   @Test("No two verbs have one name, and every verb has a line of help of its own")
@@ -48,7 +48,7 @@ struct VerbTableTests {
     #expect(all.split(separator: "\n").count == Verb.all.count)
     #expect(Verb.help("get") == "get KEY [--level L]: read through the levels")
     let run = try #require(Verb.help("run"))
-    for workload in Workload.names { #expect(run.contains("\n  \(workload): ")) }
+    for workload in WorkloadTable.names { #expect(run.contains("\n  \(workload): ")) }
     #expect(Verb.help("elephant") == nil)
   }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct ConfigurationFileTests {
   /// Runs a body with the path of a folder that is there for it alone.

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct ConfigurationLintsTests {
   @Test(

@@ -1,7 +1,8 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct ConfigurationReaderTests {
   @Test("Every field of the levels that write to disk or network can be written down")

@@ -1,6 +1,8 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct KeyConditionTests {
   @Test("A condition holds for the keys that it describes")

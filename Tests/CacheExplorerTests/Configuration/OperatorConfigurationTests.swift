@@ -1,6 +1,7 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct OperatorConfigurationTests {
   private func read(_ level: String) throws(ConfigurationFailure) -> LevelSpecification? {

@@ -2,6 +2,8 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 @Suite struct ReadmeConfigurationTests {
   @Test("the configuration in the README is that of the example it names")

@@ -4,6 +4,8 @@ import PseudoTerminal
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 @Suite struct ComparisonReportTests {
   private static let hitRate = ComparedMeasure(kind: .hitRate)

@@ -1,7 +1,9 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// `why:`: each miss names the event that caused it.
 struct CauseTests {

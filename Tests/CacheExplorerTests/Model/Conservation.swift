@@ -1,6 +1,7 @@
 import CacheEngine
 
 @testable import CacheExplorer
+@testable import ExplorerModel
 
 /// What must add up at every moment.
 enum Conservation {

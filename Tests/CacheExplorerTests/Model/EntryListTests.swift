@@ -1,8 +1,10 @@
 import CacheEngineTesting
 import CacheEngine
+import ExplorerText
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
 
 struct EntryListTests {
   private static let levels = [

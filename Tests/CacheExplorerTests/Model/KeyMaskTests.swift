@@ -2,6 +2,8 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct KeyMaskTests {
   @Test("a key has one name, another key another one, and both are others with another salt")

@@ -1,7 +1,7 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 struct MeasureTests {
   @Test(

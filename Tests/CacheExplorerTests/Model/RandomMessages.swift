@@ -2,6 +2,9 @@ import CacheEngineTesting
 import CacheEngine
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// Messages as nobody would send them: hostile texts, impossible numbers, beginnings without ends.
 struct RandomMessages {

@@ -1,6 +1,9 @@
 import CacheEngine
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// A model with a story to tell, made of events as a cache would send them.
 struct Scene {

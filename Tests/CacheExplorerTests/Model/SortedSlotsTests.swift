@@ -2,7 +2,7 @@ import CacheEngineTesting
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
 
 struct SortedSlotsTests {
   private let noTie: SortedSlots.Tie = { _, _ in 0 }

@@ -1,7 +1,8 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct TimeTravelTests {
   private let size = Size(width: 120, height: 40)

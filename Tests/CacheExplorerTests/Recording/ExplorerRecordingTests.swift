@@ -4,6 +4,9 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// A live session on a screen in memory: keys, commands, a workload and resizes, recorded and replayed.
 @Suite(.timeLimit(.minutes(10))) @MainActor struct ExplorerRecordingTests {

@@ -3,6 +3,8 @@ import CacheEngineTesting
 import Foundation
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// A session that was recorded into a file of a test, with the pictures that were shown.
 struct RecordedSession {

@@ -5,6 +5,9 @@ import PseudoTerminal
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// What is recorded and replayed.
 @Suite(.timeLimit(.minutes(10))) struct RecordingTests {

@@ -3,6 +3,8 @@ import CacheEngineTesting
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// What a person does with a replay.
 struct ReplayStateTests {

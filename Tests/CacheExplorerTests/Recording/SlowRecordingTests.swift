@@ -4,6 +4,8 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// A recording whose file is written more slowly than the session goes on.
 @Suite(.timeLimit(.minutes(10))) struct SlowRecordingTests {
@@ -102,7 +104,7 @@ import Testing
   @Test("a file that reached its limit says how many were left out before")
   func full() throws {
     let folder = try TemporaryFolder()
-    var slow = try Slow(in: folder, limit: RecordingFormat.leastLimit)
+    var slow = try Slow(in: folder, limit: RecordingStatus.leastLimit)
     slow.send(150)
     slow.send(40)
     slow.catchUp()

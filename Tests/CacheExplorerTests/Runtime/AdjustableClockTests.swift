@@ -3,7 +3,8 @@ import CacheEngineTesting
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 @Suite(.timeLimit(.minutes(10))) struct AdjustableClockTests {
   private let base = ManualClock()

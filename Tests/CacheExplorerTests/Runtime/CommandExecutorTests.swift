@@ -2,7 +2,9 @@ import CacheEngine
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct CommandExecutorTests {
   private func executor(_ origin: String = "size: 16, seed: 7") async throws -> CommandExecutor {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
 
 struct CommandHistoryTests {
   @Test("What is typed in one session is there in the next, oldest first, for nobody else to read")

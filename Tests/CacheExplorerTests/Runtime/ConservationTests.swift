@@ -2,7 +2,8 @@ import CacheEngine
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 /// A real cache under load, looked at while it works.
 struct ConservationTests {

@@ -1,7 +1,8 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct EventBufferTests {
   private func event(_ number: Int) -> CacheEvent {

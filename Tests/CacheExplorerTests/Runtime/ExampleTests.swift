@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 /// Tells whether anything happens.
 private final class EventCount: CacheObserver {

@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 /// Expectations about a cache that was used.
 struct ExpectingTests {

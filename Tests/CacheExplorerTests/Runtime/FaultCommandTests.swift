@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 /// `fault`, `speed`, `advance`, `load`, `reload` and `export`, as scripts write them.
 @Suite(.timeLimit(.minutes(10))) struct FaultCommandTests {

@@ -4,6 +4,9 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// What the screen, `stats`, the JSON and `expect` say of the same requests.
 @MainActor

@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 /// Configurations with operators, built and used on a clock that stands still.
 @Suite(.timeLimit(.minutes(10))) struct OperatorTests {

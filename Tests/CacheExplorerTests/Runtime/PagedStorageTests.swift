@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct PagedStorageTests {
   /// Has as many entries as one likes, gives them one by one, and refuses to list them.

@@ -2,7 +2,8 @@ import CacheEngine
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 /// `undo`: everything as it was, or nothing at all.
 struct UndoTests {

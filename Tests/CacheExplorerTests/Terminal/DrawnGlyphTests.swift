@@ -1,6 +1,8 @@
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 @Suite("Glyphs on their way to the terminal")
 struct DrawnGlyphTests {

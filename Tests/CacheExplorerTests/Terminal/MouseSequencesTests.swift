@@ -1,6 +1,9 @@
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 @Suite("Mouse sequences")
 struct MouseSequencesTests {

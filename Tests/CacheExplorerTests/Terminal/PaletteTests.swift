@@ -1,6 +1,8 @@
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 @Suite("Palette")
 struct PaletteTests {

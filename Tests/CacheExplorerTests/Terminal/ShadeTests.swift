@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
 
 @Suite("Shade")
 struct ShadeTests {

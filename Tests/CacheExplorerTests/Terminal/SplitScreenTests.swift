@@ -2,6 +2,9 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 @Suite(.timeLimit(.minutes(10))) @MainActor struct SplitScreenTests {
   /// Two caches on one screen, each with a program of its own.

@@ -3,6 +3,9 @@ import PseudoTerminal
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 #if canImport(Darwin)
   import Darwin

@@ -1,7 +1,9 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// The command line under the keys of a person.
 struct CommandLineTests {

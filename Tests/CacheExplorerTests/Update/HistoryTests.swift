@@ -1,7 +1,8 @@
 import CacheEngine
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// From a second of a level's history to what happened in it.
 struct HistoryTests {

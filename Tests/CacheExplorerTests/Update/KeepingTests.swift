@@ -2,6 +2,8 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// Copying, exporting, undoing, beginning the figures anew, and the pace of time.
 struct KeepingTests {

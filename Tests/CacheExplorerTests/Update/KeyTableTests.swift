@@ -1,6 +1,7 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct KeyTableTests {
   @Test("No key does two things in one place", arguments: [KeyTable.Realm.normal, .typing, .confirming, .replaying])

@@ -3,6 +3,9 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// What the mouse does on the screens.
 struct PointingTests {

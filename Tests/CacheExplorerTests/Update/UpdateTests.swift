@@ -2,6 +2,8 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct UpdateTests {
   private let size = Size(width: 80, height: 24)
@@ -137,7 +139,7 @@ struct UpdateTests {
     #expect(scene.send(.input(.key(.character(other)))).isEmpty)
     #expect(scene.model.mode == .normal)
     scene.press(.character("c"))
-    #expect(scene.send(.input(.key(.character("y")))) == [.perform(.clear(level: nil))])
+    #expect(scene.send(.input(.key(.character("y")))) == [.perform(.clear)])
   }
 
   @Test("d, x and w stand for their commands on the chosen entry")
@@ -145,8 +147,8 @@ struct UpdateTests {
     var scene = Scene.busy(size)
     scene.press(.down)
     for (key, command) in [
-      ("d", Command.delete(key: "user:9113")), ("x", .expire(key: "user:9113")), ("w", .warn),
-    ] as [(Character, Command)] {
+      ("d", KeyCommand.delete(key: "user:9113")), ("x", .expire(key: "user:9113")), ("w", .warn),
+    ] as [(Character, KeyCommand)] {
       scene.press(.character(key))
       #expect(scene.send(.input(.key(.character("y")))) == [.perform(command)])
     }
@@ -159,8 +161,8 @@ struct UpdateTests {
     scene.read("first", from: 0)
     scene.read("second", from: 2)
     scene.press(.character("3"))
-    for (key, command) in [("d", Command.delete(key: "second")), ("x", .expire(key: "second"))]
-      as [(Character, Command)]
+    for (key, command) in [("d", KeyCommand.delete(key: "second")), ("x", .expire(key: "second"))]
+      as [(Character, KeyCommand)]
     {
       scene.press(.character(key))
       #expect(scene.send(.input(.key(.character("y")))) == [.perform(command)])

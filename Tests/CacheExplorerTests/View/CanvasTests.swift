@@ -1,6 +1,7 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct CanvasTests {
   @Test("Text is clipped at every edge, and a wide character is not split")

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct DisplayTextTests {
   private func shown(_ raw: String) -> String { DisplayText(raw).glyphs.map(\.text).joined() }

@@ -1,6 +1,8 @@
 import CacheEngine
+import ExplorerModel
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerText
 
 /// A cache with operators under load, made of events as it would send them.
 enum OperatorScene {

@@ -2,6 +2,8 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct OperatorViewTests {
   @Test("At 200x60 lanes are branches of boxes, with the operators in gates before what they hold")

@@ -2,6 +2,8 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct OverviewTests {
   private let large = Size(width: 120, height: 40)

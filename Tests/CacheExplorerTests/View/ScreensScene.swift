@@ -1,6 +1,9 @@
 import CacheEngine
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 /// A session in which every kind of miss has happened once.
 struct ScreensScene {

@@ -2,6 +2,9 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct ViewPropertyTests {
   private static let levelSets: [[LevelRow]] = [

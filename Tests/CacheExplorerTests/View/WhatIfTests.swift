@@ -4,6 +4,9 @@ import Foundation
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 struct WhatIfTests {
   private static let yaml = """

@@ -4,7 +4,8 @@ import CacheEngineTransformers
 import Foundation
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 struct TraceReaderTests {
   private func read(_ bytes: Data, in folder: borrowing TemporaryFolder) throws -> [TraceReader.Request] {

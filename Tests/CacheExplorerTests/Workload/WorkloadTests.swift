@@ -3,11 +3,13 @@ import CacheEngine
 import CacheEngineHitRatio
 import Testing
 
-@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
 
 extension Workload {
   /// The names of those that need no file.
-  static var made: [String] { names.filter { $0 != "trace" } }
+  static var made: [String] { WorkloadTable.names.filter { $0 != "trace" } }
 }
 
 struct WorkloadTests {
@@ -93,9 +95,9 @@ struct WorkloadTests {
   @Test("There is no workload of an unknown name, and no two of one name")
   func names() throws {
     #expect(throws: CommandFailure.self) { try Workload(WorkloadRequest(name: "elephant")) }
-    #expect(Set(Workload.names).count == Workload.names.count)
-    #expect(Workload.lines.map(\.name) == Workload.names)
-    #expect(Workload.lines.allSatisfy { !$0.line.isEmpty })
+    #expect(Set(WorkloadTable.names).count == WorkloadTable.names.count)
+    #expect(WorkloadTable.all.map(\.name) == WorkloadTable.names)
+    #expect(WorkloadTable.all.allSatisfy { !$0.line.isEmpty })
     for name in Workload.made { #expect(try Workload(WorkloadRequest(name: name)).defaultRate > 0) }
   }
 
@@ -131,11 +133,11 @@ struct WorkloadTests {
 
   @Test("The words for a rate and a skew are numbers within bounds, or max")
   func words() throws {
-    #expect(try Workload.rate("12.5") == 12.5)
-    #expect(try Workload.rate("max") == .infinity)
+    #expect(try WorkloadTable.rate("12.5") == 12.5)
+    #expect(try WorkloadTable.rate("max") == .infinity)
     for text in ["0", "-1", "inf", "nan", "1e12", "fast"] {
-      #expect(throws: QuantityError.self) { try Workload.rate(text) }
+      #expect(throws: QuantityError.self) { try WorkloadTable.rate(text) }
     }
-    for text in ["-1", "11", "nan"] { #expect(throws: QuantityError.self) { try Workload.skew(text) } }
+    for text in ["-1", "11", "nan"] { #expect(throws: QuantityError.self) { try WorkloadTable.skew(text) } }
   }
 }

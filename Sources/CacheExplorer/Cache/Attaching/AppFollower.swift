@@ -1,0 +1,79 @@
+import CacheEngine
+import CacheEngineInspector
+import ExplorerModel
+
+/// Tells what becomes of an app: how full its levels are, that it is gone, and that it is there again.
+struct AppFollower: Sendable {
+  let place: AppPlace
+  let buffer: EventBuffer
+
+  /// Until the task is cancelled.
+  func follow(_ first: AppSession, _ follower: Follower) async {
+    var session = first
+    while let why = await ending(of: session, follower) {
+      var attachment = session.cache.attachment
+      attachment.ended = why
+      attachment.whyReadOnly = "\(why); it is attached again as soon as it listens at \(place.path)"
+      follower.post(.attachment(attachment))
+      log("\(why), trying again; what is shown is what was known last, q leaves", .warning, session, follower)
+      guard let next = await again(attachment, session, follower) else { return }
+      await follower.use(next.cache.live)
+      follower.post(.attachedAgain(next.cache.attachment, next.cache.replacement))
+      // What it told meanwhile comes behind that.
+      next.begin(buffer)
+      session = next
+      let app = next.client.welcome
+      log("attached again (pid \(app.pid)) to \(app.app); counters began anew", .notice, session, follower)
+    }
+  }
+
+  /// Hands on what a session tells until its app is gone.
+  ///
+  /// - Returns: Why it is gone; `nil` if the task was cancelled.
+  private func ending(of session: AppSession, _ follower: Follower) async -> String? {
+    while !Task.isCancelled {
+      for told in await session.inlet.mailbox.take() {
+        switch told {
+        case .usage(let usage): follower.post(.usage(usage))
+        // The counts come behind the events that they count.
+        case .counts: follower.post(.events([], lost: 0))
+        // Who leaves ends the connection as well, which is no news of the app.
+        case .ended(let why): return Task.isCancelled ? nil : why
+        case .events: break
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Tries until the app is there again; `nil` if the task was cancelled.
+  private func again(
+    _ gone: Attachment, _ session: AppSession, _ follower: Follower
+  ) async -> AppSession? {
+    var pace = RetryPace()
+    var complaint: String?
+    while true {
+      do { try await follower.pause(pace.next()) } catch { return nil }
+      do {
+        let next = try await AppSession.open(place, isAgain: true)
+        guard !Task.isCancelled else { return nil }
+        return next
+      } catch let error as CacheError where error.code == .unreachable {
+        // Nobody listens: what is expected of an app that is gone.
+      } catch {
+        let text = (error as? CacheError)?.message ?? String(describing: error)
+        guard text != complaint else { continue }
+        complaint = text
+        var refused = gone
+        (refused.ended, refused.whyReadOnly) = (text, text)
+        follower.post(.attachment(refused))
+        log("\(text); trying again", .warning, session, follower)
+      }
+    }
+  }
+
+  private func log(_ text: String, _ level: LogLevel, _ session: AppSession, _ follower: Follower) {
+    let time = session.cache.live.clock.timeSinceEpoch
+    follower.post(.log([LogLine(time: time, level: level, source: "explorer", text: text)], lost: 0))
+  }
+}

@@ -1,0 +1,88 @@
+package import CacheEngine
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// Puts the engine's operators around levels, as a configuration writes them.
+extension CacheBuilder {
+  func operate(
+    _ operation: OperatorSpecification, on level: BasicCache<String, Data>, as name: String
+  ) -> BasicCache<String, Data> {
+    switch operation {
+    case .pooled:
+      return level.pooled(name: name, observer: observer, clock: clock).normalize()
+    case .capped(let limit):
+      return level.capRequests(limit, name: name, observer: observer, clock: clock).normalize()
+    case .conditioned(let condition):
+      return level.conditioned(name: name, observer: observer, clock: clock) { condition.holds($0) }.normalize()
+    case .transformKeys(let steps):
+      return level.transformKeys { (key: String) in steps.reduce(key) { $1.apply(to: $0) } }.normalize()
+    case .transformValues(let steps, nil):
+      return level.transformValues(ValueSteps(steps: steps)).normalize()
+    case .transformValues(let steps, let condition?):
+      return level.conditionedValueTransformation(SomeValueSteps(steps: ValueSteps(steps: steps), condition: condition))
+        .normalize()
+    case .postProcess(let steps, let condition):
+      return level.conditionedPostProcess { key, value in
+        guard condition?.holds(key) ?? true else { return value }
+        return try await ValueSteps(steps: steps).inverseTransform(value)
+      }.normalize()
+    case .expiry(let lifetime):
+      return level.expiring(after: lifetime, clock: clock).normalize()
+    case .maximumAge(let age):
+      return level.maximumAge(age, clock: clock).normalize()
+    case .negative(let negative):
+      return level.negativeCaching(
+        for: negative.lifetime, countLimit: negative.countLimit, name: name, observer: observer, clock: clock
+      ).normalize()
+    case .timeout(let limit):
+      return level.timeout(after: limit, name: name, observer: observer, clock: clock).normalize()
+    case .retry(let retry):
+      return level.retry(RetryPolicy(retry), name: name, observer: observer, clock: clock).normalize()
+    case .breaker(let breaker):
+      return level.circuitBreaker(
+        failures: breaker.failures, reset: breaker.reset, name: name, observer: observer, clock: clock
+      ).normalize()
+    case .fallback(let value):
+      let bytes = Data(value.utf8)
+      return level.fallback(name: name, observer: observer, clock: clock) { _, _ in bytes }.normalize()
+    }
+  }
+
+  package func lanes(
+    _ condition: KeyCondition, _ then: BasicCache<String, Data>, _ otherwise: BasicCache<String, Data>
+  ) -> BasicCache<String, Data> {
+    switchLevels(then, otherwise) { condition.holds($0) ? .first : .second }.normalize()
+  }
+
+  func revalidate(
+    _ stale: StaleSpecification, _ level: BasicCache<String, Data>, from source: BasicCache<String, Data>,
+    as name: String
+  ) -> BasicCache<String, Data> {
+    let policy = RevalidationPolicy(
+      whileRevalidate: stale.whileRevalidate, ifError: stale.ifError, ahead: stale.refreshAhead)
+    return level.compose(
+      source, revalidating: policy, name: name, observer: OperationsOnly(observer: observer), clock: clock
+    ).normalize()
+  }
+}
+
+extension RetryPolicy {
+  package init(_ retry: RetrySpecification) {
+    self.init(
+      attempts: retry.attempts, initialDelay: retry.delay, factor: retry.factor, maximumDelay: retry.maximum,
+      jitter: retry.jitter)
+  }
+}
+
+/// Passes on what an operator does, and not what it says of the levels inside: those tell it themselves.
+private struct OperationsOnly: CacheObserver {
+  let observer: any CacheObserver
+
+  func record(_ event: CacheEvent) {
+    if case .operated = event.kind { observer.record(event) }
+  }
+}

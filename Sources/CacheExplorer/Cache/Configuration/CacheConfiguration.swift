@@ -1,0 +1,154 @@
+package import CacheEngine
+package import ExplorerModel
+
+/// A cache as a file describes it, checked and complete.
+package struct CacheConfiguration: Equatable, Sendable {
+  package var name: String
+  /// From the top.
+  package var levels: [LevelSpecification]
+  /// What `open` runs if nothing else is asked for.
+  package var workload: WorkloadRequest?
+  /// Where its fields stand, and under "" it itself.
+  var workloadOrigins = FieldOrigins()
+  /// The least severe log level to show.
+  package var logLevel: String?
+  /// A store of models to look into.
+  package var models: ModelsSpecification?
+  /// What is allowed, but probably not meant.
+  package var warnings: [ConfigurationProblem] = []
+
+  /// Every level and operator, outer ones before what they hold.
+  package var allLevels: [LevelSpecification] { levels.flatMap(\.withInner) }
+}
+
+/// `models: { directory: ./models, prefix: "models/" }` or `models: demo`.
+package enum ModelsSpecification: Equatable, Sendable {
+  /// What a `ModelArchive` keeps in a disk level.
+  case archive(directory: String, prefix: String)
+  /// A live `ModelCache` with observers and a small workload.
+  case demo
+}
+
+/// One level or operator of a configuration.
+package struct LevelSpecification: Equatable, Sendable {
+  package indirect enum Kind: Equatable, Sendable {
+    case memory(MemorySpecification)
+    case disk(DiskSpecification)
+    case defaults(DefaultsSpecification)
+    case network(NetworkSpecification)
+    case origin(OriginSpecification)
+    /// Holds nothing, as the end of a lane.
+    case empty
+    /// An operator around levels.
+    case around(OperatorSpecification, [LevelSpecification])
+    /// Keys that meet the condition take one way, all others the other.
+    case lanes(KeyCondition, then: [LevelSpecification], otherwise: [LevelSpecification])
+    /// What holds, and the source that it is refreshed from.
+    case stale(StaleSpecification, level: [LevelSpecification], from: [LevelSpecification])
+  }
+
+  /// What commands, the screen and the JSON call it; unique in the configuration.
+  package var name: String
+  package var kind: Kind
+  package var place: Place
+  var origins = FieldOrigins()
+
+  /// The word for the kind in the file.
+  package var word: String {
+    switch kind {
+    case .memory: "memory"
+    case .disk: "disk"
+    case .defaults: "defaults"
+    case .network: "network"
+    case .origin: "origin"
+    case .empty: "empty"
+    case .around(let operation, _): operation.word
+    case .lanes: "lanes"
+    case .stale: "stale"
+    }
+  }
+
+  /// The levels that an operator holds.
+  package var inner: [LevelSpecification] {
+    switch kind {
+    case .around(_, let levels): levels
+    case .lanes(_, let then, let otherwise): then + otherwise
+    case .stale(_, let level, let from): level + from
+    case .memory, .disk, .defaults, .network, .origin, .empty: []
+    }
+  }
+
+  var withInner: [LevelSpecification] { [self] + inner.flatMap(\.withInner) }
+
+  /// How long what it stores lives, if that is limited; outer `nil` where nothing is stored.
+  var lifetime: Duration?? {
+    switch kind {
+    case .memory(let memory): .some(memory.lifetime)
+    case .disk(let disk): .some(disk.lifetime)
+    case .defaults(let defaults): .some(defaults.lifetime)
+    default: nil
+    }
+  }
+
+  /// How long expired entries stay readable; `nil` where nothing is stored.
+  package var keepsExpired: Duration? {
+    switch kind {
+    case .memory(let memory): memory.keepsExpired
+    case .disk(let disk): disk.keepsExpired
+    case .defaults: .zero
+    default: nil
+    }
+  }
+}
+
+/// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s, keepExpired: 10m }`.
+package struct MemorySpecification: Equatable, Sendable {
+  /// In bytes.
+  package var capacity = 50 << 20
+  package var countLimit: Int?
+  package var eviction = Eviction.adaptive
+  var lifetime: Duration?
+  /// How long an expired entry stays readable for stale answers.
+  package var keepsExpired = Duration.zero
+}
+
+/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h, durability: synced }`.
+package struct DiskSpecification: Equatable, Sendable {
+  /// Absolute.
+  package var directory: String
+  /// In bytes.
+  package var capacity = 256 << 20
+  var lifetime: Duration?
+  /// How long an expired entry stays readable for stale answers.
+  package var keepsExpired = Duration.zero
+  var durability = Durability.buffered
+}
+
+/// `defaults: { domain: name, directory: ./settings, expiry: 1h, durability: synced }`.
+package struct DefaultsSpecification: Equatable, Sendable {
+  var domain: String
+  /// Absolute; `nil` for where the system keeps settings.
+  package var directory: String?
+  var lifetime: Duration?
+  var durability = Durability.buffered
+}
+
+/// `network: { url: "http://host/{key}", timeout: 5s, connectTimeout: 1s }`.
+package struct NetworkSpecification: Equatable, Sendable {
+  /// With `{key}` or `{+key}` where the key goes.
+  var template: String
+  package var timeout = Duration.seconds(30)
+  var connectTimeout = Duration.seconds(10)
+}
+
+/// `origin: { latency: 40ms..200ms, failures: 1%, size: 4 KiB, seed: 7 }`.
+package struct OriginSpecification: Equatable, Sendable {
+  package var latency = Duration.milliseconds(40)...Duration.milliseconds(200)
+  /// A probability from 0 to 1.
+  package var failures = 0.0
+  /// A probability from 0 to 1.
+  package var missing = 0.0
+  /// In bytes.
+  package var size = 4_096...4_096
+  package var seed: UInt64 = 0
+}

@@ -1,0 +1,58 @@
+package import ExplorerModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Finds and reads configuration files.
+package enum ConfigurationFile {
+  private static let mostBytes = 1 << 20
+
+  /// Reads a configuration from a file.
+  ///
+  /// - Throws: ``ConfigurationFailure`` with everything that is wrong.
+  package static func load(_ path: String) throws(ConfigurationFailure) -> CacheConfiguration {
+    var isDirectory = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+      throw failure(path, "there is no such file", "check the path, or run `cache-explorer demo` for an example")
+    }
+    guard !isDirectory else {
+      throw failure(path, "this is a directory", "name the configuration file in it")
+    }
+    let size = (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    guard size <= mostBytes else {
+      throw failure(path, "the file has \(size) bytes", "a configuration has at most \(mostBytes)")
+    }
+    let bytes: Data
+    do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
+      guard isOrdinary(path) else {
+        throw failure(path, "this is no ordinary file", "write the configuration into one, and name that")
+      }
+      throw failure(path, "the file cannot be read", "check its permissions")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+      throw failure(path, "this is not a text file", "a configuration is YAML or JSON in UTF-8")
+    }
+    return try ConfigurationReader.read(
+      text, file: path, folder: folder(of: path), memory: Int(clamping: ProcessInfo.processInfo.physicalMemory))
+  }
+
+  /// Pipes and devices are not: a configuration is read again when it changes.
+  private static func isOrdinary(_ path: String) -> Bool {
+    let file = URL(filePath: path).resolvingSymlinksInPath().path
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+    return attributes?[.type] as? FileAttributeType == .typeRegular
+  }
+
+  /// The folder of a file as a path that does not depend on where the program runs.
+  private static func folder(of path: String) -> String {
+    let full = path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+    return String(full[..<(full.lastIndex(of: "/") ?? full.endIndex)])
+  }
+
+  private static func failure(_ path: String, _ message: String, _ remedy: String) -> ConfigurationFailure {
+    ConfigurationFailure(problems: [ConfigurationProblem(file: path, message: message, remedy: remedy)])
+  }
+}

@@ -1,0 +1,356 @@
+package import ExplorerModel
+import ExplorerText
+
+/// The demonstrations that are built into the program.
+package struct Demo: Sendable {
+  package let name: String
+  /// What it shows, in one line.
+  package let caption: String
+  private let yaml: String
+  /// A moment a line: when, and what to look at, or `:` and a command.
+  private let script: String
+
+  private init(name: String, caption: String, yaml: String, script: String = "") {
+    self.name = name
+    self.caption = caption
+    self.yaml = yaml
+    self.script = script
+  }
+
+  package static let all = [
+    Demo(
+      name: "stack", caption: "memory over disk over a slow origin: watch values climb, expire and come back",
+      yaml: """
+        name: demo
+        levels:
+          - memory: { capacity: 96 KiB, expiry: 20s }
+          - disk: { directory: disk, capacity: 4 MiB, expiry: 2m }
+          - pooled:
+              origin: { latency: 40ms..200ms, failures: 1%, size: 1 KiB..8 KiB, seed: 7 }
+        workload: { name: zipf, rate: 12, keys: 60 }
+        """,
+      script: """
+        0s   Everything comes from the origin first, and is copied back upwards: look at the arrows ◀─
+        12s  "served by": memory answers more and more, the origin less
+        25s  What is older than 20 s has expired in memory: the disk answers, and fills memory again
+        40s  : speed 0.2
+        40s  A fifth of the speed: follow single reads in the log
+        44s  : speed 1
+        44s  The usual speed again
+        60s  : del key:0
+        60s  The favourite key is gone everywhere: its next reader waits for the origin, the others do not
+        75s  : expire --all
+        75s  Everything has expired: look how the origin's load rises, and falls again
+        95s  : run zipf --rate 80 --keys 60
+        95s  More readers: the share of memory grows with the rate
+        110s : run zipf --rate 12 --keys 60
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "herd", caption: "many callers want one key at once: the pool makes one request of them",
+      yaml: """
+        name: herd
+        levels:
+          - memory: { capacity: 64 KiB, expiry: 2s }
+          - pooled:
+              origin: { latency: 300ms..700ms, size: 4 KiB, seed: 7 }
+        workload: { name: burst, rate: 60, key: "home/feed" }
+        """,
+      script: """
+        0s   Sixty readers a second want one key, which lives for two seconds in memory
+        8s   Each time it expires, all of them wait for one load: "in flight" shows how many
+        20s  : fault origin latency 2s..3s
+        20s  The origin is slow now: a hundred and more share a load
+        45s  : run burst --rate 400 --key home/feed
+        45s  Four hundred readers a second, and still one load at a time
+        70s  : fault origin error 50%
+        70s  Half of the loads fail: those who shared one fail together, the next one tries again
+        90s  : fault origin off
+        90s  The origin is well again
+        100s : run zipf --rate 60 --keys 50
+        100s Many keys: hardly anybody shares a load, and memory does the work
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "stale", caption: "expiry, and answers that are served although they have expired",
+      yaml: """
+        name: stale
+        levels:
+          - stale:
+              whileRevalidate: 10s
+              ifError: 1m
+              level: { memory: { capacity: 1 MiB, expiry: 6s, keepExpired: 1m } }
+              from: { pooled: { origin: { latency: 200ms..600ms, size: 2 KiB, seed: 7 } } }
+        workload: { name: zipf, rate: 15, keys: 30 }
+        """,
+      script: """
+        0s   Values live for six seconds: TTL LEFT in the entries runs down
+        10s  What has expired is served at once (≈) and refreshed behind the reader's back: nobody waits
+        30s  : fault origin down
+        30s  The origin is down: for a minute what has expired is better than nothing
+        60s  The errors are the refreshes; the readers still have their answers
+        75s  : fault origin off
+        75s  The origin is back: the next reads refresh everything
+        90s  : advance 30s
+        90s  Half a minute passes at once: too old to be served while it is refreshed, so that readers wait
+        105s : speed 0.5
+        105s Half the speed: see ≈ come and go
+        115s : speed 1
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "warning", caption: "a memory warning: what it takes, what it costs, and how fast that is over",
+      yaml: """
+        name: warning
+        levels:
+          - memory: { capacity: 2 MiB, expiry: 10m }
+          - disk: { directory: disk, capacity: 8 MiB, expiry: 30m }
+          - pooled:
+              origin: { latency: 50ms..150ms, size: 4 KiB, seed: 7 }
+        workload: { name: zipf, rate: 60, keys: 300 }
+        """,
+      script: """
+        0s   Memory fills: most reads are hits after a while
+        30s  : warn
+        30s  A memory warning: the banner tells what went, ▲ marks the second in the history
+        35s  The disk answers what memory lost: nothing was asked of the origin again
+        60s  : fault disk down
+        60s  Without its disk the cache depends on the origin
+        65s  : warn critical
+        65s  The same warning now costs loads: compare "served by"
+        90s  : fault disk off
+        90s  The disk is back; writes fill it again
+        100s : warn
+        100s Once more: the hit rate dips less, and recovers sooner
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "disk", caption: "the disk filling: what is evicted, and what a scan does to it",
+      yaml: """
+        name: disk
+        levels:
+          - memory: { capacity: 64 KiB, expiry: 30s }
+          - disk: { directory: disk, capacity: 1 MiB, expiry: 1h }
+          - pooled:
+              origin: { latency: 5ms..30ms, size: 8 KiB, seed: 7 }
+        workload: { name: zipf, rate: 30, keys: 100 }
+        """,
+      script: """
+        0s   A hundred values of 8 KiB fit on the disk: USED grows and stays
+        25s  : run scan --rate 60
+        25s  A scan asks for new keys only: the disk is full within seconds, and evicts
+        50s  : run zipf --rate 30 --keys 100
+        50s  The favourites were washed out: the origin has to bring them again
+        75s  : clear disk
+        75s  The disk is empty: memory still answers for the hottest keys
+        95s  : run loop --rate 60 --keys 150
+        95s  A loop that is larger than the disk: each key is evicted just before it is asked for
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "scan", caption: "LRU against S3-FIFO: which of two levels keeps its favourites when a scan comes by",
+      yaml: #"""
+        name: scan
+        levels:
+          - lanes:
+              when: { matches: "[02468]$" }
+              then:
+                - memory: { name: lru, capacity: 100 KiB, policy: lru }
+                - pooled: { origin: { name: even, latency: 5ms..20ms, size: 2 KiB, seed: 7 } }
+              else:
+                - memory: { name: s3fifo, capacity: 100 KiB, policy: s3fifo }
+                - pooled: { origin: { name: odd, latency: 5ms..20ms, size: 2 KiB, seed: 7 } }
+        workload: { name: uniform, rate: 60, keys: 60 }
+        """#,
+      script: """
+        0s   Even keys go to LRU, odd ones to S3-FIFO; both have room for fifty values, and thirty are asked for
+        20s  Both have all their favourites: nearly every read is a hit
+        40s  : run scan --rate 200 --requests 1200
+        40s  A scan: keys that nobody will ask for again push out what LRU holds
+        46s  : run uniform --rate 60 --keys 60
+        46s  The favourites again: S3-FIFO kept them, since the scan passed through its small queue only
+        70s  : run scan --rate 200 --requests 1200
+        70s  Once more a scan: see the evictions of both
+        76s  : run uniform --rate 60 --keys 60
+        76s  And how fast each comes back
+        100s : status
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "faults", caption: "a level that fails, is slow or is down: the cache goes on without it",
+      yaml: """
+        name: faults
+        levels:
+          - memory: { capacity: 64 KiB, expiry: 5s }
+          - disk: { directory: disk, capacity: 4 MiB, expiry: 10m }
+          - breaker:
+              failures: 5
+              reset: 5s
+              level:
+                pooled:
+                  origin: { latency: 20ms..60ms, size: 2 KiB, seed: 7 }
+        workload: { name: zipf, rate: 40, keys: 120 }
+        """,
+      script: """
+        0s   All is well: memory, disk and origin share the work
+        15s  : fault disk error 20%
+        15s  A fifth of what the disk is asked fails: the origin answers instead, and no reader sees an error
+        35s  : fault disk latency 300ms
+        35s  The disk is slow as well: its p99 rises, memory's does not
+        55s  : fault disk down
+        55s  The disk is down: the origin takes over
+        70s  : fault origin down
+        70s  Both are down: the breaker opens, and memory is all there is
+        90s  : fault origin off
+        90s  The origin is back: the breaker lets one trial through and closes
+        100s : fault disk off
+        100s All is well again
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "operators",
+      caption: "every operator at work: lanes, stale answers, a cap, retries and a breaker over a source that fails",
+      yaml: #"""
+        name: operators
+        levels:
+          - memory: { capacity: 24 KiB, expiry: 3s }
+          - lanes:
+              when: { matches: "[02468]$" }
+              then:
+                stale:
+                  whileRevalidate: 6s
+                  ifError: 1m
+                  level:
+                    expiry:
+                      after: 5s
+                      level:
+                        transformKeys:
+                          with: [{ template: "v1/{key}.txt" }]
+                          level:
+                            transformValues:
+                              with: [gzip, base64]
+                              level: { disk: { directory: disk, capacity: 4 MiB, keepExpired: 1m } }
+                  from:
+                    pooled:
+                      retry:
+                        attempts: 3
+                        delay: 200ms
+                        level:
+                          breaker:
+                            failures: 3
+                            reset: 5s
+                            level:
+                              timeout:
+                                after: 900ms
+                                level:
+                                  capped:
+                                    limit: 2
+                                    level:
+                                      origin: { name: api, latency: 100ms..1s, failures: 30%, size: 1 KiB..2 KiB, seed: 7 }
+              else:
+                - conditioned:
+                    when: { not: { suffix: "9" } }
+                    level: { memory: { name: recent, count: 20, expiry: 6s } }
+                - fallback:
+                    value: "(nothing there)"
+                    level:
+                      negative:
+                        for: 8s
+                        level:
+                          postProcess:
+                            with: uppercase
+                            level:
+                              pooled:
+                                origin: { name: archive, latency: 20ms..200ms, missing: 20%, size: 512 B..1 KiB, seed: 3 }
+        workload: { name: zipf, rate: 14, keys: 60 }
+        """#,
+      script: """
+        0s   Even keys go to a source that fails often, odd ones to an archive: look at the two lanes
+        12s  The breaker opens after three failures in a row; "stale" serves what has expired meanwhile (≈)
+        25s  : run burst --key key:2 --requests 400
+        25s  Everybody wants one key: the pool makes one load of them
+        35s  : run uniform --rate 60
+        35s  More loads than the cap lets through: they queue at "capped"
+        60s  : run zipf --rate 14 --keys 60
+        60s  Back to the usual: retries and fallbacks cover what fails
+        80s  : fault archive down
+        80s  The archive is down: "fallback" answers in its place
+        100s : fault archive off
+        100s The archive is well again
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "models", caption: "a live store of models with relations and observers: press 7, then Tab and Enter",
+      yaml: """
+        name: models
+        models: demo
+        levels:
+          - memory: { capacity: 64 KiB, expiry: 30s }
+          - pooled:
+              origin: { latency: 20ms..80ms, size: 1 KiB, seed: 7 }
+        workload: { name: zipf, rate: 4, keys: 30 }
+        """,
+      script: """
+        0s   Models that point to each other are held once: press 7, then Tab and Enter to walk their relations
+        20s  Observers are told when a model, or anything it leads to, changes: look at the counts on the right
+        50s  The levels of the cache go on beside it: 1 leads back to them
+        70s  : run burst --key news --requests 200
+        70s  A herd wants one key that nobody has; the models do not notice
+        80s  : run zipf --rate 4 --keys 30
+        120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "whatif",
+      caption: "what would another capacity or another policy bring? told from the live traffic: press 8",
+      yaml: """
+        name: whatif
+        levels:
+          - memory: { capacity: 200 KiB, policy: lru }
+          - pooled:
+              origin: { latency: 1ms..4ms, size: 1 KiB, seed: 7 }
+        workload: { name: zipf, rate: 200, keys: 1000 }
+        """,
+      script: """
+        0s   : whatif
+        0s   Small caches without values run beside the real one, one for each question: — until they know enough
+        20s  “now” is counted, the rest is estimated: half the room loses so much, twice the room gains so much
+        38s  : whatif
+        38s  ▸ says what helps and costs least: another policy is free, so it comes before more room
+        42s  : run uniform --rate 200 --keys 400
+        42s  Now four hundred keys, each as likely as the others: no policy can tell them apart
+        50s  : whatif --reset
+        50s  Everything is counted anew, from what the small caches hold by now
+        74s  : whatif
+        74s  Only room helps now: with twice as much all of them fit
+        80s  : run uniform --rate 200 --keys 80
+        80s  Eighty keys in room for two hundred
+        86s  : whatif --reset
+        110s : whatif
+        110s No change helps, and half the room would do: that can be given back
+        120s That was all; the workload goes on, and every key works
+        """),
+  ]
+
+  package static func named(_ name: String) -> Demo? { all.first { $0.name == name } }
+
+  /// The demo as a configuration whose disk level writes below a folder.
+  ///
+  /// That it can be read is tested.
+  package func configuration(folder: String) throws(ConfigurationFailure) -> CacheConfiguration {
+    try ConfigurationReader.read(yaml, file: "demo \(name)", folder: folder)
+  }
+
+  /// The moments in their order.
+  ///
+  /// That each can be read is tested.
+  package func steps() throws -> [DemoStep] {
+    try script.split(separator: "\n").map { line in
+      let words = line.split(separator: " ", maxSplits: 1)
+      let text = words.count > 1 ? String(words[1]).trimmingSpaces : ""
+      let isCommand = text.hasPrefix(": ")
+      return try DemoStep(
+        at: try Quantity.duration(String(words[0])), caption: isCommand ? nil : text,
+        line: isCommand ? String(text.dropFirst(2)) : nil)
+    }
+  }
+}

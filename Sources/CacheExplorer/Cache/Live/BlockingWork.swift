@@ -1,0 +1,14 @@
+import Dispatch
+import ExplorerModel
+
+/// Runs calls that block on threads of their own: Swift's pool has as many threads as there are cores, and two
+/// blocked ones stop everything on this kind of machine.
+package enum BlockingWork {
+  private static let queue = DispatchQueue(label: "cache-explorer.blocking", attributes: .concurrent)
+
+  package static func run<Answer: Sendable>(_ work: @escaping @Sendable () throws -> Answer) async throws -> Answer {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package import CacheEngine
+package import ExplorerModel
+
+extension LogLine {
+  /// The lines that the engine's logger writes for events.
+  ///
+  /// `now`: This moment by the clock of the events.
+  /// `wall`: This moment by the time of day.
+  /// `first`: The number of the first event.
+  package static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int) -> [LogLine] {
+    events.enumerated().compactMap { index, event in
+      guard let severity = event.severity else { return nil }
+      let name = "\(severity)"
+      let level = LogLevel.allCases.first { $0.name == name } ?? .error
+      let word = event.kind.description
+      let room = event.madeRoomFor.map { ["for \($0)"] } ?? []
+      let padded = word + String(repeating: " ", count: max(0, 6 - word.count))
+      return LogLine(
+        time: wall - event.time.duration(to: now), level: level, source: event.level ?? "cache",
+        text: ([padded] + [event.key].compactMap(\.self) + event.kind.details + room).joined(separator: " "),
+        keys: [event.key, event.madeRoomFor].compactMap(\.self), request: event.request, event: first + index)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import CacheEngine
+package import ExplorerModel
+import ExplorerText
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What the levels hold, without values: they may be large, and nobody's business.
+package struct Export: Sendable {
+  package struct Entry: Sendable {
+    package var key: String
+    package var level: String
+    package var bytes: Int
+    var age: Duration
+    /// Negative for what has expired.
+    var timeLeft: Duration?
+  }
+
+  package let entries: [Entry]
+  package let statistics: String
+  package let summary: String
+
+  /// `mask`: Gives keys other names.
+  package init(_ live: LiveCache, mask: KeyMask? = nil) async throws {
+    let now = live.clock.now
+    var entries: [Entry] = []
+    for level in live.levels {
+      guard let storage = level.storage else { continue }
+      entries += try await storage.contents().map { entry in
+        Entry(
+          key: mask?.name(of: entry.key) ?? entry.key, level: level.name, bytes: entry.cost,
+          age: entry.created.duration(to: now),
+          timeLeft: entry.deadline.map { now.duration(to: $0) })
+      }
+      .sorted { $0.key < $1.key }
+    }
+    self.entries = entries
+    statistics = live.statisticsJSON
+    summary = live.summary
+  }
+
+  package func text(_ format: ExportFormat) -> String {
+    switch format {
+    case .json:
+      let rows = JSONText.array(
+        entries.map { entry in
+          .object([
+            ("key", .text(entry.key)), ("level", .text(entry.level)), ("bytes", .number(entry.bytes)),
+            ("ageMilliseconds", .number(Self.milliseconds(entry.age))),
+            ("timeLeftMilliseconds", entry.timeLeft.map { .number(Self.milliseconds($0)) }),
+          ])
+        })
+      return "{\"entries\":\(rows.line),\"statistics\":\(statistics)}\n"
+    case .csv:
+      let rows = entries.map { entry in
+        [
+          Self.quoted(entry.key), Self.quoted(entry.level), "\(entry.bytes)", "\(Self.milliseconds(entry.age))",
+          entry.timeLeft.map { "\(Self.milliseconds($0))" } ?? "",
+        ].joined(separator: ",")
+      }
+      return (["key,level,bytes,ageMilliseconds,timeLeftMilliseconds"] + rows).joined(separator: "\r\n") + "\r\n"
+    case .cast: return ""
+    case .txt:
+      let rows = entries.map { entry in
+        let left = entry.timeLeft.map { $0 < .zero ? "expired" : "\(Self.milliseconds($0)) ms left" } ?? "no expiry"
+        return
+          "\(entry.level)  \(harmless(entry.key))  \(entry.bytes) bytes, \(Self.milliseconds(entry.age)) ms old, \(left)"
+      }
+      return ([summary, ""] + rows).joined(separator: "\n") + "\n"
+    }
+  }
+
+  package static func write(_ text: String, to file: String) async throws {
+    try await BlockingWork.run {
+      do { try Data(text.utf8).write(to: URL(filePath: file), options: .atomic) } catch {
+        throw CommandFailure(message: "\(file) cannot be written; name a file in a directory that you may write to")
+      }
+    }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int { Int(duration.clampedNanoseconds / 1_000_000) }
+
+  /// As RFC 4180 quotes, and never the beginning of a formula in a spreadsheet.
+  package static func quoted(_ text: String) -> String {
+    let text = ["=", "+", "-", "@", "\t", "\r"].contains(String(text.prefix(1))) ? "'" + text : text
+    guard text.contains(where: { "\",\r\n".contains($0) || $0.isNewline }) else { return text }
+    return "\"" + text.replacing("\"", with: "\"\"") + "\""
+  }
+}
+
+extension CommandExecutor {
+  /// `mask`: Gives keys other names.
+  func export(to file: String, mask: KeyMask? = nil) async -> CommandResult {
+    await timed("export") { result in
+      guard let format = ExportFormat(file: file) else {
+        throw CommandFailure(message: "\(file) does not say in which format; end it with .json, .csv, .txt or .cast")
+      }
+      guard format != .cast else {
+        throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")
+      }
+      let export = try await Export(live, mask: mask)
+      try await Export.write(export.text(format), to: file)
+      result.note = "\(export.entries.count) \(export.entries.count == 1 ? "entry" : "entries") written to \(file)"
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package import CacheEngine
+package import ExplorerModel
+
+/// A stream of requests, the same for the same seed; endless but for a trace.
+package struct Workload: Sendable {
+  /// One thing to do to the cache.
+  package enum Step: Equatable, Sendable {
+    case get(String)
+    case set(String, bytes: Int)
+    /// A get of a value that has so many bytes, which the client stores if no level had it or could fetch it.
+    case load(String, bytes: Int?)
+  }
+
+  private enum Pattern: Sendable {
+    case uniform
+    case zipf(Zipf)
+    case scan
+    case loop
+    case burst
+    case mixed(Zipf)
+    case trace(TraceReader)
+  }
+
+  /// Requests a second, if nobody asks for another rate.
+  let defaultRate: Double
+  /// The requests come all at once, not one after the other.
+  var isHerd: Bool { if case .burst = pattern { true } else { false } }
+
+  private let pattern: Pattern
+  private let keys: Int
+  private let fixedKey: String?
+  private var generator: SeededGenerator
+  private var position = 0
+
+  /// - Throws: ``CommandFailure`` if there is no workload of that name; ``TraceProblem`` if its file cannot be read.
+  package init(_ request: WorkloadRequest) throws {
+    guard let description = WorkloadTable.named(request.name) else {
+      throw CommandFailure(message: "there is no workload “\(request.name)”")
+    }
+    keys = max(1, request.keys ?? description.keys)
+    defaultRate = description.rate
+    fixedKey = request.key
+    generator = SeededGenerator(seed: request.seed ?? 1)
+    let skew = request.skew ?? WorkloadTable.usualSkew
+    pattern =
+      switch request.name {
+      case "uniform": .uniform
+      case "scan": .scan
+      case "loop": .loop
+      case "burst": .burst
+      case "mixed": .mixed(Zipf(count: keys, skew: skew))
+      case "trace": .trace(try Self.trace(request.file))
+      default: .zipf(Zipf(count: keys, skew: skew))
+      }
+  }
+
+  private static func trace(_ file: String?) throws -> TraceReader {
+    guard let file else {
+      throw CommandFailure(message: "the workload trace needs a file; write run trace --file FILE")
+    }
+    return try TraceReader(path: file)
+  }
+
+  /// Gives the next request; `nil` at the end of a trace.
+  ///
+  /// - Throws: ``TraceProblem`` if the trace cannot be read any further.
+  package mutating func next() throws(TraceProblem) -> Step? {
+    defer { position += 1 }
+    switch pattern {
+    case .uniform: return .get(key(Int.random(in: 0..<keys, using: &generator)))
+    case .zipf(let zipf): return .get(key(zipf.rank(using: &generator)))
+    case .scan: return .get(key(position))
+    case .loop: return .get(key(position % keys))
+    case .burst: return .get(key(0))
+    case .trace(let reader):
+      return try reader.next().map { .load($0.key, bytes: $0.size) }
+    case .mixed(let zipf):
+      let key = key(zipf.rank(using: &generator))
+      guard Int.random(in: 0..<20, using: &generator) == 0 else { return .get(key) }
+      return .set(key, bytes: Int.random(in: 256...8_192, using: &generator))
+    }
+  }
+
+  private func key(_ number: Int) -> String { fixedKey ?? "key:\(number)" }
+}

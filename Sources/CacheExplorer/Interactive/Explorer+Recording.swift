@@ -1,0 +1,133 @@
+import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+extension Explorer {
+  /// Records the session from its start, before anything is shown.
+  ///
+  /// - Throws: ``CommandFailure`` if the file cannot be made.
+  func record(to file: String, limit: Int?) throws(CommandFailure) {
+    prepare()
+    recorder = try Recorder(
+      path: file, model: model, isWhole: true, limit: limit ?? RecordingFormat.usualLimit)
+    mailbox.post(.recording(recorder?.status))
+  }
+
+  /// What is to be said of the recording once the screen is gone.
+  var recordingReport: String? {
+    guard let recorder else { return nil }
+    let status = recorder.status
+    let end = status.phase == .full ? " (its limit: what came later is not in it)" : ""
+    if let problem = recorder.problem { return "warning: \(recorder.path) could not be written to its end: \(problem)" }
+    return "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)"
+  }
+
+  func startRecording(_ command: Command, line: String) {
+    Task {
+      var result = CommandResult(command: command.verb, outcome: .ok, microseconds: 0)
+      do {
+        switch command {
+        case .record(let file?, let limit): result.note = try beginRecording(file, limit: limit)
+        case .record(nil, _): result.note = try await endRecording()
+        case .replay(let file, let speed): result.note = try await beginReplay(file, speed: speed)
+        case .export(let file, _): result.note = try await exportRecording(to: file)
+        default: break
+        }
+      } catch {
+        (result.outcome, result.error) = (.error, String(describing: error))
+      }
+      mailbox.post(.finished(result, line: line))
+    }
+  }
+
+  /// Records from here on: what is listed, logged and shown comes with it, and counts begin anew.
+  private func beginRecording(_ file: String, limit: Int?) throws -> String {
+    if let recorder {
+      throw CommandFailure(message: "the session is recorded into \(recorder.path); end that with record off")
+    }
+    let limit = limit ?? RecordingFormat.usualLimit
+    let new = try Recorder(path: file, model: model, isWhole: false, limit: limit)
+    for message in model.asMessages { new.note(message, mode: .normal) }
+    recorder = new
+    mailbox.post(.recording(new.status))
+    return "at most \(Format.bytes(limit)); “record off” ends it"
+  }
+
+  private func endRecording() async throws -> String {
+    guard let old = recorder else {
+      throw CommandFailure(message: "nothing is recorded; record FILE begins it")
+    }
+    recorder = nil
+    mailbox.post(.recording(nil))
+    let status = try await BlockingWork.run { old.finish() }
+    if let problem = old.problem { throw CommandFailure(message: "\(old.path) could not be written: \(problem)") }
+    return "recorded \(Format.bytes(status.bytes)); see it with replay \(old.path)"
+  }
+
+  /// Notes how the recording does, once a second.
+  func tellRecording() {
+    guard let recorder else { return }
+    let status = recorder.status
+    guard status != model.recording else { return }
+    mailbox.post(.recording(status))
+    guard status.phase != model.recording?.phase else { return }
+    switch status.phase {
+    case .going: break
+    case .full:
+      announce(
+        "the recording has reached its limit of \(Format.bytes(recorder.limit)) and holds nothing of what follows",
+        level: .warning)
+    case .broken: announce("the recording has stopped: \(recorder.problem ?? "it cannot be written")", level: .error)
+    }
+  }
+
+  private func beginReplay(_ file: String, speed: Double?) async throws -> String {
+    let recording = try await BlockingWork.run { try Recording(opening: file) }
+    guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
+    let show = ReplayShow(recording, speed: speed ?? 1, screen: screen)
+    replay = show
+    _ = await show.run()
+    replay = nil
+    screen.invalidate()
+    return "back; this session went on meanwhile"
+  }
+
+  private func exportRecording(to file: String) async throws -> String {
+    guard let recorder else {
+      throw CommandFailure(message: "nothing is recorded; begin with record FILE, or open a recording with replay FILE")
+    }
+    let report = try await BlockingWork.run {
+      recorder.flush()
+      return try Asciicast.write(try Recording(opening: recorder.path), to: file)
+    }
+    return "\(report.sentence), written to \(file)"
+  }
+}
+
+extension Model {
+  /// What the model knows of the cache as far as messages can tell it: for a recording that begins here.
+  fileprivate var asMessages: [Message] {
+    var messages: [Message] = [.tick(live.now, wall: wall)]
+    messages.append(.log(live.log.numbers.compactMap { live.log[$0] }, lost: live.log.lost))
+    messages.append(
+      .usage(
+        live.levels.reduce(into: [:]) { usages, level in
+          if let usage = level.usage { usages[level.name] = usage }
+        }))
+    for (index, level) in live.levels.enumerated() {
+      let entries = live.entries.rows.compactMap { row -> EntrySummary<String>? in
+        guard let presence = row.presence[index] else { return nil }
+        return EntrySummary(
+          key: row.key, cost: row.size ?? 0, created: presence.created ?? row.lastTouch, deadline: presence.deadline)
+      }
+      if !entries.isEmpty { messages.append(.snapshot(level: level.name, entries)) }
+    }
+    if !list.filter.text.isEmpty { messages.append(.filter(list.filter.text)) }
+    messages.append(.sort(list.sort.word))
+    if let caption { messages.append(.caption(caption)) }
+    if let workload { messages.append(.workload(workload)) }
+    if let content = models.content { messages.append(.models(content)) }
+    return messages
+  }
+}

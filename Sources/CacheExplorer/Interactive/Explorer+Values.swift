@@ -1,0 +1,112 @@
+import CacheEngine
+import CacheEngineHitRatio
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+extension Explorer {
+  func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }
+
+  /// Looks for keys in the levels that have too many to be listed.
+  func find(_ text: String) async {
+    let search = TextSearch(text, canInvert: false)
+    for level in live.levels {
+      // A level that cannot be listed says so by itself when it is used.
+      guard let storage = level.storage, storage.usage.count > Self.surveyLimit,
+        let found = try? await storage.entries(atMost: Self.mostFound, where: { search.matches($0) })
+      else { continue }
+      mailbox.post(.found(level: level.name, found))
+    }
+  }
+
+  func copyValue(_ key: String, _ name: String?) async {
+    var result = CommandResult(command: "copy", outcome: .ok, microseconds: 0)
+    do {
+      let text = try await valueAsText(key, name)
+      screen.copy(text)
+      result.note = "copied \(Format.bytes(text.utf8.count))"
+    } catch {
+      result.outcome = .error
+      result.error = String(describing: error)
+    }
+    mailbox.post(.finished(result))
+  }
+
+  /// A value that can be pasted without harm: text without control characters but line ends and tabs.
+  private func valueAsText(_ key: String, _ name: String?) async throws -> String {
+    for level in live.holders(from: name) {
+      guard let (value, count) = try await level.beginning(of: key, atMost: Terminal.mostCopied) else { continue }
+      guard value.count == count else {
+        throw CommandFailure(
+          message: "the value has \(Format.bytes(count)); a clipboard takes \(Format.bytes(Terminal.mostCopied))")
+      }
+      guard let text = String(validating: value, as: UTF8.self) else {
+        throw CommandFailure(message: "the value is not text; v shows its bytes")
+      }
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(
+          separator: "\t")
+      }
+      return lines.joined(separator: "\n")
+    }
+    throw CommandFailure(message: "no level holds the value any more")
+  }
+
+  func exportView(to file: String, line: String) {
+    let model = model
+    Task {
+      var result = CommandResult(command: "export", outcome: .ok, microseconds: 0)
+      do {
+        guard let format = ExportFormat(file: file), let export = ViewExport(model, as: format) else {
+          throw CommandFailure(message: "this panel has no rows to write; end the name with .txt for the picture")
+        }
+        try await Export.write(export.text, to: file)
+        result.note = "\(export.summary) written to \(file)"
+      } catch {
+        result.outcome = .error
+        result.error = String(describing: error)
+      }
+      mailbox.post(.finished(result, line: line))
+    }
+  }
+
+  /// What was noted is worked through where nobody draws.
+  @concurrent
+  static func reports(_ whatIf: HitRatioObserver) async -> [HitRatioReport] { whatIf.reports }
+
+  /// Reads a value where it lies, past counters and observers: to look changes no figure.
+  func readValue(_ key: String, _ name: String?) async {
+    mailbox.post(.value(await live.sight(of: key, from: name)))
+  }
+
+  func reload() async {
+    let opened = interpreter.current
+    if let refusal = opened.live.refusal(.reload) { return mailbox.post(.finished(Self.failure(refusal))) }
+    guard opened.isFile, let current = opened.configuration else {
+      return mailbox.post(.finished(Self.failure("a demonstration has no file to read again")))
+    }
+    do {
+      let configuration = try await BlockingWork.run { try ConfigurationFile.load(opened.file) }
+      pending = configuration
+      mailbox.post(.planned(.changes(current.changes(to: configuration))))
+    } catch let failure as ConfigurationFailure {
+      mailbox.post(.planned(.refused(failure.problems)))
+    } catch {
+      mailbox.post(.finished(Self.failure(String(describing: error))))
+    }
+  }
+
+  func applyReload() async {
+    guard let next = pending else { return }
+    pending = nil
+    let result = await interpreter.use(next, file: interpreter.current.file, for: "reload")
+    told(.reload, result)
+    mailbox.post(.finished(result))
+  }
+
+  private static func failure(_ text: String) -> CommandResult {
+    var result = CommandResult(command: "reload", outcome: .error, microseconds: 0)
+    result.error = text
+    return result
+  }
+}

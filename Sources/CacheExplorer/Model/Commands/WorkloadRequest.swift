@@ -1,0 +1,31 @@
+/// What `run` is asked to do.
+package struct WorkloadRequest: Equatable, Sendable {
+  package var name: String
+  /// Requests a second, infinite for as fast as the cache answers; `nil` for the workload's own.
+  package var rate: Double?
+  /// How many requests; `nil` for until stopped.
+  package var requests: Int?
+  package var seed: UInt64?
+  /// How many different keys; `nil` for the workload's own number.
+  package var keys: Int?
+  /// The key that everybody asks for, in workloads with one key.
+  package var key: String?
+  /// How uneven a Zipf distribution is; `nil` for the usual.
+  package var skew: Double?
+  /// The trace, in workloads that are read from a file.
+  package var file: String?
+
+  package init(
+    name: String, rate: Double? = nil, requests: Int? = nil, seed: UInt64? = nil, keys: Int? = nil, key: String? = nil,
+    skew: Double? = nil, file: String? = nil
+  ) {
+    self.name = name
+    self.rate = rate
+    self.requests = requests
+    self.seed = seed
+    self.keys = keys
+    self.key = key
+    self.skew = skew
+    self.file = file
+  }
+}

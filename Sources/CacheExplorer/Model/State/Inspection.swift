@@ -1,0 +1,155 @@
+package import CacheEngine
+
+/// What is looked at closely: opened by Enter or v, left by Esc.
+package struct Inspection: Sendable, Equatable {
+  package enum Subject: Sendable, Equatable {
+    case request(RequestID)
+    case value(ValueSight)
+  }
+
+  var subject: Subject
+  /// Which of the lines that lead somewhere is chosen.
+  package var choice = 0
+  package var top = 0
+  /// The requests that were looked at before, so that Esc goes back one by one.
+  package var path: [RequestID] = []
+
+  package init(_ subject: Subject) { self.subject = subject }
+
+  /// Where a line of it leads.
+  enum Target: Sendable, Equatable {
+    case request(RequestID)
+    case event(Int)
+  }
+}
+
+/// A value that somebody asked to see.
+package struct ValueSight: Sendable, Equatable, Codable {
+  /// More bytes are not shown.
+  package static let mostBytes = 64 << 10
+
+  package enum Content: Sendable, Equatable, Codable {
+    case asked
+    /// At most ``mostBytes`` of it, and how many there are.
+    case bytes([UInt8], of: Int)
+    case absent
+    case failed(String)
+  }
+
+  package var key: String
+  /// The level that was read.
+  package var level: String?
+  package var content = Content.asked
+
+  package init(key: String, level: String? = nil, content: Content = Content.asked) {
+    self.key = key
+    self.level = level
+    self.content = content
+  }
+}
+
+/// Where the reader is in the list of requests.
+package struct RequestList: Sendable {
+  /// A second of a level's history.
+  package struct Moment: Sendable, Equatable {
+    package var level: Int
+    package var second: Int64
+
+    /// Whether a call was at the level in that second.
+    package func matches(_ call: RequestRecord) -> Bool {
+      call.steps.contains { step in
+        guard step.place == .level(level), step.outcome.isLookup else { return false }
+        let end = step.began.advanced(by: step.duration ?? .zero)
+        return SecondRing.number(of: step.began) == second || SecondRing.number(of: end) == second
+      }
+    }
+  }
+
+  package var search = TextSearch("")
+  /// Only what happened then is listed.
+  package var moment: Moment?
+  package private(set) var ids: [RequestID] = []
+  package private(set) var cursor = 0
+  package private(set) var top = 0
+  /// The request that the cursor stays with, once somebody moved it.
+  private(set) var selected: RequestID?
+
+  package var current: RequestID? { ids.indices.contains(cursor) ? ids[cursor] : nil }
+
+  package mutating func refresh(_ log: RequestLog) {
+    ids = log.listed { call in
+      if let moment, !moment.matches(call) { return false }
+      return search.isEmpty || search.matches(call.key ?? "") || search.matches(call.id.description)
+        || search.matches(call.outcomeText)
+    }
+    if let selected, let place = ids.firstIndex(of: selected) { cursor = place }
+    cursor = min(cursor, max(0, ids.count - 1))
+  }
+
+  package mutating func move(to place: Int) {
+    cursor = min(max(0, place), max(0, ids.count - 1))
+    selected = cursor == 0 ? nil : current
+  }
+
+  package mutating func move(by distance: Int) { move(to: cursor.addingReportingOverflow(distance).partialValue) }
+
+  mutating func keepVisible(rows: Int) {
+    let rows = max(1, rows)
+    top = min(max(0, top), max(0, ids.count - rows))
+    if cursor < top { top = cursor }
+    if cursor >= top + rows { top = cursor - rows + 1 }
+  }
+}
+
+/// Steps through what happened since the picture was frozen.
+package struct TimeTravel: Sendable {
+  /// More events are not kept; stepping ends there.
+  static let mostEvents = 20_000
+
+  private let base: Picture
+  private var events: [CacheEvent] = []
+  /// How many of them the shown picture knows.
+  package private(set) var position = 0
+  /// Events since then that are not kept.
+  package private(set) var isCut = false
+
+  package init(_ base: Picture) { self.base = base }
+
+  package var count: Int { events.count }
+
+  mutating func capture(_ new: [CacheEvent], lost: Int) {
+    // What is lost cannot be stepped over: later events would not fit the picture.
+    guard !isCut, lost == 0 else { return isCut = true }
+    let room = Self.mostEvents - events.count
+    events += new.prefix(room)
+    isCut = new.count > room
+  }
+
+  /// The picture one event later or earlier; `nil` at the ends.
+  package mutating func step(forwards: Bool, from shown: Picture, log: LogRing) -> Picture? {
+    if forwards {
+      guard position < events.count else { return nil }
+      var picture = shown
+      picture.replay(events[position], log)
+      position += 1
+      return picture
+    }
+    guard position > 0 else { return nil }
+    position -= 1
+    var picture = base
+    for event in events[..<position] { picture.replay(event, log) }
+    return picture
+  }
+}
+
+extension Picture {
+  /// Folds one event in as it happened, with its line of the log.
+  fileprivate mutating func replay(_ event: CacheEvent, _ lines: LogRing) {
+    _ = fold([event], lost: 0)
+    advance(to: max(now, event.time))
+    guard let number = lines.line(ofEvent: eventCount), let line = lines[number], line.event == eventCount else {
+      return
+    }
+    log.append([line], lost: 0)
+  }
+}

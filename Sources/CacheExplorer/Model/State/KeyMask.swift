@@ -1,0 +1,53 @@
+import ExplorerText
+
+/// Other names for keys, so that a picture can be shown to those whom the keys are no business of.
+///
+/// A key has one name for as long as the program runs, and another the next time: who guesses a key cannot look it up.
+package struct KeyMask: Sendable, Equatable {
+  package var salt: UInt64 = 0
+  /// Keys have other names already, as in a masked recording.
+  package var isApplied = false
+
+  package init(salt: UInt64 = 0, isApplied: Bool = false) {
+    self.salt = salt
+    self.isApplied = isApplied
+  }
+
+  /// A name such as `key-7f3a9c`.
+  package func name(of key: String) -> String {
+    guard !isApplied else { return key }
+    // FNV-1a, and a finish that mixes its high bits in. It need not be a secret's match: the salt is never shown.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt
+    for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
+    let digits = String(hash >> 40, radix: 16)
+    return "key-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+  }
+
+  /// A text with the names in place of these keys, also where they were made harmless or stand in the address of a resource.
+  package func hide(_ keys: [String], in text: String) -> String {
+    let spellings = keys.flatMap { key in
+      Set([key, harmless(key), Self.encoded(key, but: ""), Self.encoded(key, but: Self.reserved)])
+        .filter { !$0.isEmpty }.map { (spelling: $0, name: name(of: key)) }
+    }
+    // The longest first: one key may begin with another.
+    return spellings.sorted { $0.spelling.utf8.count > $1.spelling.utf8.count }
+      .reduce(text) { $0.replacing($1.spelling, with: $1.name) }
+  }
+
+  private static let reserved = ":/?#[]@!$&'()*+,;="
+
+  /// As a key stands in an address: RFC 3986, but for these characters.
+  private static func encoded(_ key: String, but kept: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return key.utf8.reduce(into: "") { text, byte in
+      let character = Character(Unicode.Scalar(byte))
+      let isPlain = character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+      if isPlain || kept.contains(character) {
+        text.append(character)
+      } else {
+        text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+  }
+}

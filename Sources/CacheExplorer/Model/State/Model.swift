@@ -1,0 +1,146 @@
+package import CacheEngine
+package import ExplorerText
+
+/// All that the screen shows and all that the keys have done to it.
+package struct Model: Sendable {
+  /// What keys are for at the moment.
+  package enum Mode: Sendable, Equatable {
+    case normal
+    /// A command is typed.
+    case command
+    /// A filter is typed.
+    case filter
+    case help
+    /// What the help is searched for is typed.
+    case helpSearch
+    /// The figures of the focused panel are explained.
+    case explaining
+    case confirming(Confirmation)
+  }
+
+  /// What the program shows: the file, or the demo's name.
+  package var title: String
+  package var size: Size
+  /// Added to the time of day, which comes as UTC.
+  package var utcOffsetInSeconds: Int64 = 0
+  /// Nothing may be changed: the cache was opened for reading only.
+  package var isReadOnly = false
+  /// Whose cache it is, if it is another program's.
+  package var attachment: Attachment?
+
+  /// Goes on while the screen is frozen.
+  package var live: Picture
+  package var frozen: Picture?
+  /// Steps through what happened since, while frozen.
+  package var travel: TimeTravel?
+  /// Something happened since the levels were last asked how full they are.
+  var hasNews = false
+  /// What the levels hold is not known: nobody asked yet, or the events do not tell.
+  var isUncertain = true
+  /// When the levels were last asked what they hold.
+  package var askedAt: CacheInstant?
+  /// Since 1970-01-01 00:00 UTC, at the instant `live.now`.
+  package var wall: Duration = .zero
+
+  package var mode = Mode.normal
+  package var page = Page.overview
+  package var focus = Panel.entries
+  /// What is looked at closely.
+  package var inspection: Inspection?
+  package var requestList = RequestList()
+  package var config = ConfigSheet()
+  /// Figures are those of the last seconds, and not those since the start.
+  package var isRecent = false
+  /// Which latencies are drawn.
+  var latencyPart = LatencyPart.all
+  /// Keys are shown by other names, values not at all.
+  package var isMasked = false
+  package var mask = KeyMask()
+  /// The mouse is ours, and not the terminal's.
+  package var isMouseOn = false
+  /// The window has just got the focus: the click that gave it was meant for nothing else.
+  var ignoresClick = false
+  package var theme = Theme.standard
+  /// Text may be put into the terminal's clipboard.
+  package var canCopy = false
+  /// How fast the cache's time passes.
+  package var speed = 1.0
+  /// What `u` would take back; `nil` if nothing can be taken back exactly.
+  package var undoable: String?
+  /// The second of a level's history that is chosen.
+  package var history = HistoryCursor()
+  package var isZoomed = false
+  package var list = EntryList()
+  package var log = LogView()
+  var inFlightTop = 0
+  var inFlightCursor = 0
+  package var models = ModelSheet()
+  package var whatIf = WhatIfSheet()
+  var helpTop = 0
+  /// Only what contains this is shown of the help.
+  package var helpSearch = TextSearch("")
+  package var command = CommandLineState()
+  /// What a demonstration says to look at.
+  package var caption: String?
+  /// The name of the workload that runs; `nil` if none does.
+  package var workload: String?
+  /// How the recording of the session does; `nil` if it is not recorded.
+  package var recording: RecordingStatus?
+  /// The filter being typed.
+  package var filter = LineEditor()
+
+  /// `chain`: How the levels are put together; `nil` for one below the other.
+  package init(
+    title: String, levels: [LevelRow], operators: [OperatorRow] = [], chain: [ChainPart]? = nil,
+    size: Size = Size(width: 80, height: 24), now: CacheInstant
+  ) {
+    self.title = title
+    self.size = size
+    live = Picture(levels: levels, operators: operators, chain: chain, now: now)
+  }
+
+  /// Why nothing may be changed; `nil` if it may.
+  package var whyReadOnly: String? {
+    attachment?.whyReadOnly
+      ?? (isReadOnly ? "this cache was opened for reading only; open it without --read-only to change it" : nil)
+  }
+
+  /// What is drawn.
+  package var shown: Picture {
+    var picture = frozen ?? live
+    picture.isRecent = isRecent
+    return picture
+  }
+
+  /// The time of day of an instant, in milliseconds.
+  package func timeOfDay(_ instant: CacheInstant) -> Int64 {
+    // Instants saturate where sums of durations would trap.
+    timeOfDay(
+      sinceEpoch: .nanoseconds(
+        CacheInstant(nanoseconds: wall.clampedNanoseconds)
+          .advanced(by: live.now.duration(to: instant)).nanoseconds))
+  }
+
+  /// A key as it may be shown.
+  package func shown(_ key: String) -> String { isMasked ? mask.name(of: key) : key }
+
+  /// A text as it may be shown, in which these keys occur.
+  package func shown(_ text: String, keys: [String]) -> String { isMasked ? mask.hide(keys, in: text) : text }
+
+  package func timeOfDay(sinceEpoch time: Duration) -> Int64 {
+    time.clampedNanoseconds / 1_000_000 + utcOffsetInSeconds * 1_000
+  }
+}
+
+/// Which answers of a level count.
+enum LatencyPart: String, Sendable, CaseIterable {
+  case all, hits, misses
+
+  var next: LatencyPart {
+    switch self {
+    case .all: .hits
+    case .hits: .misses
+    case .misses: .all
+    }
+  }
+}

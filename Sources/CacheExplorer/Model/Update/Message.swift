@@ -1,0 +1,126 @@
+package import CacheEngine
+import CacheEngineHitRatio
+package import ExplorerText
+
+/// Everything that can happen to the screen's model.
+package enum Message: Sendable, Codable {
+  case input(InputEvent)
+  /// Time passed: now by the cache's clock, and the time of day since 1970-01-01 00:00 UTC.
+  case tick(CacheInstant, wall: Duration)
+  /// What happened in the cache, in order; `lost` events before these never came.
+  ///
+  /// `counted`: What the engine counted since the last ones, the lost ones included; `nil` where nobody did, as in recordings
+  /// of older programs.
+  case events([CacheEvent], lost: Int, counted: CacheStatistics.Snapshot? = nil)
+  case log([LogLine], lost: Int)
+  /// The least severe lines to show, as the command `log` sets it.
+  case showLog(from: LogLevel)
+  /// What a demonstration says to look at.
+  case caption(String)
+  /// Which keys to list, as the command `filter` sets it.
+  case filter(String)
+  /// The column to list by, as the command `sort` names it.
+  case sort(String)
+  /// What the last command did can be taken back exactly; `nil` if it cannot.
+  case undoable(String?)
+  /// The cache's time passes so fast.
+  case speed(Double)
+  /// The Config screen was asked for by a command.
+  case showConfig
+  /// So many entries of levels are not listed, by the levels' names.
+  case unlisted([String: Int])
+  /// Entries of a level that is not listed, which were looked for.
+  case found(level: String, [EntrySummary<String>])
+  /// What goes wrong in levels on purpose, by name.
+  case faults([String: String])
+  /// How full levels are, by name.
+  case usage([String: LevelUsage])
+  /// Everything that a level holds.
+  case snapshot(level: String, [EntrySummary<String>])
+  /// A command was carried out; `line` as it was typed.
+  case finished(CommandResult, line: String? = nil)
+  /// What a file's name that begins so can go on as.
+  case files(beginning: String, [String])
+  /// A typed line was not understood; `column` counts characters from 0.
+  case rejected(line: String, reason: String, column: Int?)
+  /// Help was asked for by a command.
+  case help
+  /// A value that was asked for.
+  case value(ValueSight)
+  /// The configuration was read again.
+  case planned(ConfigSheet.Plan)
+  /// Another configuration is in force.
+  case replaced(Replacement)
+  /// How it stands with the program that the cache belongs to.
+  case attachment(Attachment)
+  /// The program that the cache belongs to was gone and is there again: everything counts anew.
+  case attachedAgain(Attachment, Replacement)
+  /// What the Config screen shows, where it changes by itself.
+  case settings([ConfigurationSetting])
+  /// What other capacities and policies would have brought.
+  ///
+  /// `unseen`: So many events never came to where that is estimated.
+  case whatIf([HitRatioReport], unseen: Int = 0)
+  /// The What if screen was asked for by a command.
+  case showWhatIf
+  /// A workload of this name runs; `nil` if none does any more.
+  case workload(String?)
+  /// What models there are.
+  case models(ModelSheet.Content)
+  /// How the recording of the session does; `nil` if it is recorded no longer.
+  case recording(RecordingStatus?)
+}
+
+/// What the runtime is asked to do.
+package enum Effect: Sendable, Equatable {
+  /// Parse and carry out a line; answered with `.finished` or `.rejected`.
+  case run(String)
+  /// Carry out a command that a key stands for; answered with `.finished`.
+  case perform(KeyCommand)
+  /// Look which files' names begin so; answered with `.files`.
+  case listFiles(beginning: String)
+  /// Stop the command that runs.
+  case interrupt
+  /// Ask the levels how full they are; answered with `.usage`.
+  case refreshUsage
+  /// Ask the levels what they hold; answered with a `.snapshot` for each.
+  case refreshEntries
+  /// Ask what other capacities and policies would have brought; answered with `.whatIf`.
+  case refreshWhatIf
+  /// Read the value of a key, past the counters; answered with `.value`.
+  case readValue(key: String, level: String?)
+  /// Read the configuration again; answered with `.planned`.
+  case reload
+  /// Put the configuration in force that was read last; answered with `.replaced`.
+  case applyReload
+  /// Look in levels that are not listed for keys that contain a text; answered with `.found`.
+  case find(String)
+  /// Put text into the clipboard.
+  case copy(String)
+  /// Read the value of a key and put it into the clipboard; answered with `.finished`.
+  case copyValue(key: String, level: String?)
+  /// Take the mouse from the terminal, or give it back.
+  case mouse(Bool)
+  case theme(Theme)
+  /// Draw everything anew.
+  case redraw
+  case suspend
+  case quit
+}
+
+/// What a model keeps of another configuration that is in force now.
+package struct Replacement: Sendable, Codable {
+  package var title: String
+  package var levels: [LevelRow]
+  package var operators: [OperatorRow]
+  package var chain: [ChainPart]
+  package var config: ConfigSheet
+
+  package init(title: String, levels: [LevelRow], operators: [OperatorRow], chain: [ChainPart], config: ConfigSheet) {
+    self.title = title
+    self.levels = levels
+    self.operators = operators
+    self.chain = chain
+    self.config = config
+  }
+}

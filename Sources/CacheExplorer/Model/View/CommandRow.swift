@@ -1,0 +1,182 @@
+import ExplorerText
+
+/// The row in which commands and filters are typed and questions asked, and the row of the last answer.
+enum CommandRow {
+  static func draw(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {
+    let rect = layout.commandLine
+    switch model.mode {
+    case .command:
+      let line = model.command.editor.text
+      let parts = CommandHighlight.parts(of: line, levels: model.shown.levels.map(\.name))
+      let prompt =
+        model.command.search.map { " search older commands ‘" + DisplayText($0).clipped(to: 20) + "’ :" } ?? " :"
+      var x = drawEditor(model.command.editor, prompt: prompt, styles: parts.map(\.style), in: rect, on: &canvas)
+      // What is suggested is a key that was in use.
+      if !model.isMasked, let ghost = model.command.ghost(in: model.shown) {
+        x = canvas.write(DisplayText(ghost), x: x, y: rect.y, style: .faint, limit: max(0, rect.right - x - 1))
+      }
+      if layout.answer == nil, let column = model.command.fault?.column {
+        let before = String(model.command.editor.characters.prefix(max(0, column)))
+        canvas.reverse(Rect(x: rect.x + 2 + DisplayText(before).width, y: rect.y, width: 1, height: 1))
+      }
+      drawHint(model.command, from: x, in: rect, hasAnswerRow: layout.answer != nil, on: &canvas)
+    case .filter:
+      let prompt: DisplayText =
+        switch model.focus {
+        case .log: " search the log /"
+        case .requests: " filter the requests /"
+        case .models, .relations: " filter the models /"
+        default: " filter by key /"
+        }
+      let x = drawEditor(model.filter, prompt: prompt, in: rect, on: &canvas)
+      let hint: DisplayText =
+        model.focus == .entries
+        ? "/re/ level:disk ttl:<10s size:>1M !not · Enter keeps · Esc clears" : "Enter keeps · Esc clears"
+      if let problem = model.list.filter.problem?.error.message, model.focus == .entries {
+        canvas.write("✕ " + DisplayText(problem), x: x + 2, y: rect.y, style: .error, limit: max(0, rect.right - x - 3))
+        break
+      }
+      if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+    case .helpSearch:
+      let x = drawEditor(model.filter, prompt: " search the help /", in: rect, on: &canvas)
+      let hint: DisplayText = "Enter keeps · Esc shows all"
+      if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+    case .confirming(let confirmation):
+      drawQuestion(confirmation, in: rect, on: &canvas)
+    case .normal, .help, .explaining:
+      // Where both share a row an answer goes first; the next arrow brings the sentence back.
+      if layout.answer != nil || model.command.answer == nil, let sentence = LevelMap.sentence(model) {
+        let keys: DisplayText = "↵ its requests · ←→ second · ↑↓ level"
+        let x = canvas.write(DisplayText(sentence), x: rect.x + 1, y: rect.y, style: .accent, limit: rect.width - 2)
+        if x + 2 + keys.width < rect.right { canvas.write(keys, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+        break
+      }
+      let hasNews = model.command.answer != nil || !model.command.running.isEmpty
+      if layout.answer == nil, hasNews {
+        drawAnswer(model, isTyping: false, in: rect, on: &canvas)
+      } else if let caption = model.caption {
+        canvas.write(
+          [Span(" ▸ ", .key), Span(DisplayText(caption), .accent)], x: rect.x, y: rect.y, limit: rect.width)
+      } else {
+        let text: DisplayText = " : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help"
+        canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
+      }
+    }
+    if let row = layout.answer { drawAnswer(model, isTyping: model.mode == .command, in: row, on: &canvas) }
+  }
+
+  /// Draws the line, scrolled so that the cursor is seen; returns the place after it.
+  ///
+  /// `styles`: One for each character; those that are missing are plain.
+  private static func drawEditor(
+    _ editor: LineEditor, prompt: DisplayText, styles: [Style] = [], in rect: Rect, on canvas: inout Canvas
+  ) -> Int {
+    let x = canvas.write(prompt, x: rect.x, y: rect.y, style: .key)
+    let room = max(1, rect.right - x - 1)
+    let before = spans(editor, ..<editor.cursor, styles)
+    let end = min(editor.characters.count, editor.cursor + room)
+    let after = spans(editor, editor.cursor..<end, styles)
+    let width = before.reduce(0) { $0 + $1.text.width }
+    var skipped = max(0, width - room)
+    var head = dropping(skipped, from: before)
+    while head.reduce(0, { $0 + $1.text.width }) > room, skipped < width {
+      skipped += 1
+      head = dropping(skipped, from: before)
+    }
+    let cursor = canvas.write(head, x: x, y: rect.y)
+    canvas.cursor = Point(x: min(cursor, rect.right - 1), y: rect.y)
+    return canvas.write(after, x: cursor, y: rect.y, limit: max(0, rect.right - cursor))
+  }
+
+  /// A part of the line in pieces of one style.
+  private static func spans(
+    _ editor: LineEditor, _ range: some RangeExpression<Int>, _ styles: [Style]
+  ) -> [Span] {
+    var spans: [Span] = []
+    var run: (text: String, style: Style)?
+    func style(_ place: Int) -> Style { styles.indices.contains(place) ? styles[place] : .plain }
+    for place in range.relative(to: editor.characters) {
+      if run?.style == style(place) {
+        run?.text.append(editor.characters[place])
+      } else {
+        if let run { spans.append(Span(DisplayText(run.text, atMost: LineEditor.longest * 2), run.style)) }
+        run = (String(editor.characters[place]), style(place))
+      }
+    }
+    if let run { spans.append(Span(DisplayText(run.text, atMost: LineEditor.longest * 2), run.style)) }
+    return spans
+  }
+
+  private static func dropping(_ cells: Int, from spans: [Span]) -> [Span] {
+    var left = cells
+    return spans.compactMap { span in
+      guard left > 0 else { return span }
+      let width = span.text.width
+      defer { left = max(0, left - width) }
+      return left >= width ? nil : Span(span.text.dropping(cells: left), span.style)
+    }
+  }
+
+  private static func drawHint(
+    _ state: CommandLineState, from x: Int, in rect: Rect, hasAnswerRow: Bool, on canvas: inout Canvas
+  ) {
+    let room = rect.right - x - 4
+    guard room > 8 else { return }
+    if let fault = state.fault {
+      // The row of the answer says it in full.
+      canvas.write("✕ " + DisplayText(fault.text), x: x + 2, y: rect.y, style: .error, limit: room)
+      return
+    }
+    let usage = Verb.usage(for: state.editor.text)
+    let keys: DisplayText = "Tab complete · ↑ history"
+    let hint = DisplayText(usage ?? "get set del clear expire warn run stop log stats help quit")
+    let end = canvas.write(hint, x: x + 4, y: rect.y, style: .faint, limit: room)
+    if end + 3 + keys.width < rect.right { canvas.write(keys, endingAt: rect.right - 1, y: rect.y, style: .faint) }
+  }
+
+  private static func drawQuestion(_ confirmation: Confirmation, in rect: Rect, on canvas: inout Canvas) {
+    let end: DisplayText = " y/N "
+    let question = DisplayText(confirmation.question).shortened(to: rect.width - end.width - 1)
+    let x = canvas.write(" " + question, x: rect.x, y: rect.y, style: .warning)
+    let after = canvas.write(end, x: x, y: rect.y, style: Style.warning.reversed)
+    canvas.cursor = Point(x: min(after, rect.right - 1), y: rect.y)
+  }
+
+  private static func drawAnswer(
+    _ model: Model, isTyping: Bool, in rect: Rect, on canvas: inout Canvas
+  ) {
+    let state = model.command
+    if isTyping, let fault = state.fault, let column = fault.column {
+      // Under the fault, which is above, if there is room; else only in words.
+      let x = rect.x + 2 + DisplayText(String(state.editor.characters.prefix(max(0, column)))).width
+      let text = DisplayText("^ ") + DisplayText(fault.text)
+      if x + text.width < rect.right {
+        canvas.write(text, x: x, y: rect.y, style: .error)
+        return
+      }
+    }
+    if let running = state.running.last {
+      let text = model.isMasked ? model.shown(running, keys: Command.secrets(of: running)) : running
+      canvas.write(" … " + DisplayText(text), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
+    } else if let answer = state.answer {
+      let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
+      canvas.write(
+        [sign, Span(DisplayText(model.shown(answer.text, keys: answer.secrets)))], x: rect.x, y: rect.y,
+        limit: rect.width)
+    }
+  }
+}
+
+extension CommandHighlight.Part {
+  fileprivate var style: Style {
+    switch self {
+    case .plain: .plain
+    case .verb: .key
+    case .option: .accent
+    case .level: .hit
+    case .quantity: .join
+    case .quoted: .fill
+    case .wrong: .error
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CacheEngine
+import ExplorerText
+
+/// The keys: where each lies, how large it is, how long it lives yet, and how much it is used.
+enum EntriesPanel {
+  private struct Columns {
+    var key = 0
+    /// Cells between two signs of presence.
+    var presenceGap = 0
+    var presence = 0
+    var bar = 0
+    var hasAge = true
+    var hasHits = true
+    var hasSize = true
+
+    init(width: Int, levels: Int) {
+      presenceGap = width >= 72 ? 1 : 0
+      presence = max(1, levels + (levels - 1) * presenceGap)
+      bar = width >= 72 ? 10 : 5
+      // Marker, gap, presence, size 9, age 6, bar and time 7, hits 7, last 6.
+      func left() -> Int {
+        width - 1 - 1 - presence - (hasSize ? 10 : 0) - (hasAge ? 6 : 0) - (bar + 8) - (hasHits ? 7 : 0) - 7
+      }
+      if left() < 12 { hasAge = false }
+      if left() < 12 { hasHits = false }
+      if left() < 12 { hasSize = false }
+      key = max(4, left())
+    }
+  }
+
+  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+    let rect = frame.rect
+    let list = model.list
+    let rows = max(0, rect.height - 3)
+    let last = min(list.order.count, list.top + rows)
+    var title: DisplayText = "Entries"
+    if list.order.isEmpty {
+      title += " 0"
+    } else {
+      title += " \(list.top + 1)–\(last) of \(Format.count(list.order.count))"
+    }
+    if picture.lost > 0 { title += " · told in part" }
+    if !list.filter.text.isEmpty { title += " · /" + DisplayText(list.filter.text).clipped(to: 20) }
+    for level in picture.levels where level.unlisted > 0 {
+      title += " · +\(Format.count(level.unlisted)) of " + DisplayText(level.name.uppercased()) + " not listed"
+    }
+    let sort: DisplayText = "sort \(list.sort.rawValue)\(list.isReversed ? "▲" : "▼")"
+    let hasStale = picture.levels.contains(where: \.keepsExpired)
+    let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired" + (hasStale ? " ≈ stale" : "")
+    canvas.box(
+      rect, title: title, right: rect.width >= 100 || rect.width - title.width > 50 ? sort + legend : sort,
+      isFocused: frame.isFocused)
+    guard rect.height >= 4 else { return }
+
+    let holders = picture.levels.indices.filter { !picture.levels[$0].isOrigin }
+    let columns = Columns(width: rect.width - 2, levels: holders.count)
+    let signs = LevelRow.signs(picture.levels)
+    drawTitles(columns, holders.map { signs[$0] }, in: rect, on: &canvas)
+    guard !list.order.isEmpty else {
+      let text: DisplayText =
+        list.filter.isEmpty
+        ? "nothing is cached yet   :set KEY VALUE stores, :get KEY reads" : "no key matches; Esc clears the filter"
+      canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
+      return
+    }
+    var callers: [String: Int] = [:]
+    for flight in picture.flights.flights.values { callers[flight.key] = max(callers[flight.key] ?? 0, flight.callers) }
+    let window = list.order.window(list.top..<max(list.top, last)).slots
+    for (place, slot) in zip(list.top..., window) {
+      guard picture.entries.rows.indices.contains(slot) else { continue }
+      let row = picture.entries.rows[slot]
+      drawRow(
+        row, model, columns, holders, picture.now, callers: callers[row.key], isChosen: place == list.cursor, in: rect,
+        y: rect.y + 2 + place - list.top, on: &canvas)
+    }
+  }
+
+  private static func drawTitles(_ columns: Columns, _ signs: [String], in rect: Rect, on canvas: inout Canvas) {
+    let gap = String(repeating: " ", count: columns.presenceGap)
+    let letters = DisplayText(signs.map { String($0.prefix(1)) }.joined(separator: gap))
+    var text = " " + DisplayText("KEY").padded(to: columns.key) + " " + letters.padded(to: columns.presence)
+    if columns.hasSize { text += DisplayText("SIZE").rightAligned(to: 10) }
+    if columns.hasAge { text += DisplayText("AGE").rightAligned(to: 6) }
+    text += "  " + DisplayText("TTL LEFT").padded(to: columns.bar + 6)
+    if columns.hasHits { text += DisplayText("HITS").rightAligned(to: 7) }
+    text += "  " + DisplayText("LAST").padded(to: 5)
+    canvas.write(text, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
+  }
+
+  private static func drawRow(
+    _ row: EntryTable.Row, _ model: Model, _ columns: Columns, _ holders: [Int], _ now: CacheInstant, callers: Int?,
+    isChosen: Bool,
+    in rect: Rect, y: Int, on canvas: inout Canvas
+  ) {
+    let x = rect.x + 1
+    canvas.write(isChosen ? "▸" : " ", x: x, y: y, style: .accent)
+    let key = DisplayText(model.shown(row.key)).shortened(to: columns.key)
+    canvas.write(key, x: x + 1, y: y, style: isChosen ? Style.key : Style.plain)
+    var place = x + 1 + columns.key + 1
+    for level in holders {
+      let (sign, style) = sign(row.presence[level], now)
+      canvas.write(sign, x: place, y: y, style: style)
+      place += 1 + columns.presenceGap
+    }
+    place = x + 2 + columns.key + columns.presence
+    if columns.hasSize {
+      let size = DisplayText(row.size.map { Format.bytes($0) } ?? Format.none)
+      place = canvas.write(size.rightAligned(to: 10), x: place, y: y)
+    }
+    if columns.hasAge {
+      let age = row.created.map { Format.age(seconds: wholeSeconds($0.duration(to: now))) } ?? Format.none
+      place = canvas.write(DisplayText(age).rightAligned(to: 6), x: place, y: y, style: .faint)
+    }
+    drawTimeLeft(row.topmost, now, width: columns.bar, x: place + 2, y: y, on: &canvas)
+    place += 2 + columns.bar + 6
+    if columns.hasHits {
+      place = canvas.write(DisplayText(Format.count(row.hits)).rightAligned(to: 7), x: place, y: y)
+    }
+    if let callers {
+      canvas.write(DisplayText("⟳ ×\(callers)").clipped(to: 5), x: place + 2, y: y, style: .join)
+    } else {
+      let seconds = wholeSeconds(row.lastTouch.duration(to: now))
+      canvas.write(DisplayText(seconds < 1 ? "now" : Format.age(seconds: seconds)), x: place + 2, y: y, style: .faint)
+    }
+  }
+
+  private static func sign(_ presence: EntryTable.Presence?, _ now: CacheInstant) -> (DisplayText, Style) {
+    guard let presence else { return ("·", .faint) }
+    guard let deadline = presence.deadline else { return ("●", .hit) }
+    if deadline <= now { return presence.isStale ? ("≈", .warning) : ("✕", .error) }
+    guard let share = shareLeft(presence, now) else { return ("●", .hit) }
+    return share < 0.1 ? ("◐", .warning) : ("●", .hit)
+  }
+
+  /// How much of its life is left; `nil` if the beginning or the end is not known.
+  private static func shareLeft(_ presence: EntryTable.Presence, _ now: CacheInstant) -> Double? {
+    guard let created = presence.created, let deadline = presence.deadline else { return nil }
+    let whole = Double(created.duration(to: deadline).clampedNanoseconds)
+    return whole > 0 ? Double(now.duration(to: deadline).clampedNanoseconds) / whole : 0
+  }
+
+  private static func drawTimeLeft(
+    _ presence: EntryTable.Presence?, _ now: CacheInstant, width: Int, x: Int, y: Int, on canvas: inout Canvas
+  ) {
+    guard let presence else { return _ = canvas.write("—", x: x, y: y, style: .faint) }
+    guard let deadline = presence.deadline else {
+      return _ = canvas.write("no expiry", x: x, y: y, style: .faint, limit: width + 6)
+    }
+    let left = now.duration(to: deadline)
+    guard left > .zero else {
+      let passed = Format.age(seconds: wholeSeconds(deadline.duration(to: now)))
+      let text: DisplayText = presence.isStale ? "≈ stale \(passed)" : "expired \(passed)"
+      return _ = canvas.write(text, x: x, y: y, style: presence.isStale ? .warning : .error, limit: width + 6)
+    }
+    // Rounded up: as long as any time is left, it does not say 0s.
+    let seconds = (left.clampedNanoseconds - 1) / 1_000_000_000 + 1
+    if let share = shareLeft(presence, now), let created = presence.created {
+      // What the number says, and in half cells: a bar that moves by itself keeps a screen at rest busy.
+      let whole = Double(created.duration(to: deadline).clampedNanoseconds) / 1e9
+      let shown = min(1, Double(Format.steppedTimeLeft(seconds: seconds)) / max(1, whole))
+      let halves = max(1, (shown * Double(width * 2)).rounded(.up))
+      canvas.bar(
+        x: x, y: y, width: width, fraction: halves / Double(width * 2), style: share < 0.1 ? .warning : .hit)
+    }
+    // What ends soon stands out; the rest looks like the age beside it, so that a change of both is one change of colour.
+    canvas.write(
+      DisplayText(Format.timeLeft(seconds: seconds)).rightAligned(to: 5), x: x + width, y: y,
+      style: seconds <= 20 ? .plain : .faint)
+  }
+
+  private static func wholeSeconds(_ duration: Duration) -> Int64 { duration.clampedNanoseconds / 1_000_000_000 }
+}

@@ -1,0 +1,180 @@
+import ExplorerText
+
+/// Where the parts of the screen are.
+///
+/// Both drawing and scrolling ask it.
+struct Layout: Equatable, Sendable {
+  /// The smallest screen that says anything useful.
+  static let smallest = Size(width: 40, height: 10)
+  /// The least width of the box of a level, of an origin's, and the width of the arrow between two.
+  static let levelBox = 29
+  static let originBox = 13
+  static let arrow = 5
+  static let gateBox = 30
+  static let boxHeight = 7
+  /// With lanes above one another.
+  static let smallBoxHeight = 5
+  private static let rightColumn = 44
+  /// Wider screens have the inspector beside the panels.
+  private static let dockedFrom = 160
+
+  enum Levels: Equatable, Sendable {
+    case boxes(Rect)
+    case table(Rect)
+  }
+
+  var isTooSmall = false
+  var header = Rect(x: 0, y: 0, width: 0, height: 0)
+  var levels = Levels.table(Rect(x: 0, y: 0, width: 0, height: 0))
+  var servedBy: Rect?
+  var panels: [Panel: Rect] = [:]
+  /// In-flight, latency and log share one place, and the focus says which is shown.
+  var hasTabs = false
+  /// Where a request or a value is inspected: beside the panels on wide screens, else over them.
+  var inspector = Rect(x: 0, y: 0, width: 0, height: 0)
+  /// The inspector has a place of its own and is always there.
+  var isDocked = false
+  var banner: Rect?
+  var commandLine = Rect(x: 0, y: 0, width: 0, height: 0)
+  /// `nil`: the command line's own row shows the answer.
+  var answer: Rect?
+  var keyBar: Rect?
+
+  /// The part in the middle, for a panel that is zoomed and for the help.
+  private(set) var middle = Rect(x: 0, y: 0, width: 0, height: 0)
+
+  init(_ model: Model) {
+    let size = model.size
+    guard size.width >= Self.smallest.width, size.height >= Self.smallest.height else {
+      isTooSmall = true
+      return
+    }
+    let shown = model.shown
+    arrange(size, shown, hasWarning: shown.warning != nil, model)
+  }
+
+  private mutating func arrange(
+    _ size: Size, _ picture: Picture, hasWarning: Bool, _ model: Model
+  ) {
+    let (focus, isZoomed) = (model.focus, model.isZoomed)
+    let (width, height) = (size.width, size.height)
+    func row(_ y: Int, height: Int = 1) -> Rect { Rect(x: 0, y: y, width: width, height: height) }
+    header = row(0)
+
+    // From the bottom up: keys, answer, command line, banner.
+    var bottom = height
+    func takeBottom() -> Rect {
+      bottom -= 1
+      return row(bottom)
+    }
+    if height >= 12 { keyBar = takeBottom() }
+    if height >= 30 { answer = takeBottom() }
+    commandLine = takeBottom()
+    if hasWarning, height >= 12 { banner = takeBottom() }
+
+    // From the top down: levels, served by.
+    var top = 1
+    middle = row(1, height: bottom - 1)
+    if !isZoomed, model.page == .overview {
+      if let boxes = Self.boxesHeight(picture, in: size) {
+        self.levels = .boxes(row(top, height: boxes))
+        top += boxes
+      } else {
+        let rows = Self.tableHeight(picture.chain, height: height, room: bottom - top)
+        self.levels = .table(row(top, height: rows))
+        top += rows
+      }
+      if bottom - top >= 1 {
+        servedBy = row(top)
+        top += 1
+      }
+    }
+    var rest = row(top, height: max(0, bottom - top))
+    inspector = middle
+    if width > Self.dockedFrom, rest.height >= 16, model.page != .models {
+      isDocked = true
+      let docked = min(96, max(48, width - 112))
+      rest.width -= docked
+      inspector = Rect(x: rest.right, y: rest.y, width: docked, height: rest.height)
+    }
+    if isZoomed || model.page != .overview {
+      arrangePage(rest, model)
+    } else if rest.width >= 110, rest.height >= 20 {
+      arrangeWide(rest)
+    } else {
+      arrangeNarrow(rest, focus: focus)
+    }
+  }
+
+  /// How high the boxes are, if they have room beside each other and leave the panels theirs.
+  private static func boxesHeight(_ picture: Picture, in size: Size) -> Int? {
+    guard size.height >= 30 else { return nil }
+    let boxes = BoxRow(picture)
+    guard boxes.width(picture) <= size.width else { return nil }
+    return [boxHeight, smallBoxHeight].map { boxes.height(box: $0) }.first { $0 == boxHeight || size.height - $0 >= 28 }
+  }
+
+  /// Every operator in a row of its own if the panels keep enough, else in as few as can be.
+  private static func tableHeight(_ chain: [ChainPart], height: Int, room: Int) -> Int {
+    if LevelTable.height(chain, isCompact: false) <= room - (height >= 30 ? 19 : height >= 20 ? 7 : 1) {
+      return LevelTable.height(chain, isCompact: false)
+    }
+    return min(LevelTable.height(chain, isCompact: true), max(2, height >= 20 ? room - 7 : room))
+  }
+
+  /// One panel has everything, but for the models, whose relations stand beside them.
+  private mutating func arrangePage(_ rest: Rect, _ model: Model) {
+    guard model.page == .models, !model.isZoomed else {
+      return panels = [model.focus == .levels ? .entries : model.focus: rest]
+    }
+    if rest.width >= 90 {
+      let left = rest.width * 11 / 20
+      panels[.models] = Rect(x: 0, y: rest.y, width: left, height: rest.height)
+      panels[.relations] = Rect(x: left, y: rest.y, width: rest.width - left, height: rest.height)
+    } else if rest.height >= 12 {
+      let upper = rest.height / 2
+      panels[.models] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
+      panels[.relations] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
+    } else {
+      panels = [model.focus: rest]
+    }
+  }
+
+  private mutating func arrangeWide(_ rest: Rect) {
+    let logHeight = max(5, rest.height * 11 / 26)
+    let upper = rest.height - logHeight
+    let inFlight = max(4, upper * 6 / 15)
+    let right = max(Self.rightColumn, rest.width * Self.rightColumn / 120)
+    let left = rest.width - right
+    panels[.entries] = Rect(x: 0, y: rest.y, width: left, height: upper)
+    panels[.inFlight] = Rect(x: left, y: rest.y, width: right, height: inFlight)
+    panels[.latency] = Rect(x: left, y: rest.y + inFlight, width: right, height: upper - inFlight)
+    panels[.log] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: logHeight)
+  }
+
+  /// The log goes first, then the entries.
+  private mutating func arrangeNarrow(_ rest: Rect, focus: Panel) {
+    guard rest.height >= 4 else { return }
+    hasTabs = true
+    // The levels have a place of their own above.
+    let focus = focus == .levels ? Panel.entries : focus
+    let tab = focus == .entries ? Panel.log : focus
+    guard rest.height >= 10 else {
+      // Room for one: whichever has the focus, which Tab changes.
+      panels[focus] = rest
+      return
+    }
+    let upper = rest.height - max(4, min(rest.height * 6 / 14, 16))
+    panels[.entries] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
+    panels[tab] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
+  }
+
+  /// How many rows of a panel scroll.
+  func rows(_ panel: Panel) -> Int {
+    guard let rect = panels[panel] else { return 0 }
+    switch panel {
+    case .entries, .inFlight, .requests, .models: return max(0, rect.height - 3)
+    case .latency, .log, .config, .relations, .levels, .whatIf: return max(0, rect.height - 2)
+    }
+  }
+}

@@ -1,0 +1,268 @@
+import CacheEngine
+import ExplorerText
+
+/// The levels as boxes from left to right, joined by arrows: what is passed on, and what is copied back.
+enum LevelBoxes {
+  static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
+    let row = BoxRow(picture)
+    row.draw(picture, in: rect, box: boxHeight(row, in: rect), on: &canvas)
+  }
+
+  /// Where each level's box stands.
+  static func places(_ picture: Picture, in rect: Rect) -> [(level: Int, box: Rect)] {
+    let row = BoxRow(picture)
+    return row.places(picture, in: rect, box: boxHeight(row, in: rect))
+  }
+
+  private static func boxHeight(_ row: BoxRow, in rect: Rect) -> Int {
+    row.height(box: Layout.boxHeight) <= rect.height ? Layout.boxHeight : Layout.smallBoxHeight
+  }
+
+  /// Where the history of a level stands in its box, a column for each second.
+  static func history(_ picture: Picture, _ index: Int, in box: Rect) -> Rect? {
+    guard picture.levels[index].isOrigin else {
+      // Behind the label and the share, before the rate.
+      let columns = min(box.width - 23, 60)
+      return columns > 3 ? Rect(x: box.x + 15, y: box.y + 1, width: columns, height: 2) : nil
+    }
+    let rate = Format.perSecond(picture.traffic[index].seconds.rate(at: picture.now) { $0.asked })
+    let columns = min(box.width - 3 - DisplayText(rate).width - 2, 60)
+    return columns > 3 ? Rect(x: box.right - 2 - columns, y: box.y + 1, width: columns, height: 1) : nil
+  }
+
+  /// `pool`: The operator that does no more than to pool the level, which its edge then tells.
+  static func drawBox(
+    _ picture: Picture, _ index: Int, pool: Int?, in box: Rect, on canvas: inout Canvas
+  ) {
+    let level = picture.levels[index]
+    let name = DisplayText(level.name.uppercased())
+    canvas.box(
+      box, title: "\(LevelRow.number(index, of: picture.levels))" + name, right: DisplayText(level.capacity))
+    if let fault = level.fault {
+      let text = DisplayText(" ✕ \(fault) ").clipped(to: max(0, box.width - name.width - 6))
+      canvas.write(text, endingAt: box.right - 1, y: box.y, style: .warning)
+    }
+    drawNotes(picture, index, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) }, in: box, on: &canvas)
+    if level.isOrigin {
+      drawOrigin(picture, index, history(picture, index, in: box), in: box, on: &canvas)
+    } else {
+      drawStorage(picture, index, history(picture, index, in: box), in: box, on: &canvas)
+    }
+    if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
+      warning.time.duration(to: picture.now) < WarningReport.flash
+    {
+      canvas.reverse(box.inner)
+    }
+  }
+
+  private static func drawNotes(
+    _ picture: Picture, _ index: Int, _ pool: OperatorText?, in box: Rect, on canvas: inout Canvas
+  ) {
+    let (level, traffic) = (picture.levels[index], picture.figures(index))
+    let lately = picture.traffic[index].recent(at: picture.now)
+    var notes: [String] = []
+    if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
+    if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
+    if !level.isOrigin, traffic.missed > 0 { notes.append("misses: " + reasons(traffic)) }
+    if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
+    if traffic.errors > 0 { notes.append("errors \(Format.count(traffic.errors))") }
+    if traffic.writeErrors > 0 { notes.append("failed writes \(Format.count(traffic.writeErrors))") }
+    guard !notes.isEmpty else { return }
+    let text = DisplayText(notes.joined(separator: " · ")).clipped(to: box.width - 4)
+    canvas.write(
+      " " + text + " ", x: box.x + 1, y: box.bottom - 1, style: lately.errors + lately.writeErrors > 0 ? .error : .faint
+    )
+  }
+
+  /// Why look-ups missed, the most frequent reason first.
+  private static func reasons(_ traffic: CacheStatistics.Level) -> String {
+    traffic.misses.filter { $0.key != .refused }
+      .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+      .map { "\($0.key.rawValue) \(Format.count($0.value))" }
+      .joined(separator: ", ")
+  }
+
+  private static func drawStorage(
+    _ picture: Picture, _ index: Int, _ history: Rect?, in box: Rect, on canvas: inout Canvas
+  ) {
+    let (level, traffic, now) = (picture.levels[index], picture.figures(index), picture.now)
+    let past = picture.traffic[index].seconds
+    let x = box.x + 2
+    let room = box.width - 3
+    drawShare(
+      "hit ", traffic.hits, traffic, past, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room,
+      on: &canvas
+    )
+    drawShare(
+      "miss", traffic.missed, traffic, past, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
+      on: &canvas)
+    guard box.height >= Layout.boxHeight else {
+      var items = latencies(picture, index).prefix(2).map(\.self)
+      if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
+      canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
+      return
+    }
+    canvas.write(fitting(latencies(picture, index), in: room - 1), x: x, y: box.y + 3)
+    drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
+    var items: [String] = []
+    if let usage = level.usage { items.append("\(Format.count(usage.count)) \(usage.count == 1 ? "key" : "keys")") }
+    items.append("evict \(Format.perSecond(past.rate(at: now) { $0.evicted }))")
+    items.append("expire \(Format.perSecond(past.rate(at: now) { $0.expired }))")
+    items.append("sets \(Format.short(traffic.sets))")
+    canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 5, style: .faint)
+  }
+
+  private static func drawShare(
+    _ label: DisplayText, _ count: Int, _ traffic: CacheStatistics.Level, _ past: SecondRing, _ now: CacheInstant,
+    _ history: Rect?, _ field: (SecondRing.Second) -> UInt32, style: Style, x: Int, y: Int, room: Int,
+    on canvas: inout Canvas
+  ) {
+    let percent = Format.percent(count, of: traffic.answered)
+    let share = DisplayText(percent == Format.none ? percent : percent + "%").rightAligned(to: 6)
+    let rate = DisplayText(Format.perSecond(past.rate(at: now, field)))
+    canvas.write([Span(label + " "), Span(share, style.bold)], x: x, y: y)
+    if let history {
+      let seconds = past.last(history.width, at: now)
+      let line = Canvas.sparkline(seconds.map { Double(field($0)) }, most: most(seconds))
+      canvas.write(line, x: history.x, y: y, style: style)
+      for (column, second) in seconds.enumerated() where second.hasWarning {
+        canvas.write("▲", x: history.x + column, y: y, style: .warning)
+      }
+    }
+    canvas.write(rate, endingAt: x + room - 1, y: y)
+  }
+
+  /// Hits and misses are drawn to one scale.
+  private static func most(_ seconds: [SecondRing.Second]) -> Double {
+    Double(seconds.reduce(1) { max($0, max($1.hits, $1.misses)) })
+  }
+
+  /// Of the chosen time; where there is more room, of the last seconds too.
+  private static func latencies(_ picture: Picture, _ index: Int) -> [String] {
+    func texts(_ latency: LatencyHistogram) -> [String] {
+      let values = [("p50", latency.nanoseconds(0.5)), ("p99", latency.nanoseconds(0.99)), ("max", latency.longest)]
+      return values.map { "\($0.0) \($0.1.map { Format.latency(nanoseconds: $0) } ?? Format.none)" }
+    }
+    guard !picture.isRecent else { return texts(picture.figures(index).latency) }
+    let (all, lately) = (picture.traffic[index].latency, picture.traffic[index].recent(at: picture.now).latency)
+    return texts(all) + (all.count > 0 ? ["· \(SecondRing.rateWindow) s \(texts(lately)[1])"] : [])
+  }
+
+  /// Which share of the answers were errors, since the start and lately.
+  static func errors(_ picture: Picture, _ index: Int) -> (items: [String], style: Style) {
+    func text(_ figures: CacheStatistics.Level) -> String {
+      let share = Format.percent(figures.errors, of: figures.answered)
+      return share == Format.none ? share : share + "%"
+    }
+    let (all, lately) = (picture.traffic[index].count, picture.traffic[index].recent(at: picture.now))
+    let last = "\(SecondRing.rateWindow) s \(text(lately))"
+    let items = picture.isRecent ? ["err " + last] : ["err \(text(all))"] + (all.errors > 0 ? [last] : [])
+    return (items, lately.errors > 0 ? .error : all.errors > 0 ? .plain : .faint)
+  }
+
+  private static func drawUsage(_ usage: LevelUsage?, x: Int, y: Int, room: Int, on canvas: inout Canvas) {
+    canvas.write("used", x: x, y: y)
+    guard let usage else { return _ = canvas.write("—", x: x + 5, y: y) }
+    guard let fraction = usage.fraction else {
+      return _ = canvas.write("\(Format.bytes(usage.cost)), no limit", x: x + 5, y: y)
+    }
+    let percent = DisplayText(usage.percent).rightAligned(to: 4)
+    let amount = DisplayText(usage.amount)
+    let hasAmount = room >= 5 + 10 + 5 + 2 + amount.width
+    let width = room - 5 - 6 - (hasAmount ? amount.width + 2 : 0)
+    // A space stands between them even where all four cells are digits.
+    let bar = usage.percent.count > 3 ? width - 1 : width
+    canvas.bar(x: x + 5, y: y, width: bar, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
+    canvas.write(percent, x: x + 5 + width, y: y)
+    if hasAmount { canvas.write(amount, endingAt: x + room - 1, y: y, style: .faint) }
+  }
+
+  private static func drawOrigin(
+    _ picture: Picture, _ index: Int, _ history: Rect?, in box: Rect, on canvas: inout Canvas
+  ) {
+    let (traffic, past, now) = (picture.figures(index), picture.traffic[index].seconds, picture.now)
+    let x = box.x + 2
+    let rate = DisplayText(Format.perSecond(past.rate(at: now) { $0.asked }))
+    canvas.write(rate, x: x, y: box.y + 1, style: Style.plain.bold)
+    if let history {
+      let seconds = past.last(history.width, at: now)
+      canvas.write(
+        Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: history.x, y: history.y, style: .miss)
+    }
+    let room = box.width - 3
+    let (words, errors) = (latencies(picture, index), errors(picture, index))
+    guard box.height >= Layout.boxHeight else {
+      canvas.write(
+        fitting([Format.counted(traffic.lookups, "load")] + errors.items, in: room), x: x, y: box.y + 2,
+        style: errors.style)
+      canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
+      return
+    }
+    canvas.write(DisplayText(Format.counted(traffic.lookups, "load")).clipped(to: room), x: x, y: box.y + 2)
+    if room >= 26 {
+      canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
+    } else {
+      canvas.write(DisplayText(words[0]).clipped(to: room), x: x, y: box.y + 3)
+      canvas.write(DisplayText(words[1]).clipped(to: room), x: x, y: box.y + 4)
+    }
+    canvas.write(fitting(errors.items, in: room), x: x, y: box.y + 5, style: errors.style)
+  }
+
+  /// What is passed on to the levels after, and what is copied back to those before.
+  static func drawArrow(
+    _ picture: Picture, from: [Int], to: [Int], x: Int, y: Int, box: Int, on canvas: inout Canvas
+  ) {
+    func rate(_ levels: [Int], _ field: (SecondRing.Second) -> UInt32) -> Double? {
+      let rates = levels.compactMap { picture.traffic[$0].seconds.rate(at: picture.now, field) }
+      return rates.isEmpty ? nil : rates.reduce(0, +)
+    }
+    let passed = rate(to) { $0.asked }
+    let filled = rate(from) { $0.fills }
+    canvas.write(
+      arrow(passed, rule: "═", head: "▶", isLeft: false), x: x, y: y + 1, style: passed == nil ? .faint : .miss)
+    canvas.write(
+      arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + (box >= Layout.boxHeight ? 4 : 3),
+      style: filled == nil ? .faint : .fill)
+  }
+
+  /// `═37═▶`: five cells.
+  private static func arrow(_ rate: Double?, rule: DisplayText, head: DisplayText, isLeft: Bool) -> DisplayText {
+    let number: DisplayText =
+      rate.map { DisplayText($0 < 1 ? Format.rate($0) : Format.short(Int(min($0, 1e15).rounded()))) } ?? ""
+    var body = number
+    while body.width < Layout.arrow - 1 {
+      if body.width % 2 == number.width % 2 { body = rule + body } else { body += rule }
+    }
+    return isLeft ? head + body : body + head
+  }
+
+  /// As many items as fit, two spaces between them.
+  static func fitting(_ items: [String], in room: Int) -> DisplayText {
+    var text = DisplayText()
+    for item in items {
+      let next = DisplayText(item)
+      let gap = text.width == 0 ? 0 : 2
+      guard text.width + gap + next.width <= room else { break }
+      text += DisplayText(repeating: " ", count: gap) + next
+    }
+    return text
+  }
+}
+
+extension LevelUsage {
+  /// How full: by weight if that is limited, else by number.
+  package var fraction: Double? {
+    if let capacity { return capacity > 0 ? Double(cost) / Double(capacity) : 1 }
+    if let countLimit { return countLimit > 0 ? Double(count) / Double(countLimit) : 1 }
+    return nil
+  }
+
+  package var percent: String { fraction.map { "\(Int((min(9.99, max(0, $0)) * 100).rounded()))%" } ?? Format.none }
+
+  /// `49 MiB of 256 MiB`, or only what is used.
+  package var amount: String {
+    if let capacity { return "\(Format.bytes(cost)) of \(Format.bytes(capacity))" }
+    if let countLimit { return "\(Format.count(count)) of \(Format.count(countLimit))" }
+    return Format.bytes(cost)
+  }
+}

@@ -1,0 +1,242 @@
+import CacheEngine
+import ExplorerText
+
+/// A request line by line: how it ended, its way through the levels on one axis of time, who shared it, and why it missed.
+struct RequestText {
+  struct Line {
+    var spans: [Span]
+    /// Where Enter leads from it.
+    var target: Inspection.Target?
+  }
+
+  private(set) var lines: [Line] = []
+  var targets: [Inspection.Target] { lines.compactMap(\.target) }
+
+  private let record: RequestRecord
+  private let model: Model
+  private let width: Int
+  private var picture: Picture { model.shown }
+
+  /// `width`: Of the box that it is drawn in.
+  init(_ record: RequestRecord, _ model: Model, width: Int) {
+    self.record = record
+    self.model = model
+    self.width = max(20, width - 4)
+    addSummary()
+    addWay()
+    addCompany()
+    addCauses()
+  }
+
+  static func title(_ record: RequestRecord, _ model: Model) -> DisplayText {
+    DisplayText("Request \(record.id)  \(record.operation.rawValue) ")
+      + DisplayText(record.key.map { model.shown($0) } ?? "everything")
+  }
+
+  static func style(_ record: RequestRecord) -> Style {
+    switch record.outcome {
+    case nil: .accent
+    case .hit: record.leader == nil ? .hit : .join
+    case .miss: .miss
+    case .done: .plain
+    case .failed: .error
+    case .cancelled: .warning
+    }
+  }
+
+  private mutating func add(_ spans: [Span], _ target: Inspection.Target? = nil) {
+    lines.append(Line(spans: spans, target: target))
+  }
+
+  /// Adds text in as many lines as it needs.
+  private mutating func addWrapped(
+    _ text: String, _ style: Style = .plain, indent: Int = 0, first: Span? = nil, target: Inspection.Target? = nil
+  ) {
+    let room = max(8, width - indent)
+    for (index, line) in DisplayText(text).wrapped(to: room).enumerated() {
+      let blank = Span(DisplayText(repeating: " ", count: indent))
+      let lead = index == 0 ? first ?? blank : blank
+      add([lead, Span(line, style)], index == 0 ? target : nil)
+    }
+  }
+
+  private mutating func addSummary() {
+    var parts: [String] = []
+    if let cost = record.cost { parts.append(Format.bytes(cost)) }
+    let total = record.duration ?? record.began.duration(to: picture.now)
+    parts.append("total \(Format.latency(nanoseconds: total.clampedNanoseconds))")
+    if record.callers > 1 { parts.append("callers \(record.callers)") }
+    if let deadline = record.deadline, deadline > picture.now {
+      parts.append("TTL \(Format.span(seconds: picture.now.duration(to: deadline).clampedNanoseconds / 1_000_000_000))")
+    }
+    parts.append(Format.clock(milliseconds: model.timeOfDay(record.began)))
+    addWrapped(record.outcomeText, Self.style(record).bold)
+    addWrapped(parts.joined(separator: " · "), .faint)
+  }
+
+  // MARK: The way through the levels
+
+  private var end: CacheInstant {
+    var end = record.began.advanced(by: record.duration ?? .zero)
+    if record.isUnderWay { end = max(end, picture.now) }
+    for step in record.steps { end = max(end, step.began.advanced(by: step.duration ?? .zero)) }
+    for joiner in record.joiners { end = max(end, joiner.ended ?? end) }
+    return end
+  }
+
+  private mutating func addWay() {
+    let total = max(1, record.began.duration(to: end).clampedNanoseconds)
+    let name = min(12, max(6, width / 6))
+    let word = 10
+    let columns = width - name - word - 9
+    guard columns >= 4 else { return addPlainWay() }
+    let half = Format.latency(nanoseconds: total / 2)
+    let axis =
+      DisplayText("0").padded(to: max(1, columns / 2)) + DisplayText(half).padded(to: max(1, columns - columns / 2))
+    add([
+      Span(DisplayText(repeating: " ", count: name + word), .faint), Span(axis, .faint),
+      Span(DisplayText(Format.latency(nanoseconds: total)).rightAligned(to: 8), .faint),
+    ])
+    for step in record.steps {
+      add(
+        row(
+          title(step.place), words(step.outcome), step.began, step.duration, style(step.outcome), total, name, word,
+          columns))
+    }
+    if record.hiddenSteps > 0 { add([Span("\(record.hiddenSteps) more steps", .faint)]) }
+    if let leader = record.leader, let joined = record.joinedAt {
+      let until = record.duration.map { record.began.advanced(by: $0) }
+      add(
+        row(
+          "joined", DisplayText(leader.description), joined, until.map { joined.duration(to: $0) }, .join, total, name,
+          word, columns), .request(leader))
+    }
+    for joiner in record.joiners {
+      add(
+        row(
+          "joined", DisplayText(joiner.id.description), joiner.time, joiner.ended.map { joiner.time.duration(to: $0) },
+          .join, total,
+          name, word, columns), .request(joiner.id))
+    }
+    if record.hiddenJoiners > 0 { add([Span("\(record.hiddenJoiners) more callers joined", .join)]) }
+  }
+
+  /// Without an axis, where there is no room for one.
+  private mutating func addPlainWay() {
+    for step in record.steps {
+      let time = step.duration.map { Format.latency(nanoseconds: $0.clampedNanoseconds) } ?? "…"
+      let words = Span(words(step.outcome) + " ", style(step.outcome))
+      add([Span(title(step.place) + " ", .title), words, Span(DisplayText(time))])
+    }
+    if let leader = record.leader { add([Span("joined \(leader.description)", .join)], .request(leader)) }
+    for joiner in record.joiners { add([Span("joined \(joiner.id.description)", .join)], .request(joiner.id)) }
+  }
+
+  private func row(
+    _ title: DisplayText, _ words: DisplayText, _ began: CacheInstant, _ duration: Duration?, _ style: Style,
+    _ total: Int64, _ name: Int, _ word: Int, _ columns: Int
+  ) -> [Span] {
+    let offset = min(max(0, record.began.duration(to: began).clampedNanoseconds), total)
+    let length = max(0, (duration ?? began.duration(to: picture.now)).clampedNanoseconds)
+    let start = min(columns - 1, Int(Double(offset) / Double(total) * Double(columns)))
+    let cells = Double(length) / Double(total) * Double(columns)
+    let bar = Canvas.bar(width: columns - start, fraction: max(0.06, cells) / Double(columns - start))
+    let time = duration == nil ? "…" : Format.latency(nanoseconds: length)
+    return [
+      Span(title.shortened(to: name - 1).padded(to: name), .title),
+      Span(words.clipped(to: word - 1).padded(to: word), style),
+      Span(DisplayText(repeating: " ", count: start)), Span(bar, style), Span(" " + DisplayText(time)),
+    ]
+  }
+
+  private func title(_ place: RequestRecord.Step.Place) -> DisplayText {
+    switch place {
+    case .level(let index):
+      guard picture.levels.indices.contains(index) else { return "—" }
+      let level = picture.levels[index]
+      return DisplayText(level.isOrigin ? level.name : level.name.uppercased())
+    case .operation(let index):
+      return picture.operators.indices.contains(index) ? DisplayText(picture.operators[index].name) : "—"
+    }
+  }
+
+  private func words(_ outcome: RequestRecord.Step.Outcome) -> DisplayText {
+    switch outcome {
+    case .asked: "asked …"
+    case .hit: "● hit"
+    case .stale: "≈ stale"
+    case .miss(.refused): "○ refused"
+    case .miss(.absent): "○ miss"
+    case .miss(let reason): "○ " + DisplayText(reason.rawValue)
+    case .set: "set"
+    case .fill: "fill"
+    case .done(let operation): DisplayText(operation.rawValue)
+    case .failed: "✕ failed"
+    case .cancelled: "cancelled"
+    case .did(let words): DisplayText(words)
+    }
+  }
+
+  private func style(_ outcome: RequestRecord.Step.Outcome) -> Style {
+    switch outcome {
+    case .asked: .accent
+    case .hit: .hit
+    case .stale, .cancelled: .warning
+    case .miss: .miss
+    case .set, .fill: .fill
+    case .done, .did: .plain
+    case .failed: .error
+    }
+  }
+
+  // MARK: Company and causes
+
+  private mutating func addCompany() {
+    if let leader = record.leader {
+      addWrapped("\(leader) led the load; this one shared its answer", .join)
+    } else if record.callers > 1 {
+      addWrapped("\(record.id) led the load; \(record.callers - 1) joined it", .join)
+    }
+  }
+
+  private mutating func addCauses() {
+    for step in record.steps {
+      guard let cause = step.cause else { continue }
+      let text = CauseText.sentence(cause, at: step.place, key: record.key, model)
+      let reference = cause.event.map { "; see event \(Format.count($0))" } ?? ""
+      addWrapped(
+        text + reference, indent: 5, first: Span("why: ", .key), target: cause.event.map { .event($0) })
+    }
+    guard case .failed(let message)? = record.outcome else { return }
+    let reference = record.endEvent.map { "; see event \(Format.count($0))" } ?? ""
+    addWrapped(
+      "it failed: " + message + reference, .plain, indent: 5, first: Span("why: ", .key),
+      target: record.endEvent.map { .event($0) })
+  }
+}
+
+extension DisplayText {
+  /// Lines of at most so many cells, broken at spaces where there are any.
+  func wrapped(to room: Int, atMost most: Int = 200) -> [DisplayText] {
+    guard room > 0, width > room else { return [self] }
+    var lines: [DisplayText] = []
+    var start = glyphs.startIndex
+    while start < glyphs.endIndex, lines.count < most {
+      var end = start
+      var cells = 0
+      var space: Int?
+      while end < glyphs.endIndex, cells + glyphs[end].width <= room {
+        if glyphs[end].text == " " { space = end }
+        cells += glyphs[end].width
+        end += 1
+      }
+      if end < glyphs.endIndex, let space, space > start { end = space }
+      // A glyph wider than the room would never fit.
+      if end == start { end += 1 }
+      lines.append(DisplayText(glyphs[start..<end]))
+      start = end
+      while start < glyphs.endIndex, glyphs[start].text == " " { start += 1 }
+    }
+    return lines
+  }
+}

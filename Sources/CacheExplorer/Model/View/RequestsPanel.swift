@@ -1,0 +1,108 @@
+import CacheEngine
+import ExplorerText
+
+/// The last requests: those under way first, then the newest.
+enum RequestsPanel {
+  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+    let rect = frame.rect
+    let list = model.requestList
+    let rows = max(0, rect.height - 3)
+    let last = min(list.ids.count, list.top + rows)
+    var title: DisplayText = "Requests"
+    title += list.ids.isEmpty ? " 0" : " \(list.top + 1)–\(last) of the last \(Format.count(list.ids.count))"
+    if let moment = list.moment, picture.levels.indices.contains(moment.level) {
+      title +=
+        " · " + DisplayText(picture.levels[moment.level].name.uppercased())
+        + " at \(model.time(ofSecond: moment.second))"
+    }
+    if !list.search.isEmpty { title += " · /" + DisplayText(list.search.text).clipped(to: 20) }
+    let right = summary(picture, room: rect.width - title.width - 8)
+    canvas.box(rect, title: title, right: right, isFocused: frame.isFocused)
+    guard rows > 0, rect.width >= 30 else { return }
+    let columns = Columns(width: rect.width - 2)
+    drawTitles(columns, in: rect, on: &canvas)
+    guard !list.ids.isEmpty else {
+      let text: DisplayText =
+        list.moment != nil
+        ? "no request was there then; Esc shows all"
+        : list.search.isEmpty
+          ? "no request yet   :get KEY reads, :run WORKLOAD reads a lot" : "no request matches; Esc clears the filter"
+      canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
+      return
+    }
+    for place in list.top..<max(list.top, last) {
+      guard let record = picture.calls[list.ids[place]] else { continue }
+      draw(
+        record, model, picture, columns, isChosen: place == list.cursor, in: rect, y: rect.y + 2 + place - list.top,
+        on: &canvas)
+    }
+  }
+
+  /// All requests by what became of them: the parts add up to the whole.
+  private static func summary(_ picture: Picture, room: Int) -> DisplayText {
+    let reads = picture.figures
+    let writes = reads.writes
+    let items: [(String, Int)] = [
+      ("served", reads.answered), ("joined", reads.joined),
+      ("missed", reads.missed), ("written", writes.done), ("failed", reads.failed + writes.failed),
+      ("under way", reads.pending + writes.pending), ("lost", picture.lost),
+    ]
+    let head = DisplayText(Format.counted(reads.requests + writes.requests, "request"))
+    guard head.width <= room else { return "" }
+    var text = head
+    for item in items where item.1 > 0 || item.0 == "lost" {
+      let part = DisplayText((text.width == head.width ? ": " : " ") + "\(item.0) \(Format.count(item.1))")
+      guard text.width + part.width <= room else { break }
+      text += part
+    }
+    return text
+  }
+
+  private struct Columns {
+    var key: Int
+    var outcome: Int
+    var hasTime: Bool
+    var hasOperation: Bool
+
+    init(width: Int) {
+      hasTime = width >= 76
+      hasOperation = width >= 56
+      // Marker 1, number 9, time 13, operation 7, latency 8.
+      let left = width - 2 - 9 - (hasTime ? 13 : 0) - (hasOperation ? 7 : 0) - 8
+      outcome = max(8, min(44, left * 2 / 5))
+      key = max(4, left - outcome - 1)
+    }
+  }
+
+  private static func drawTitles(_ columns: Columns, in rect: Rect, on canvas: inout Canvas) {
+    var text: DisplayText = " " + DisplayText("REQUEST").padded(to: 9)
+    if columns.hasTime { text += DisplayText("BEGAN").padded(to: 13) }
+    if columns.hasOperation { text += DisplayText("WHAT").padded(to: 7) }
+    text += DisplayText("KEY").padded(to: columns.key) + " "
+    text += DisplayText("OUTCOME").padded(to: columns.outcome) + DisplayText("TOOK").rightAligned(to: 8)
+    canvas.write(text, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
+  }
+
+  private static func draw(
+    _ record: RequestRecord, _ model: Model, _ picture: Picture, _ columns: Columns, isChosen: Bool, in rect: Rect,
+    y: Int, on canvas: inout Canvas
+  ) {
+    var x = canvas.write(isChosen ? "▸" : " ", x: rect.x + 1, y: y, style: .accent)
+    x = canvas.write(DisplayText(record.id.description).padded(to: 9), x: x, y: y, style: .faint)
+    if columns.hasTime {
+      let time = Format.clock(milliseconds: model.timeOfDay(record.began))
+      x = canvas.write(DisplayText(time).padded(to: 13), x: x, y: y, style: .faint)
+    }
+    if columns.hasOperation { x = canvas.write(DisplayText(record.operation.rawValue).padded(to: 7), x: x, y: y) }
+    let key = DisplayText(record.key.map { model.shown($0) } ?? "—").shortened(to: columns.key).padded(to: columns.key)
+    x = canvas.write(key + " ", x: x, y: y, style: isChosen ? .key : .plain)
+    var outcome = DisplayText(record.outcomeText)
+    if record.callers > 1 { outcome += " ×\(record.callers)" }
+    x = canvas.write(
+      outcome.clipped(to: columns.outcome - 1).padded(to: columns.outcome), x: x, y: y, style: RequestText.style(record)
+    )
+    let took = record.duration ?? record.began.duration(to: picture.now)
+    let time = Format.latency(nanoseconds: took.clampedNanoseconds) + (record.isUnderWay ? "…" : "")
+    canvas.write(DisplayText(record.isLost ? Format.none : time).rightAligned(to: 8), x: x, y: y)
+  }
+}

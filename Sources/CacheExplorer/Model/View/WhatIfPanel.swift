@@ -1,0 +1,103 @@
+import CacheEngine
+import CacheEngineHitRatio
+import ExplorerText
+
+/// What each level would answer with other capacities and other policies, with the error beside each number.
+enum WhatIfPanel {
+  static func draw(_ model: Model, in frame: PanelFrame, on canvas: inout Canvas) {
+    let rect = frame.rect
+    let lines = lines(model, width: rect.width - 4)
+    let rows = max(0, rect.height - 2)
+    let top = min(max(0, model.whatIf.top), max(0, lines.count - rows))
+    var right = "estimated from live look-ups"
+    if top + rows < lines.count { right = "↓ more · " + right }
+    canvas.box(rect, title: "What if", right: DisplayText(right), isFocused: frame.isFocused)
+    for (row, line) in lines.dropFirst(top).prefix(rows).enumerated() {
+      canvas.write(line, x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
+    }
+  }
+
+  static func lastTop(_ model: Model) -> Int {
+    guard let rect = Layout(model).panels[.whatIf] else { return 0 }
+    return max(0, lines(model, width: rect.width - 4).count - max(0, rect.height - 2))
+  }
+
+  private static func lines(_ model: Model, width: Int) -> [[Span]] {
+    let reports = model.whatIf.reports
+    guard !reports.isEmpty else {
+      return [[Span("no level of this cache has a capacity that could be another", .faint)]]
+    }
+    var lines: [[Span]] = []
+    if let warning = WhatIfText.unseen(model.whatIf.unseen) {
+      lines = DisplayText(warning).wrapped(to: max(20, width)).map { [Span($0, .warning)] }
+    }
+    for report in reports {
+      if !lines.isEmpty { lines.append([]) }
+      lines += block(report, width: max(20, width))
+    }
+    return lines
+  }
+
+  private static func block(_ report: HitRatioReport, width: Int) -> [[Span]] {
+    let name = DisplayText(report.level.name.uppercased()).shortened(to: 20)
+    var lines: [[Span]] = [[Span(name, .title), Span("  " + DisplayText(WhatIfText.basis(report)), .faint)]]
+    let isKnown = !report.estimates.isEmpty
+    let helps = report.cheapestImprovement != nil
+    for (index, text) in DisplayText(width < 60 ? WhatIfText.shortAdvice(report) : WhatIfText.advice(report)).wrapped(
+      to: width - 2
+    ).enumerated() {
+      let style: Style = helps ? .accent : isKnown ? .plain : .faint
+      lines.append([Span(index == 0 ? "▸ " : "  ", helps ? .key : .faint), Span(text, style)])
+    }
+    let rows = WhatIfText.rows(report)
+    let columns = Columns(rows, width: width)
+    lines.append([Span(columns.titles, .faint)])
+    for row in rows { lines.append(columns.spans(row)) }
+    return lines
+  }
+
+  /// How wide each column is; what has no room goes, the bar first.
+  private struct Columns {
+    let title: Int
+    let setting: Int
+    let bar: Int
+    private static let (rate, gain, error) = (7, 8, 10)
+
+    init(_ rows: [WhatIfText.Row], width: Int) {
+      title = 12
+      let numbers = Self.rate + Self.gain + Self.error
+      let settings = (rows.map { DisplayText($0.setting).width }.max() ?? 0) + 2
+      setting = width >= title + numbers + settings ? settings : 0
+      let rest = width - title - numbers - setting - 2
+      bar = rest >= 8 ? min(rest, 60) : 0
+    }
+
+    var titles: DisplayText {
+      var text = DisplayText("  WHAT IF").padded(to: title)
+      if setting > 0 { text += DisplayText("").padded(to: setting) }
+      if bar > 0 { text += DisplayText("HIT RATE").padded(to: bar + 1) }
+      text +=
+        DisplayText(bar > 0 ? "" : "HIT").rightAligned(to: Self.rate)
+        + DisplayText("CHANGE").rightAligned(to: Self.gain)
+      return text + DisplayText("ERROR").rightAligned(to: Self.error)
+    }
+
+    func spans(_ row: WhatIfText.Row) -> [Span] {
+      let isNow = row.title == "now"
+      let style: Style = row.isAdvised ? .hit.bold : isNow ? .plain.bold : row.value == nil ? .faint : .plain
+      var spans = [Span(DisplayText((row.isAdvised ? "▸ " : "  ") + row.title).padded(to: title), style)]
+      if setting > 0 { spans.append(Span(DisplayText(row.setting).padded(to: setting), isNow ? .plain : .faint)) }
+      if bar > 0 {
+        let filled = Canvas.bar(width: bar, fraction: row.value ?? 0)
+        spans.append(Span(filled, row.isAdvised ? .hit : isNow ? .accent : .fill))
+        spans.append(Span(DisplayText(repeating: "░", count: bar - filled.width) + " ", .faint))
+      }
+      spans.append(Span(DisplayText(WhatIfText.percent(row.value)).rightAligned(to: Self.rate), style))
+      spans.append(
+        Span(DisplayText(isNow ? "" : WhatIfText.gain(row.gain)).rightAligned(to: Self.gain), style))
+      let error = row.value == nil ? Format.none : WhatIfText.margin(row.margin)
+      spans.append(Span(DisplayText(error).rightAligned(to: Self.error), .faint))
+      return spans
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import ExplorerModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The commands of earlier sessions, in a file that only its owner may read.
+///
+/// It is bounded, and a `set` is left out unless its value comes from a file: values may be nobody's business.
+struct CommandHistory: Sendable {
+  static let most = CommandLineState.historyCapacity
+  /// A file that is longer is cut when it is read.
+  private static let mostBytes = 256 << 10
+
+  let path: String
+  /// Oldest first.
+  let lines: [String]
+
+  /// Reads what is there; a file that cannot be read or written is done without.
+  init(path: String) {
+    self.path = path
+    let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let all = text.split(separator: "\n").map(String.init).filter { Self.mayKeep($0) }
+    lines = Array(all.suffix(Self.most))
+    // A link, or a file of somebody else, is not ours to shorten.
+    if text.utf8.count > Self.mostBytes || all.count > Self.most * 2 { rewrite() }
+  }
+
+  /// Adds a line to the file at once, so that a session that ends badly loses nothing and two do not undo each other.
+  func append(_ line: String) {
+    guard Self.mayKeep(line) else { return }
+    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let file = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return }
+    let bytes = Array((line + "\n").utf8)
+    _ = unsafe write(file, bytes, bytes.count)
+    close(file)
+  }
+
+  private func rewrite() {
+    let file = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else { return }
+    let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+    _ = unsafe write(file, bytes, bytes.count)
+    close(file)
+  }
+
+  static func mayKeep(_ line: String) -> Bool {
+    guard line.utf8.count <= 4_096, line.contains(where: { $0 != " " }), !line.contains(where: \.isNewline) else {
+      return false
+    }
+    let words = line.split(separator: " ")
+    guard words.first == "set" else { return true }
+    // Only a line that is understood tells what its value is.
+    guard case .set(_, .file, _, _)? = try? Command.parse(line) else { return false }
+    return true
+  }
+}

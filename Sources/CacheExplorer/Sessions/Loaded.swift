@@ -1,0 +1,71 @@
+import ExplorerCache
+import ExplorerModel
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads what the program is given, with failures that carry their exit status.
+enum Loaded {
+  private static let mostScriptBytes = 16 << 20
+
+  static func file(_ path: String) throws(ProgramFailure) -> CacheConfiguration {
+    do { return try ConfigurationFile.load(path) } catch { throw ProgramFailure(.configuration, error.description) }
+  }
+
+  static func demo(_ demo: Demo, folder: String) throws(ProgramFailure) -> CacheConfiguration {
+    do { return try demo.configuration(folder: folder) } catch {
+      throw ProgramFailure(.configuration, error.description)
+    }
+  }
+
+  /// Reads a workload as the command line writes it behind `run`.
+  static func workload(_ text: String) throws(ProgramFailure) -> WorkloadRequest {
+    do {
+      if case .run(let request)? = try Command.parse("run \(text)") { return request }
+      throw ProgramFailure(
+        .usage, "error: --run needs a workload; name one of \(WorkloadTable.names.joined(separator: ", "))")
+    } catch let error as CommandError {
+      throw ProgramFailure(.usage, "error: --run “\(text)”: \(error)")
+    } catch { throw ProgramFailure(.usage, "error: \(error)") }
+  }
+
+  /// Reads what `--expect` says of a cache.
+  static func expectations(
+    _ texts: [String], of configuration: CacheConfiguration
+  ) throws(ProgramFailure) -> [Expectation] {
+    let names = ExpectationNames(configuration)
+    var expectations: [Expectation] = []
+    for text in texts {
+      do {
+        let expectation = try Expectation(text)
+        try names.check(expectation)
+        expectations.append(expectation)
+      } catch {
+        throw ProgramFailure(.usage, "error: --expect: \(error)\(error.pointed(in: text))")
+      }
+    }
+    return expectations
+  }
+
+  /// `path`: `-` for standard input.
+  static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [Command] {
+    let bytes: Data
+    do {
+      bytes =
+        path == "-"
+        ? try StandardStreams.readInput(atMost: mostScriptBytes + 1) : try Data(contentsOf: URL(filePath: path))
+    } catch {
+      throw ProgramFailure(.usage, "\(path): error: the script cannot be read; check the path and its permissions")
+    }
+    let name = path == "-" ? "standard input" : path
+    guard bytes.count <= mostScriptBytes, let text = String(validating: bytes, as: UTF8.self) else {
+      throw ProgramFailure(.usage, "\(name): error: this is not a script; a script is text in UTF-8, a command a line")
+    }
+    do { return try ScriptRunner.parse(text, file: name, names: ExpectationNames(configuration)) } catch {
+      throw ProgramFailure(.usage, error.description)
+    }
+  }
+}

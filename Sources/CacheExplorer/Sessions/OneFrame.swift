@@ -1,0 +1,58 @@
+import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+/// The picture that the screen would show, as text.
+enum OneFrame {
+  static func text(_ opened: OpenedCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String {
+    guard let configuration = opened.configuration else { return "" }
+    let model = Model(configuration, title: configuration.name, now: opened.live.clock.now)
+    return await text(model, opened.live, buffer, size: size, isASCII: isASCII)
+  }
+
+  static func text(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String
+  {
+    let batch = buffer.drain()
+    var model = model
+    model.live.advance(to: batch.events.first?.time ?? live.clock.now)
+    model.size = size
+    tell(batch, live.statistics.snapshot, &model)
+    _ = update(
+      &model,
+      .log(
+        LogLine.lines(for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: batch.lost + 1),
+        lost: batch.lost))
+    for level in live.levels {
+      guard let storage = level.storage, let contents = try? await storage.contents() else { continue }
+      _ = update(&model, .snapshot(level: level.name, contents))
+    }
+    _ = update(&model, .usage(live.usage))
+    _ = update(&model, .tick(live.clock.now, wall: live.clock.timeSinceEpoch))
+    var canvas = Canvas(size)
+    view(model, on: &canvas)
+    return canvas.lines.map { line in
+      guard isASCII else { return line }
+      return ASCIIGlyphs.text(line)
+    }.joined(separator: "\n")
+  }
+
+  /// Tells a model what happened second by second, and before that what was counted and is not told.
+  private static func tell(_ batch: EventBuffer.Batch, _ counts: CacheStatistics.Snapshot, _ model: inout Model) {
+    var seconds: [(events: [CacheEvent], counts: CacheStatistics.Snapshot)] = []
+    let told = CacheStatistics()
+    var rest = batch.events[...]
+    while let first = rest.first {
+      let second = rest.prefix { SecondRing.number(of: $0.time) == SecondRing.number(of: first.time) }
+      let before = told.snapshot
+      for event in second { told.record(event) }
+      seconds.append((Array(second), told.snapshot.since(before)))
+      rest = rest.dropFirst(second.count)
+    }
+    _ = update(&model, .events([], lost: batch.lost, counted: counts.since(told.snapshot)))
+    for second in seconds {
+      model.live.advance(to: second.events[0].time)
+      _ = update(&model, .events(second.events, lost: 0, counted: second.counts))
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+import Synchronization
+
+/// The explorer without a screen: a sentence for everything that happens, commands a line at a time.
+///
+/// For terminals that cannot place a cursor, for pipes, and for who listens instead of looking. What comes out is never
+/// anything but text.
+struct PlainSession: Sendable {
+  let interpreter: Interpreter
+  let buffer: EventBuffer
+  /// Gives keys other names, and values are not told; `nil` tells both.
+  let mask: KeyMask?
+  let say: @Sendable (String) -> Void
+
+  private var live: LiveCache { interpreter.current.live }
+
+  /// Runs until `quit`, or until there are no more commands and no workload runs.
+  ///
+  /// `commands`: What is typed, a line at a time.
+  func run(
+    _ commands: AsyncStream<String>, workload: WorkloadRequest?, steps: [DemoStep] = [], logLevel: LogLevel = .info
+  ) async {
+    let shown = ShownLevel(logLevel)
+    let events = Task { await tellEvents(shown) }
+    if let workload { say(await interpreter.run(.run(workload)).sentence) }
+    let play = Task {
+      await DemoPlayer(steps: steps, clock: live.clock).play { step in
+        if let caption = step.caption { say("demo: \(harmless(caption))") }
+        guard let command = step.command else { return }
+        await answer(command, shown)
+      }
+    }
+    var hasQuit = false
+    for await line in commands {
+      do {
+        guard let command = try Command.parse(line) else { continue }
+        if command == .quit {
+          hasQuit = true
+          break
+        }
+        await answer(command, shown)
+      } catch {
+        say("error: column \(error.column + 1): \(harmless(error.description))")
+      }
+    }
+    if hasQuit || Task.isCancelled { play.cancel() }
+    await play.value
+    // Nobody is left who could stop it; one that has an end comes to it.
+    if !hasQuit, !Task.isCancelled, steps.isEmpty, workload?.requests != nil || workload?.file != nil {
+      await interpreter.waitForWorkload()
+    }
+    await interpreter.stopWorkload()
+    events.cancel()
+    await events.value
+    tell(shown)
+  }
+
+  private func answer(_ command: Command, _ shown: ShownLevel) async {
+    if case .log(let name) = command, let level = LogLevel(name: name) { shown.level = level }
+    var result = await interpreter.run(command, mask: mask)
+    if mask != nil { result.value = nil }
+    say(result.sentence)
+  }
+
+  private func tellEvents(_ shown: ShownLevel) async {
+    while !Task.isCancelled {
+      await buffer.waitForEvents()
+      tell(shown)
+      try? await ContinuousClock().sleep(for: .milliseconds(50))
+    }
+  }
+
+  private func tell(_ shown: ShownLevel) {
+    let batch = buffer.drain()
+    if batch.lost > 0 { say("notice: \(Format.counted(batch.lost, "event")) came too fast to be told") }
+    let lines = batch.events.compactMap { event -> String? in
+      guard let severity = event.severity, LogLevel(name: "\(severity)") ?? .error >= shown.level else { return nil }
+      return event.sentence(mask)
+    }
+    if !lines.isEmpty { say(lines.joined(separator: "\n")) }
+  }
+}
+
+/// The least severe line that is told; `log` changes it.
+private final class ShownLevel: Sendable {
+  private let value: Mutex<LogLevel>
+
+  init(_ level: LogLevel) { value = Mutex(level) }
+
+  var level: LogLevel {
+    get { value.withLock { $0 } }
+    set { value.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import ExplorerModel
+import ExplorerText
+
+/// When colours are used.
+enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case auto, always, never }
+
+/// How the screen looks, and what may be done on it.
+struct ScreenOptions: ParsableArguments, Sendable {
+  @Flag(help: "No screen: a sentence for everything that happens, commands a line at a time.") var plain = false
+  @Flag(help: "A screen or nothing: leave with status 4 where there can be none.") var screen = false
+  @Flag(help: "Draw with ASCII characters only.") var ascii = false
+  @Option(help: "When to use colours: auto (as NO_COLOR and the terminal say), always or never.")
+  var color = ColorChoice.auto
+  @Option(help: "Which colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
+  @Flag(help: "Refuse commands and keys that change the cache; reads still fill its levels.") var readOnly = false
+  @Flag(help: "Show no values, and other names in place of keys; P shows them.") var mask = false
+  @Flag(help: "Let y and Y copy into the terminal's clipboard (OSC 52).") var clipboard = false
+
+  func validate() throws {
+    if plain, screen { throw ValidationError("--plain and --screen exclude each other; leave one out") }
+  }
+
+  /// Other names for keys, if they are to be hidden: none that anybody could look up.
+  var keyMask: KeyMask? { mask ? KeyMask(salt: .random(in: .min ... .max)) : nil }
+
+  /// What a model is told before its first picture.
+  func apply(to model: inout Model) {
+    model.isReadOnly = readOnly
+    model.isMasked = mask
+    // `P` hides keys that were shown at first.
+    model.mask = KeyMask(salt: .random(in: .min ... .max))
+    model.theme = theme
+    model.canCopy = clipboard
+  }
+
+  /// How large a picture is where there is no terminal: COLUMNS and LINES, else 120x40.
+  static func size(_ environment: [String: String]) -> Size {
+    func number(_ name: String, _ usual: Int) -> Int {
+      environment[name].flatMap(Int.init).map { min(max($0, 1), 1_000) } ?? usual
+    }
+    return Size(width: number("COLUMNS", 120), height: number("LINES", 40))
+  }
+}

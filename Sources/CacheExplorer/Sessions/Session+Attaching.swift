@@ -1,0 +1,87 @@
+import ArgumentParser
+import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension Session {
+  /// Shows a cache that belongs to another program, and stays until the person leaves.
+  @MainActor
+  static func show(_ attached: AttachedCache, _ appearance: ScreenOptions, _ buffer: EventBuffer) async throws {
+    let environment = ProcessInfo.processInfo.environment
+    let reason = appearance.plain ? nil : Terminal.whyPlain(environment)
+    guard !appearance.plain, reason == nil || appearance.screen else {
+      return try await tell(attached, appearance, buffer, because: reason)
+    }
+    let screen = try terminal(appearance, environment)
+    var model = attached.model
+    appearance.apply(to: &model)
+    model.utcOffsetInSeconds = Int64(TimeZone.current.secondsFromGMT())
+    model.size = screen.size
+    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
+    let explorer = Explorer(
+      screen: screen, opened: OpenedCache(live: attached.live), buffer: buffer, model: model, history: history,
+      follow: attached.follow)
+    for note in attached.notes + [screen.warning].compactMap(\.self) { explorer.announce(note) }
+    let status = await explorer.run(workload: nil)
+    screen.close()
+    try await close(explorer.live)
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  /// Tells everything in sentences.
+  private static func tell(
+    _ attached: AttachedCache, _ appearance: ScreenOptions, _ buffer: EventBuffer, because reason: String?
+  ) async throws {
+    let isASCII = appearance.ascii
+    let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
+    if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
+    for note in attached.notes { say(harmless(note)) }
+    let levels = attached.live.levels.map(\.name).joined(separator: ", ")
+    say("its levels are \(harmless(levels)); “help” tells the commands")
+    let interpreter = Interpreter(
+      OpenedCache(live: attached.live), mode: .interactive, isReadOnly: appearance.readOnly)
+    let session = PlainSession(interpreter: interpreter, buffer: buffer, mask: appearance.keyMask, say: say)
+    let follower = Follower { message in
+      guard case .log(let lines, _) = message else { return }
+      for line in lines { say("notice: \(harmless(line.text))") }
+    } use: { live in
+      await interpreter.use(live)
+    } pause: { pause in
+      try await MainLoop.sleep(for: pause)
+    }
+    let follow = Task { await attached.follow(follower) }
+    let work = Task { await session.run(InputLines.standardInput(), workload: nil) }
+    let interruption = Interruption { work.cancel() }
+    await work.value
+    follow.cancel()
+    try await close(interpreter.current.live)
+    if let status = interruption.status { throw ExitCode(status) }
+  }
+
+  /// Looks for a moment, prints one picture or the statistics, and leaves.
+  static func once(
+    _ attached: AttachedCache, for moment: Duration, isJSON: Bool, _ appearance: ScreenOptions, _ buffer: EventBuffer
+  ) async throws {
+    let wait = Task { try? await ContinuousClock().sleep(for: moment) }
+    let interruption = Interruption { wait.cancel() }
+    await wait.value
+    if isJSON {
+      StandardStreams.say(attached.live.statisticsJSON)
+    } else {
+      let size = ScreenOptions.size(ProcessInfo.processInfo.environment)
+      var model = attached.model
+      appearance.apply(to: &model)
+      StandardStreams.say(
+        await OneFrame.text(model, attached.live, buffer, size: size, isASCII: appearance.ascii))
+    }
+    try await close(attached.live)
+    if let status = interruption.status { throw ExitCode(status) }
+  }
+}

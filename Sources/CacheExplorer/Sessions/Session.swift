@@ -1,0 +1,298 @@
+import ArgumentParser
+import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Opens a configuration and uses it: on the screen, or for a script.
+enum Session {
+  /// Plays commands and prints the answers.
+  static func play(
+    _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
+    isStrict: Bool, expecting: [Expectation] = []
+  ) async throws {
+    let opened = try await open(configuration, file: file, isStrict: isStrict)
+    let work = Task {
+      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(
+        commands + expecting.map { .expect($0) })
+    }
+    let interruption = Interruption { work.cancel() }
+    let ending = await work.value
+    try await close(ending.live)
+    if let status = interruption.status { throw ExitCode(status) }
+    try Self.judge(failed: ending.failed, of: ending.expectations)
+    guard ending.refused == 0 else {
+      let noun = ending.refused == 1 ? "command" : "commands"
+      throw ProgramFailure(.usage, "error: \(ending.refused) \(noun) could not be carried out; the answers say why")
+    }
+  }
+
+  /// - Throws: ``ProgramFailure`` with status 1 if an expectation failed.
+  private static func judge(failed: Int, of count: Int) throws(ProgramFailure) {
+    guard failed > 0 else { return }
+    let noun = count == 1 ? "expectation" : "expectations"
+    throw ProgramFailure(.expectationFailed, "error: \(failed) of \(count) \(noun) failed")
+  }
+
+  /// Drives a cache with a trace, and prints the statistics of every level.
+  ///
+  /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
+  static func replay(
+    _ trace: String, clients: Int, speed: Double, on configuration: CacheConfiguration, file: String,
+    format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation] = []
+  ) async throws {
+    let workload: Workload
+    do { workload = try Workload(WorkloadRequest(name: "trace", file: trace)) } catch {
+      throw ProgramFailure(.usage, "\(error)")
+    }
+    let opened = try await open(configuration, file: file, isStrict: isStrict)
+    let live = opened.live
+    live.pace?.speed = speed
+    let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients) }
+    let interruption = Interruption { work.cancel() }
+    let report = await work.value
+    switch format {
+    case .text:
+      let requests = Format.counted(report.requests, "request", isGrouped: false)
+      StandardStreams.say("\(requests) of \(trace), \(report.failures) failed")
+      StandardStreams.say(live.summary)
+    case .json: StandardStreams.say(live.statisticsJSON)
+    }
+    let ending = await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
+      .play(expecting.map { .expect($0) })
+    try await close(live)
+    if let status = interruption.status { throw ExitCode(status) }
+    if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
+    // Whatever is expected of no request holds or fails for nothing.
+    guard report.requests > 0 else {
+      throw ProgramFailure(.usage, "\(trace): error: there is no request in it; write a key on each line")
+    }
+    try judge(failed: ending.failed, of: ending.expectations)
+  }
+
+  /// Prints what every policy would answer at every capacity of a level, and writes it into files.
+  ///
+  /// - Throws: ``ProgramFailure`` if the trace cannot be read, or a file not be written.
+  static func curves(
+    of trace: String, on configuration: CacheConfiguration, level: String?, svg: String?, json: String?,
+    format: ScriptRunner.Format
+  ) async throws {
+    let work = Task { try await CurveReader.report(of: trace, on: configuration, level: level) }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.result
+    if let status = interruption.status { throw ExitCode(status) }
+    let report = try result.get()
+    StandardStreams.say(format == .json ? report.json : report.text)
+    for (path, text) in [(svg, report.svg), (json, report.json + "\n")] {
+      guard let path else { continue }
+      do { try Data(text.utf8).write(to: URL(filePath: path)) } catch {
+        throw ProgramFailure(.usage, "\(path): error: it cannot be written; name a file in a folder that can be")
+      }
+    }
+  }
+
+  /// What is opened, and how.
+  struct Show: Sendable {
+    var configuration: CacheConfiguration
+    var file: String
+    /// A demonstration is no file that could be read again.
+    var isFile = true
+    var workload: WorkloadRequest?
+    var steps: [DemoStep] = []
+    /// What to tell first.
+    var caption: String?
+    var appearance: ScreenOptions
+    var isStrict = false
+    /// The file that the session is recorded into, and how far it may grow.
+    var record: String?
+    var recordLimit: Int?
+  }
+
+  /// Opens the screen, or tells everything in sentences where there is none, and stays until the person leaves.
+  @MainActor
+  static func show(_ show: Show) async throws {
+    let environment = ProcessInfo.processInfo.environment
+    let reason = show.appearance.plain ? nil : Terminal.whyPlain(environment)
+    guard !show.appearance.plain, reason == nil || show.appearance.screen else {
+      guard show.record == nil else {
+        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+      }
+      return try await tell(show, because: reason)
+    }
+    let screen = try terminal(show.appearance, environment)
+    let buffer = EventBuffer()
+    var model = Model(
+      show.configuration, title: show.configuration.name, file: show.file, now: SystemClock().now)
+    show.appearance.apply(to: &model)
+    // The first picture does not wait for the levels: a disk may have to be read.
+    model.size = screen.size
+    model.wall = SystemClock().timeSinceEpoch
+    var canvas = Canvas(screen.size)
+    view(model, on: &canvas)
+    screen.show(canvas)
+    let opened: OpenedCache
+    do {
+      opened = try await open(
+        show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    } catch {
+      screen.close()
+      throw error
+    }
+    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
+    let explorer = Explorer(
+      screen: screen, opened: opened, buffer: buffer, model: model, history: history,
+      models: show.configuration.models.map { ModelShow($0, clock: opened.live.clock) })
+    if let file = show.record {
+      do { try explorer.record(to: file, limit: show.recordLimit) } catch {
+        screen.close()
+        try await close(explorer.live)
+        throw ProgramFailure(.usage, "error: \(error)")
+      }
+    }
+    // What the person should know, once the screen is gone again as well as on it.
+    for note in [show.caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
+    let status = await explorer.run(workload: show.workload, steps: show.steps)
+    screen.close()
+    if let report = explorer.recordingReport { StandardStreams.complain(report) }
+    try await close(explorer.live)
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  @MainActor
+  static func terminal(
+    _ appearance: ScreenOptions, _ environment: [String: String]
+  ) throws(ProgramFailure) -> Terminal {
+    do { return try Terminal(Terminal.Options(appearance, environment)) } catch {
+      throw ProgramFailure(.terminal, "error: \(error)")
+    }
+  }
+
+  /// Shows a recorded session: on the screen, as a file for asciinema, or its last picture where there is no screen.
+  @MainActor
+  static func replay(
+    recording file: String, speed: Double, export: String?, appearance: ScreenOptions
+  ) async throws {
+    let recording: Recording
+    do { recording = try Recording(opening: file) } catch { throw ProgramFailure(.usage, error.description) }
+    if let export {
+      let report: Asciicast.Report
+      do { report = try Asciicast.write(recording, to: export, theme: appearance.theme) } catch {
+        throw ProgramFailure(.usage, "error: \(error)")
+      }
+      if let note = recording.note { StandardStreams.complain("notice: \(file): \(note)") }
+      if let failure = report.failure { throw ProgramFailure(.usage, failure.description) }
+      return StandardStreams.say("\(export): \(report.sentence)")
+    }
+    let environment = ProcessInfo.processInfo.environment
+    let reason = appearance.plain ? nil : Terminal.whyPlain(environment)
+    guard !appearance.plain, reason == nil || appearance.screen else {
+      var playback = Playback(recording)
+      playback.go(to: .max)
+      let size = "\(playback.model.size.width)x\(playback.model.size.height)"
+      let count = "\(Format.count(recording.pictures.count)) \(recording.pictures.count == 1 ? "picture" : "pictures")"
+      StandardStreams.say(
+        "\(harmless(file)): a session of \(harmless(recording.start.title)), "
+          + "\(Format.behind(nanoseconds: recording.length)), \(count) of \(size); the last one:")
+      let lines = playback.canvas.lines.joined(separator: "\n")
+      StandardStreams.say(appearance.ascii ? ASCIIGlyphs.text(lines) : lines)
+      if let note = recording.note { StandardStreams.complain("notice: \(file): \(note)") }
+      if let failure = playback.failure { throw ProgramFailure(.usage, failure.description) }
+      return
+    }
+    let screen = try terminal(appearance, environment)
+    let status = await ReplayShow(recording, speed: speed, screen: screen, theme: appearance.theme).runAlone()
+    screen.close()
+    if status != 0 { throw ExitCode(status) }
+  }
+
+  /// Tells everything in sentences.
+  private static func tell(_ show: Show, because reason: String?) async throws {
+    let buffer = EventBuffer()
+    let opened = try await open(
+      show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    let isASCII = show.appearance.ascii
+    let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
+    if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
+    let levels = opened.live.levels.map(\.name).joined(separator: ", ")
+    say("\(harmless(show.configuration.name)) is open; its levels are \(levels); “help” tells the commands")
+    if let caption = show.caption { say(caption) }
+    let session = PlainSession(
+      interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
+      mask: show.appearance.keyMask, say: say)
+    let level = show.configuration.logLevel.flatMap(LogLevel.init(name:)) ?? .info
+    let work = Task {
+      await session.run(InputLines.standardInput(), workload: show.workload, steps: show.steps, logLevel: level)
+    }
+    let interruption = Interruption { work.cancel() }
+    await work.value
+    try await close(session.interpreter.current.live)
+    if let status = interruption.status { throw ExitCode(status) }
+  }
+
+  /// Runs the workload to its end, prints one picture or the statistics, and leaves.
+  static func once(_ show: Show, size: Size, isJSON: Bool) async throws {
+    let buffer = EventBuffer(capacity: 1 << 18)
+    let opened = try await open(
+      show.configuration, file: show.file, isFile: show.isFile, isStrict: show.isStrict, observers: [buffer])
+    let work = Task {
+      let interpreter = Interpreter(opened, mode: .script, isReadOnly: show.appearance.readOnly)
+      guard let workload = show.workload else { return CommandResult(command: "run", outcome: .ok, microseconds: 0) }
+      return await interpreter.run(.run(workload))
+    }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.value
+    if isJSON {
+      StandardStreams.say(opened.live.statisticsJSON)
+    } else {
+      StandardStreams.say(await OneFrame.text(opened, buffer, size: size, isASCII: show.appearance.ascii))
+    }
+    try await close(opened.live)
+    if let status = interruption.status { throw ExitCode(status) }
+    if let error = result.error { throw ProgramFailure(.usage, "error: \(error)") }
+  }
+
+  static func open(
+    _ configuration: CacheConfiguration, file: String, isFile: Bool = true, isStrict: Bool = false,
+    observers: [any CacheObserver] = []
+  ) async throws -> OpenedCache {
+    let clock = AdjustableClock()
+    let build: OpenedCache.Build = { configuration, file in
+      try await CacheBuilder.build(configuration, file: file, clock: clock, observers: observers)
+    }
+    do {
+      let live = try await build(configuration, file)
+      if isStrict {
+        let problems = await Reachability.unreachable(in: live)
+        guard problems.isEmpty else {
+          try await close(live)
+          throw ProgramFailure(
+            .unreachable,
+            problems.map { "error: \($0); start what answers there, or leave out --strict" }.joined(separator: "\n"))
+        }
+      }
+      return OpenedCache(configuration: configuration, file: file, isFile: isFile, live: live, build: build)
+    } catch let error as ConfigurationFailure {
+      throw ProgramFailure(.configuration, error.description)
+    }
+  }
+
+  static func close(_ live: LiveCache) async throws {
+    do { try await live.close() } catch { StandardStreams.complain("warning: closing the cache: \(error)") }
+  }
+}
+
+extension Terminal.Options {
+  init(_ appearance: ScreenOptions, _ environment: [String: String]) {
+    self.init(environment: environment)
+    isASCII = appearance.ascii
+    theme = appearance.theme
+    colors = appearance.color == .never ? .mono : nil
+    ignoresNoColor = appearance.color == .always
+  }
+}

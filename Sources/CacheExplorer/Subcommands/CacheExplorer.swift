@@ -1,0 +1,77 @@
+import ArgumentParser
+import ExplorerText
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+struct CacheExplorer: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cache-explorer", abstract: "Shows what a composed cache is doing, and lets you poke it.",
+    discussion: """
+      Without a command the demonstration opens.
+
+      `cache-explorer --paths` tells where files are kept. Exit status: \(ExitStatus.sentence)
+      """, version: ProgramVersion.text,
+    subcommands: [
+      OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
+      DemoCommand.self, ManualCommand.self,
+    ],
+    defaultSubcommand: DemoCommand.self)
+
+  static func main() async -> Never {
+    if CommandLine.arguments.dropFirst() == ["--paths"] {
+      StandardStreams.say(ProgramPaths(environment: ProcessInfo.processInfo.environment).text)
+      StandardStreams.exit(0)
+    }
+    do {
+      try refuseUnknownCommand()
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+      StandardStreams.exit(0)
+    } catch {
+      exit(with: error)
+    }
+  }
+
+  /// The demonstration is the default command, and would take a misspelt command for its name.
+  private static func refuseUnknownCommand() throws(ProgramFailure) {
+    guard let first = CommandLine.arguments.dropFirst().first, !first.hasPrefix("-") else { return }
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+    guard !names.contains(first) else { return }
+    throw ProgramFailure(
+      .usage, "error: there is no command “\(first)”; \(NearestName.remedy(for: first, among: names))")
+  }
+
+  /// Says what is wrong, and leaves with the status that is documented for it.
+  private static func exit(with error: any Error) -> Never {
+    if let failure = error as? ProgramFailure {
+      StandardStreams.complain(failure.description)
+      StandardStreams.exit(failure.status)
+    }
+    if let code = error as? ExitCode { StandardStreams.exit(code.rawValue) }
+    let message = fullMessage(for: error)
+    guard exitCode(for: error) == .success else {
+      StandardStreams.complain(message)
+      StandardStreams.exit(ProgramFailure.Status.usage.rawValue)
+    }
+    StandardStreams.say(message)
+    StandardStreams.exit(0)
+  }
+}
+
+extension ScriptRunner.Format: ExpressibleByArgument {}
+extension Manual.Format: ExpressibleByArgument {}
+extension Theme: ExpressibleByArgument {}
+
+extension ArgumentHelp {
+  static let expect: ArgumentHelp =
+    "Leave with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
+  static let strict: ArgumentHelp = "Leave with status 5 if a network or another source cannot be reached."
+}

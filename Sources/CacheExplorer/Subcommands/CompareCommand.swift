@@ -1,0 +1,68 @@
+import ArgumentParser
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `cache-explorer compare A B [--trace FILE]`.
+struct CompareCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare",
+    abstract: "Sends the same requests through two caches and names the differences that matter.",
+    discussion: """
+      With a trace both are run several times in turn, each time from empty; disk levels are kept in a temporary folder. A \
+      difference counts only if chance makes it in at most 5 of 100 comparisons of equal caches, over all that is measured; \
+      what differs from run to run takes at least 4 runs for that. Without a trace both open beside each \
+      other on the screen, under one workload: what is typed goes to both, F2 and F3 choose one, F4 both again.
+      """)
+
+  @Argument(help: "The first configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
+  var first: String
+  @Argument(help: "The second configuration.", completion: .file(extensions: ["yaml", "yml", "json"]))
+  var second: String
+  @Option(help: "The file with the requests; - for standard input.") var trace: String?
+  @Option(help: "How often each is run.") var runs = 5
+  @Option(help: "How many requests are under way at once.") var clients = 1
+  @Option(help: "How fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin.")
+  var speed = 1.0
+  @Option(help: "With --trace: how to answer, text or json.") var format = ScriptRunner.Format.text
+  @Option(
+    name: .customLong("run"), help: "Without --trace: the workload for both, with its options; else that of the first.",
+    completion: .list(WorkloadTable.names))
+  var workload: String?
+  @Flag(help: .strict) var strict = false
+  @OptionGroup var appearance: ScreenOptions
+
+  func validate() throws {
+    guard (2...1_000).contains(runs) else {
+      throw ValidationError("give --runs from 2 to 1000: one run tells nothing of the spread")
+    }
+    guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
+    guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
+    guard trace == nil || workload == nil else {
+      throw ValidationError("--trace and --run exclude each other; leave one out")
+    }
+    guard trace != nil || !appearance.plain else {
+      throw ValidationError("two caches side by side need a screen; give --trace FILE, or leave --plain out")
+    }
+  }
+
+  func run() async throws {
+    let sides = [try Loaded.file(first), try Loaded.file(second)]
+    guard let trace else {
+      let asked = try workload.map { (text) throws(ProgramFailure) in try Loaded.workload(text) }
+      return try await Session.showBoth(
+        sides, files: [first, second], workload: asked ?? sides[0].workload ?? sides[1].workload,
+        appearance: appearance,
+        isStrict: strict)
+    }
+    try await Session.compare(
+      sides, files: [first, second], trace: trace, runs: runs, clients: clients, speed: speed, format: format,
+      isStrict: strict)
+  }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `cache-explorer demo [NAME] [--list]`.
+struct DemoCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo", abstract: "Opens a demonstration, or lists them.")
+
+  @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name))) var name = "stack"
+  @Flag(help: "List the demonstrations.") var list = false
+  @OptionGroup var recording: RecordingOptions
+  @OptionGroup var appearance: ScreenOptions
+
+  func validate() throws { try recording.check(hasSession: nil, isHeadless: false) }
+
+  func run() async throws {
+    if try await recording.replayed(appearance) { return }
+    if list {
+      for demo in Demo.all { StandardStreams.say("\(demo.name): \(demo.caption)") }
+      return
+    }
+    guard let demo = Demo.named(name) else {
+      throw ProgramFailure(
+        .usage, "error: there is no demo “\(name)”; \(NearestName.remedy(for: name, among: Demo.all.map(\.name)))")
+    }
+    let folder = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-demo-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let configuration = try Loaded.demo(demo, folder: folder.path)
+    try await Session.show(
+      Session.Show(
+        configuration: configuration, file: "demo \(name)", isFile: false, workload: configuration.workload,
+        steps: try demo.steps(), caption: demo.caption, appearance: appearance, record: recording.record,
+        recordLimit: recording.limit))
+  }
+}

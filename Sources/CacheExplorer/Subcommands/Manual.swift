@@ -1,0 +1,153 @@
+import ArgumentParser
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+/// The manual: made of the tables that the program itself works by, so that it cannot tell anything else.
+enum Manual {
+  enum Format: String, CaseIterable, Sendable { case roff, markdown }
+
+  private enum Part {
+    case section(String)
+    case text(String)
+    /// What is defined, and what it means.
+    case item(String, String)
+    case verbatim(String)
+  }
+
+  static func text(_ format: Format) -> String {
+    switch format {
+    case .roff: roff
+    case .markdown: markdown
+    }
+  }
+
+  private static var parts: [Part] {
+    var parts: [Part] = [
+      .section("NAME"), .text("cache-explorer - shows what a composed cache is doing, and lets you poke it"),
+      .section("SYNOPSIS"),
+    ]
+    let commands = CacheExplorer.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+    parts.append(.verbatim(commands.map { usage(of: $0) }.joined(separator: "\n")))
+    parts.append(.section("DESCRIPTION"))
+    parts.append(
+      .text(
+        "A cache is built from a configuration and used: by what is typed, by a workload, by a script or by a trace. "
+          + "The screen shows which level served what, why a key missed, who waited on whom, and what a memory warning "
+          + "cost. Without a command the demonstration opens. Where there is no screen, everything is told in sentences, "
+          + "as with --plain."))
+    parts.append(.section("COMMANDS"))
+    for command in commands {
+      parts.append(.item(command.configuration.commandName ?? "", command.configuration.abstract))
+      parts.append(.verbatim(CacheExplorer.helpMessage(for: command, columns: 78)))
+    }
+    parts.append(.section("COMMAND LINE"))
+    parts.append(.text("Typed after a colon, in scripts a line each, and on standard input with --plain:"))
+    parts += Verb.all.map { .item($0.usage, $0.line) }
+    parts.append(.section("EXPECTATIONS"))
+    parts.append(
+      .text(
+        "A figure, a comparison (>= <= > < == !=) and a value: memory.hit >= 80%, origin.requests <= 120, p99 < 5ms. A "
+          + "figure of a level or an operator has its name before it; without one it is the whole cache's. What was not "
+          + "measured, since nothing was asked, fails. Latencies are by the cache's clock. The figures:"))
+    parts += ExpectedFigure.all.map { .item($0.name, $0.line) }
+    parts.append(.section("WORKLOADS"))
+    parts += WorkloadTable.all.map { .item($0.name, $0.line) }
+    parts.append(.section("KEYS"))
+    for scope in KeyTable.Scope.allCases {
+      parts.append(.text("\(scope.rawValue):"))
+      parts += KeyTable.bindings.filter { $0.scope == scope }.map { .item($0.name, $0.does) }
+    }
+    parts.append(.section("DEMONSTRATIONS"))
+    parts += Demo.all.map { .item($0.name, $0.caption) }
+    parts.append(.section("CONFIGURATION"))
+    parts.append(
+      .text(
+        "YAML or JSON: the levels from the top. Kinds of levels and operators: "
+          + ConfigurationReader.kinds.joined(separator: ", ") + "."))
+    parts.append(
+      .verbatim(
+        """
+        levels:
+          - memory: { capacity: 2 MiB, policy: lru, expiry: 30s }
+          - disk:   { directory: ./cache, capacity: 20 MiB, expiry: 10m }
+          - pooled:
+              network: { url: "http://127.0.0.1:8089/{key}", timeout: 5s }
+        workload: { name: zipf, rate: 20 }
+        """))
+    parts.append(.section("TRACES"))
+    parts.append(
+      .text(
+        "One request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments. Compression with gzip "
+          + "is recognised; - is standard input."))
+    parts.append(.section("RECORDINGS"))
+    parts.append(.text(recordings))
+    parts.append(.section("EXIT STATUS"))
+    parts += ExitStatus.all.map { .item($0.status, $0.meaning) }
+    parts.append(.section("ENVIRONMENT"))
+    parts += [
+      .item("TERM", "the kind of terminal; unset, or one that cannot place its cursor, implies --plain"),
+      .item("LANG, LC_ALL", "the language of characters; where there is no UTF-8 locale at all, ASCII is drawn"),
+      .item("NO_COLOR", "if not empty: no colours, unless --color always asks for them"),
+      .item("COLUMNS, LINES", "how large the picture of open --once is"),
+      .item("XDG_STATE_HOME", "where the history is kept; else ~/.local/state"),
+    ]
+    parts.append(.section("FILES"))
+    parts.append(
+      .item(
+        "$XDG_STATE_HOME/cache-explorer/history",
+        "the last \(CommandHistory.most) command lines, for their owner only; a set is kept only if its value came from "
+          + "a file, since values may be secret"))
+    return parts
+  }
+
+  private static let recordings = """
+    A line of JSON for everything that happened, with its time, and for every picture. It holds keys, what was typed and \
+    could be recalled, and the values that were looked at; only its owner may read it. With --mask keys have other names in \
+    it, and values, what was typed, answers and the words of errors are left out. It grows to \
+    \(RecordingFormat.usualLimitText) unless --record-limit says otherwise; then it ends, which the screen, the \
+    log and its last line tell. Events that come faster than they can be written are left out and counted; the cache never \
+    waits. What breaks off, in a crash, is shown up to there. A recording that the command record begins counts from there.
+    """
+
+  private static func usage(of command: any ParsableCommand.Type) -> String {
+    let help = CacheExplorer.usageString(for: command)
+    return String(help.drop { $0 == " " }).replacing("Usage: ", with: "")
+  }
+
+  private static var roff: String {
+    let version = ProgramVersion.text
+    var lines = [".TH CACHE-EXPLORER 1 \"\" \"cache-explorer \(version)\" \"CacheEngine\""]
+    for part in parts {
+      switch part {
+      case .section(let name): lines.append(".SH \"\(name)\"")
+      case .text(let text): lines += [".PP", escaped(text)]
+      case .item(let name, let text): lines += [".TP", "\\fB\(escaped(name))\\fR", escaped(text)]
+      case .verbatim(let text):
+        lines += [".PP", ".nf"]
+        lines += text.split(separator: "\n", omittingEmptySubsequences: false).map { escaped(String($0)) }
+        lines.append(".fi")
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// What roff would take for its own.
+  private static func escaped(_ text: String) -> String {
+    var escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+    if escaped.first == "." || escaped.first == "'" { escaped = "\\&" + escaped }
+    return escaped
+  }
+
+  private static var markdown: String {
+    parts.map { part in
+      switch part {
+      case .section(let name): "\n## \(name.prefix(1))\(name.dropFirst().lowercased())\n"
+      case .text(let text): "\(text)\n"
+      case .item(let name, let text): "- `\(name)`: \(text)"
+      case .verbatim(let text): "\n```\n\(text)\n```\n"
+      }
+    }
+    .joined(separator: "\n")
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import ExplorerModel
+import ExplorerText
+
+/// What is recorded, or replayed in place of a cache.
+struct RecordingOptions: ParsableArguments, Sendable {
+  @Option(
+    help: """
+      Record the session into this file, from its start: everything that happens and every key. Values that were looked at \
+      are in it, and with --mask neither keys nor values.
+      """, completion: .file())
+  var record: String?
+  @Option(help: "How far the recording may grow, as in 1GiB; it then ends, and says so. 256 MiB unless told otherwise.")
+  var recordLimit: String?
+  @Option(help: "Show a recorded session again, picture for picture.", completion: .file()) var replay: String?
+  @Option(help: "How fast it goes, from 0.001 to 1000.") var speed = 1.0
+  @Option(
+    help: "With --replay: write it as an asciicast for asciinema, and leave.", completion: .file(extensions: ["cast"]))
+  var export: String?
+
+  var limit: Int? { recordLimit.flatMap { try? Command.recordingLimit($0) } }
+
+  /// `hasSession`: A configuration is given; `nil` for a demonstration, which needs none.
+  func check(hasSession: Bool?, isHeadless: Bool) throws {
+    if let recordLimit {
+      guard record != nil else { throw ValidationError("--record-limit needs --record FILE") }
+      do { _ = try Command.recordingLimit(recordLimit) } catch {
+        throw ValidationError("--record-limit: \(error.message); \(error.remedy)")
+      }
+    }
+    guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
+    if let export {
+      guard replay != nil else { throw ValidationError("--export needs --replay FILE") }
+      guard ExportFormat(file: export) == .cast else {
+        throw ValidationError("end the name behind --export with .cast")
+      }
+    }
+    if replay == nil, speed != 1 { throw ValidationError("--speed needs --replay FILE") }
+    if record != nil, isHeadless { throw ValidationError("--record needs the screen; leave out --once and --json") }
+    if replay != nil, record != nil { throw ValidationError("--record and --replay exclude each other; leave one out") }
+    if replay != nil, hasSession == true { throw ValidationError("--replay needs no configuration; leave one out") }
+    if replay == nil, hasSession == false {
+      throw ValidationError("name a configuration, or a recording with --replay FILE")
+    }
+  }
+
+  /// Replays, if that is asked for; whether it was.
+  func replayed(_ appearance: ScreenOptions) async throws -> Bool {
+    guard let replay else { return false }
+    try await Session.replay(recording: replay, speed: speed, export: export, appearance: appearance)
+    return true
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import ExplorerModel
+import ExplorerText
+
+/// `cache-explorer replay CONFIG --trace FILE [--format text|json]`.
+struct ReplayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay", abstract: "Drives a cache with a trace and prints the statistics of every level.",
+    discussion: """
+      A trace has one request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments, and the whole \
+      may be compressed with gzip. What is missing is loaded from the configuration's own source; without a source a \
+      value of SIZE bytes (1024 if the trace does not say) is stored, as a client would.
+      """)
+
+  @Argument(help: "The configuration: YAML or JSON.") var config: String
+  @Option(help: "The file with the requests; - for standard input.") var trace: String
+  @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
+  @Option(help: .expect) var expect: [String] = []
+  @Option(help: "How many requests are under way at once.") var clients = 1
+  @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
+  var speed = 1.0
+  @Flag(help: .strict) var strict = false
+  @Flag(
+    help: "Print what every policy would hit at capacities from 1/64 to 8 times the configured one, by full simulation."
+  )
+  var whatIf = false
+  @Option(help: "With --what-if: the level; the first that has a capacity if not given.") var level: String?
+  @Option(
+    help: "With --what-if: write the miss-ratio curves as a picture into this file.",
+    completion: .file(extensions: ["svg"]))
+  var svg: String?
+  @Option(help: "With --what-if: write the curves as JSON into this file.", completion: .file(extensions: ["json"]))
+  var json: String?
+
+  func validate() throws {
+    guard whatIf || (svg == nil && json == nil && level == nil) else {
+      throw ValidationError("--level, --svg and --json belong to --what-if; add it, or leave them out")
+    }
+    guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
+    guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
+  }
+
+  func run() async throws {
+    let configuration = try Loaded.file(config)
+    guard !whatIf else {
+      return try await Session.curves(
+        of: trace, on: configuration, level: level, svg: svg, json: json, format: format)
+    }
+    try await Session.replay(
+      trace, clients: clients, speed: speed, on: configuration, file: config, format: format,
+      isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
+  }
+}

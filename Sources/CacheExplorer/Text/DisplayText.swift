@@ -1,0 +1,189 @@
+/// Text that may be shown: the only text that a canvas takes.
+///
+/// Keys, values, log lines and file names are hostile. Making a `DisplayText` of them turns everything that could move
+/// the cursor, hide, or reverse the direction into visible escapes, and cuts text into glyphs of one or two cells.
+package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
+  package struct Glyph: Equatable, Sendable {
+    package var text: String
+    package var isWide = false
+    /// Part of an escape: drawn reversed, so that it cannot be taken for the text itself.
+    var isEscape = false
+
+    package var width: Int { isWide ? 2 : 1 }
+  }
+
+  package private(set) var glyphs: [Glyph] = []
+  /// In cells.
+  package private(set) var width = 0
+
+  /// The most cells that one text is given; what follows could not be seen anyway.
+  static let mostCells = 1024
+  private static let mostMarks = 4
+
+  package init() {}
+
+  package init(stringLiteral value: String) { self.init(value) }
+
+  package init(_ raw: String, atMost limit: Int = DisplayText.mostCells) {
+    let isPlain = raw.utf8.prefix(limit + 1).allSatisfy { $0 >= 0x20 && $0 < 0x7f }
+    if isPlain {
+      glyphs.reserveCapacity(min(limit, raw.utf8.count))
+      for unit in raw.utf8 {
+        if width >= limit {
+          cut(to: limit)
+          break
+        }
+        append(Self.ascii[Int(unit)])
+      }
+      return
+    }
+    // A single character may be millions of marks long: only a prefix is ever looked at.
+    let scalars = raw.unicodeScalars
+    let end = scalars.index(scalars.startIndex, offsetBy: limit * 4, limitedBy: scalars.endIndex) ?? scalars.endIndex
+    for character in String(scalars[..<end]) {
+      if width > limit { break }
+      append(character)
+    }
+    if width > limit || end < scalars.endIndex { cut(to: min(limit, width + 1)) }
+  }
+
+  package init(_ glyphs: some Sequence<Glyph>) {
+    for glyph in glyphs { append(glyph) }
+  }
+
+  /// A bar, a rule or another row of one glyph of ours.
+  package init(repeating glyph: String, count: Int) {
+    glyphs = Array(repeating: Glyph(text: glyph), count: max(0, min(count, Self.mostCells)))
+    width = glyphs.count
+  }
+
+  private mutating func append(_ glyph: Glyph) {
+    glyphs.append(glyph)
+    width += glyph.width
+  }
+
+  private mutating func append(_ character: Character) {
+    var scalars = character.unicodeScalars.makeIterator()
+    guard let first = scalars.next() else { return }
+    let base = DisplayWidth.classify(first)
+    guard var other = scalars.next() else { return append(first, as: base) }
+    var text = String(first)
+    var marks = 0
+    while true {
+      guard base == .narrow || base == .wide, DisplayWidth.classify(other) == .mark else {
+        return appendSequence(character)
+      }
+      if marks < Self.mostMarks { text.unicodeScalars.append(other) }
+      marks += 1
+      guard let next = scalars.next() else { break }
+      other = next
+    }
+    append(Glyph(text: text, isWide: base == .wide))
+  }
+
+  /// Emoji sequences, flags and scripts whose letters join are one `□`: no two terminals agree on their width.
+  ///
+  /// Whatever hides something is spelled out.
+  private mutating func appendSequence(_ character: Character) {
+    let isEmoji =
+      character.unicodeScalars.first.map { $0.value > 0xff && DisplayWidth.classify($0) != .escaped } ?? false
+    let hides = character.unicodeScalars.contains { scalar in
+      DisplayWidth.classify(scalar) == .escaped && !(isEmoji && (scalar == "\u{200d}" || scalar == "\u{fe0f}"))
+    }
+    guard hides else { return append(Glyph(text: "□")) }
+    for scalar in character.unicodeScalars { append(scalar, as: DisplayWidth.classify(scalar)) }
+  }
+
+  private mutating func append(_ scalar: Unicode.Scalar, as kind: DisplayWidth.Class) {
+    switch kind {
+    case .narrow: append(Glyph(text: String(scalar)))
+    case .wide: append(Glyph(text: String(scalar), isWide: true))
+    case .unknown: append(Glyph(text: "□"))
+    case .mark, .escaped:
+      for unit in Self.escape(of: scalar).utf8 {
+        append(Glyph(text: Self.ascii[Int(unit & 0x7f)].text, isEscape: true))
+      }
+    }
+  }
+
+  private static func escape(of scalar: Unicode.Scalar) -> String {
+    switch scalar {
+    case "\0": "\\0"
+    case "\t": "\\t"
+    case "\n": "\\n"
+    case "\r": "\\r"
+    case "\u{1b}": "\\e"
+    default: "\\u{\(String(scalar.value, radix: 16))}"
+    }
+  }
+
+  private static let ascii: [Glyph] = (0..<128).map { Glyph(text: String(Unicode.Scalar(UInt8($0)))) }
+
+  private mutating func cut(to limit: Int) { self = clipped(to: limit, isCut: true) }
+}
+
+extension DisplayText {
+  /// At most `limit` cells; what was left out shows as `…` at the end.
+  ///
+  /// A wide glyph is never split.
+  package func clipped(to limit: Int) -> DisplayText { width <= limit ? self : clipped(to: limit, isCut: true) }
+
+  private func clipped(to limit: Int, isCut: Bool) -> DisplayText {
+    var result = DisplayText()
+    guard limit > 0 else { return result }
+    for glyph in glyphs {
+      guard result.width + glyph.width < limit else { break }
+      result.append(glyph)
+    }
+    if isCut { result.append(Glyph(text: "…")) }
+    return result
+  }
+
+  /// At most `limit` cells; what was left out shows as `…` in the middle: the ends of keys tell most.
+  package func shortened(to limit: Int) -> DisplayText {
+    guard width > limit else { return self }
+    guard limit > 4 else { return clipped(to: limit) }
+    var tail: [Glyph] = []
+    var room = (limit - 1) / 3
+    for glyph in glyphs.reversed() {
+      guard glyph.width <= room else { break }
+      tail.append(glyph)
+      room -= glyph.width
+    }
+    var result = clipped(to: limit - tail.reduce(0) { $0 + $1.width }, isCut: true)
+    for glyph in tail.reversed() { result.append(glyph) }
+    return result
+  }
+
+  /// Exactly `length` cells, filled with spaces on the right.
+  package func padded(to length: Int) -> DisplayText {
+    var result = clipped(to: length)
+    while result.width < length { result.append(Self.ascii[0x20]) }
+    return result
+  }
+
+  /// Exactly `length` cells, filled with spaces on the left.
+  package func rightAligned(to length: Int) -> DisplayText {
+    let text = clipped(to: length)
+    return DisplayText(repeating: " ", count: length - text.width) + text
+  }
+
+  /// The text without its first cells.
+  package func dropping(cells: Int) -> DisplayText {
+    var result = DisplayText()
+    var skipped = 0
+    for glyph in glyphs {
+      if skipped < cells { skipped += glyph.width } else { result.append(glyph) }
+    }
+    return result
+  }
+
+  package static func + (left: DisplayText, right: DisplayText) -> DisplayText {
+    var result = left
+    result.glyphs += right.glyphs
+    result.width += right.width
+    return result
+  }
+
+  package static func += (left: inout DisplayText, right: DisplayText) { left = left + right }
+}
