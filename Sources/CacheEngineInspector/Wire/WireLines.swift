@@ -1,4 +1,4 @@
-import CacheEngine
+package import CacheEngine
 package import CacheEngineHitRatio
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
 package import CacheEngine
-import CacheEngineModels
+package import CacheEngineModels
 import CacheEngineTesting
 package import ExplorerModel
 import Synchronization

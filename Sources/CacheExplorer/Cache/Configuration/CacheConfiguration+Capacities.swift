@@ -1,4 +1,5 @@
-package import CacheEngine
+package import CacheEngineHitRatio
+import CacheEngine
 
 extension CacheConfiguration {
   /// The levels that could be larger or smaller, or have another policy.

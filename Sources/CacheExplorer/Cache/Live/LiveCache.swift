@@ -1,5 +1,5 @@
 package import CacheEngine
-import CacheEngineHitRatio
+package import CacheEngineHitRatio
 package import CacheEngineTesting
 package import ExplorerModel
 

@@ -1,3 +1,4 @@
+import ExplorerModel
 import CacheEngine
 import Synchronization
 
@@ -5,7 +6,7 @@ import Synchronization
 ///
 /// Told of events before the statistics are, it looks at these whenever the first event of another second comes: an event
 /// costs one atomic load, and what was counted is counted once.
-final class RecentFigures: CacheObserver {
+package final class RecentFigures: CacheObserver {
   private struct State {
     var recent = RecentCounts<CacheStatistics.Snapshot>()
     /// What the statistics had counted when the second under way began.
@@ -13,18 +14,18 @@ final class RecentFigures: CacheObserver {
     var began: CacheInstant?
   }
 
-  static let window = Duration.seconds(RecentCounts<CacheStatistics.Snapshot>.window)
+  package static let window = Duration.seconds(RecentCounts<CacheStatistics.Snapshot>.window)
 
-  let statistics: CacheStatistics
+  package let statistics: CacheStatistics
   private let second = Atomic(Int64.min)
   private let state = Mutex(State())
 
-  init(_ statistics: CacheStatistics = CacheStatistics()) { self.statistics = statistics }
+  package init(_ statistics: CacheStatistics = CacheStatistics()) { self.statistics = statistics }
 
-  func record(_ event: CacheEvent) { pass(event.time) }
+  package func record(_ event: CacheEvent) { pass(event.time) }
 
   /// Something is about to be counted.
-  func pass(_ time: CacheInstant) {
+  package func pass(_ time: CacheInstant) {
     let number = SecondRing.number(of: time)
     guard number > second.load(ordering: .acquiring) else { return }
     state.withLock { state in
@@ -38,7 +39,7 @@ final class RecentFigures: CacheObserver {
   }
 
   /// What was counted in the second under way and the five before it.
-  func sum(at now: CacheInstant) -> CacheStatistics.Snapshot {
+  package func sum(at now: CacheInstant) -> CacheStatistics.Snapshot {
     state.withLock { state in
       var recent = state.recent
       if let began = state.began { recent.add(statistics.snapshot.since(state.counted), at: began) }

@@ -1,5 +1,5 @@
-package import CacheEngine
-import CacheEngineHitRatio
+import CacheEngine
+package import CacheEngineHitRatio
 import ExplorerText
 import Synchronization
 

@@ -1,4 +1,6 @@
-package import CacheEngine
+package import CacheEngineHitRatio
+import CacheEngine
+import CacheEngineTesting
 package import ExplorerModel
 
 /// A stream of requests, the same for the same seed; endless but for a trace.

@@ -46,7 +46,7 @@ package struct Expectation: Equatable, Sendable {
   /// The value as it was written.
   var valueText: String
   /// It is about the last seconds, and not about all since the cache was opened.
-  var isLately = false
+  package var isLately = false
   /// Where owner and figure begin, in characters from 0, for what is found out later.
   var ownerColumn = 0
   var figureColumn = 0

@@ -1,3 +1,4 @@
+import CacheEngineHitRatio
 package import ExplorerText
 
 /// What comes from the person or from the terminal.

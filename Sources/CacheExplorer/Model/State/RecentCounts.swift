@@ -1,7 +1,7 @@
-import CacheEngine
+package import CacheEngine
 
 /// What can be added up.
-protocol Countable: Sendable {
+package protocol Countable: Sendable {
   init()
   static func += (left: inout Self, right: Self)
 }
@@ -10,14 +10,16 @@ extension CacheStatistics.Level: Countable {}
 extension CacheStatistics.Snapshot: Countable {}
 
 /// What was counted in the second under way and the few before it.
-struct RecentCounts<Counts: Countable>: Sendable {
+package struct RecentCounts<Counts: Countable>: Sendable {
   /// How many seconds before the one under way.
-  static var window: Int64 { SecondRing.rateWindow }
+  package static var window: Int64 { SecondRing.rateWindow }
 
   /// The oldest first.
   private var seconds: [(number: Int64, counts: Counts)] = []
 
-  mutating func add(_ counts: Counts, at time: CacheInstant) {
+  package init() {}
+
+  package mutating func add(_ counts: Counts, at time: CacheInstant) {
     let number = SecondRing.number(of: time)
     if let place = seconds.lastIndex(where: { $0.number <= number }) {
       if seconds[place].number == number {
@@ -32,7 +34,7 @@ struct RecentCounts<Counts: Countable>: Sendable {
     seconds.removeAll { end.subtractingReportingOverflow($0.number).partialValue > Self.window }
   }
 
-  func sum(at now: CacheInstant) -> Counts {
+  package func sum(at now: CacheInstant) -> Counts {
     let end = SecondRing.number(of: now)
     return seconds.reduce(into: Counts()) { sum, second in
       let (age, overflow) = end.subtractingReportingOverflow(second.number)

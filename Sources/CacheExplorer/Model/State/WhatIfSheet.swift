@@ -1,5 +1,5 @@
-package import CacheEngine
-import CacheEngineHitRatio
+import CacheEngine
+package import CacheEngineHitRatio
 
 /// What the What if screen shows, and where the reader is.
 package struct WhatIfSheet: Sendable {

@@ -1,5 +1,5 @@
 package import CacheEngine
-import CacheEngineHitRatio
+package import CacheEngineHitRatio
 package import ExplorerText
 
 /// Everything that can happen to the screen's model.

@@ -1,5 +1,5 @@
-package import CacheEngine
-import CacheEngineHitRatio
+import CacheEngine
+package import CacheEngineHitRatio
 package import ExplorerText
 
 /// What other capacities and other policies would have brought, in words that the screen, the answers and the manual share.

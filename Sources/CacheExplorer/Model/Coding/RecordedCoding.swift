@@ -1,3 +1,4 @@
+import ExplorerText
 import CacheEngine
 
 // What is recorded is `Codable`; here it becomes JSON and is read back. A recording has a line for everything that happened:

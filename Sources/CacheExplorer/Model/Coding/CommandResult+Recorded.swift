@@ -10,7 +10,7 @@ extension CommandResult: Codable {
 
   private static let longest = 1 << 30
 
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     let size = try fields.decodeIfPresent(Int.self, forKey: .size)
     guard (0...Self.longest).contains(size ?? 0) else { throw RecordedFault("no value is that long") }
@@ -25,7 +25,7 @@ extension CommandResult: Codable {
     note = try fields.decodeIfPresent(String.self, forKey: .note)
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(command, forKey: .command)
     try fields.encode(outcome, forKey: .outcome)

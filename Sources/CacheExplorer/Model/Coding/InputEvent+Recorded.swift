@@ -6,7 +6,7 @@ extension InputEvent.Key: Codable {
   ]
 
   /// The name of the key, or `=x` for a character, `^x` for one with Control and `F5` for a function key.
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let name = try String(from: decoder)
     // By scalars, since a mark that combines makes one character with the sign before it.
     let rest = String(name.unicodeScalars.dropFirst())
@@ -20,7 +20,7 @@ extension InputEvent.Key: Codable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     let name =
       switch self {
       case .character(let character): "=" + String(character)
