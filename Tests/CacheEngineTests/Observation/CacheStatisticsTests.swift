@@ -122,9 +122,14 @@ struct CacheStatisticsTests {
       event(.operated(.queued(running: 3, waiting: 2)), "cap"), event(.operated(.circuit(.halfOpen)), "breaker"),
       event(.removed(.memoryWarning, cost: 1), "memory"), event(.requestBegan(.set), nil), event(.flightBegan, "pool"),
       event(.requestEnded(.get, .cancelled, .zero), nil), event(.miss(.refused, .zero), "memory"),
+      event(.stored(.set, cost: 1, deadline: nil, .zero), "disk"),
+      event(.stored(.backFill, cost: 1, deadline: nil, .zero), "disk"),
+      event(.stored(.backFill, cost: 1, deadline: nil, .zero), "disk"), event(.failed(.set, "x", .zero), "disk"),
       event(.failed(.get, "x", .seconds(3)), "disk"), event(.operated(.servedStale(deadline: nil)), "disk"),
     ] { statistics.record(event) }
     let counts = statistics.snapshot
+    let disk = try #require(counts.levels["disk"])
+    #expect((disk.sets, disk.backFills, disk.writeErrors, disk.errors, disk.stale) == (1, 2, 1, 1, 1))
     let data = try JSONEncoder().encode(counts)
     #expect(try JSONDecoder().decode(CacheStatistics.Snapshot.self, from: data) == counts)
     #expect(String(decoding: try JSONEncoder().encode(CacheStatistics.Snapshot()), as: UTF8.self) == "{}")

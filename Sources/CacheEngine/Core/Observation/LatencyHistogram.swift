@@ -13,7 +13,7 @@ public struct LatencyHistogram: Sendable, Equatable {
   private var counts: [UInt64] = []
   /// How many durations were recorded.
   public private(set) var count: UInt64 = 0
-  /// The longest duration recorded.
+  /// The longest duration recorded, to the nanosecond; held at 292 years.
   public private(set) var max: Duration = .zero
   private var totalNanoseconds: Int64 = 0
   /// All durations together, held at 292 years instead of overflowing.
