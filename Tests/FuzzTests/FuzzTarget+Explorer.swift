@@ -41,7 +41,7 @@ extension FuzzTarget {
 
   func command(_ text: String) {
     for line in text.split(separator: "\n").prefix(16) {
-      _ = try? Command.parse(String(line))
+      _ = try? Verbs.parse(String(line))
       _ = EntryFilter(String(line))
       _ = try? Expectation(String(line))
     }

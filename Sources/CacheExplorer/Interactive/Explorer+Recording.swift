@@ -23,26 +23,8 @@ extension Explorer {
     return "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)"
   }
 
-  func startRecording(_ command: Command, line: String) {
-    Task {
-      var result = CommandResult(command: command.verb, outcome: .ok, microseconds: 0)
-      do {
-        switch command {
-        case .record(let file?, let limit): result.note = try beginRecording(file, limit: limit)
-        case .record(nil, _): result.note = try await endRecording()
-        case .replay(let file, let speed): result.note = try await beginReplay(file, speed: speed)
-        case .export(let file, _): result.note = try await exportRecording(to: file)
-        default: break
-        }
-      } catch {
-        (result.outcome, result.error) = (.error, String(describing: error))
-      }
-      mailbox.post(.finished(result, line: line))
-    }
-  }
-
   /// Records from here on: what is listed, logged and shown comes with it, and counts begin anew.
-  private func beginRecording(_ file: String, limit: Int?) throws -> String {
+  func beginRecording(_ file: String, limit: Int?) throws -> String {
     if let recorder {
       throw CommandFailure(message: "the session is recorded into \(recorder.path); end that with record off")
     }
@@ -54,7 +36,7 @@ extension Explorer {
     return "at most \(Format.bytes(limit)); “record off” ends it"
   }
 
-  private func endRecording() async throws -> String {
+  func endRecording() async throws -> String {
     guard let old = recorder else {
       throw CommandFailure(message: "nothing is recorded; record FILE begins it")
     }
@@ -82,7 +64,7 @@ extension Explorer {
     }
   }
 
-  private func beginReplay(_ file: String, speed: Double?) async throws -> String {
+  func beginReplay(_ file: String, speed: Double?) async throws -> String {
     let recording = try await BlockingWork.run { try Recording(opening: file) }
     guard replay == nil else { throw CommandFailure(message: "a recording is on the screen already") }
     let show = ReplayShow(recording, speed: speed ?? 1, screen: screen)
@@ -93,7 +75,7 @@ extension Explorer {
     return "back; this session went on meanwhile"
   }
 
-  private func exportRecording(to file: String) async throws -> String {
+  func exportRecording(to file: String) async throws -> String {
     guard let recorder else {
       throw CommandFailure(message: "nothing is recorded; begin with record FILE, or open a recording with replay FILE")
     }

@@ -19,17 +19,10 @@ extension Explorer {
     }
   }
 
-  func copyValue(_ key: String, _ name: String?) async {
-    var result = CommandResult(command: "copy", outcome: .ok, microseconds: 0)
-    do {
-      let text = try await valueAsText(key, name)
-      screen.copy(text)
-      result.note = "copied \(Format.bytes(text.utf8.count))"
-    } catch {
-      result.outcome = .error
-      result.error = String(describing: error)
-    }
-    mailbox.post(.finished(result))
+  func copyValue(_ key: String, _ name: String?) async throws -> String {
+    let text = try await valueAsText(key, name)
+    screen.copy(text)
+    return "copied \(Format.bytes(text.utf8.count))"
   }
 
   /// A value that can be pasted without harm: text without control characters but line ends and tabs.
@@ -52,22 +45,12 @@ extension Explorer {
     throw CommandFailure(message: "no level holds the value any more")
   }
 
-  func exportView(to file: String, line: String) {
-    let model = model
-    Task {
-      var result = CommandResult(command: "export", outcome: .ok, microseconds: 0)
-      do {
-        guard let format = ExportFormat(file: file), let export = ViewExport(model, as: format) else {
-          throw CommandFailure(message: "this panel has no rows to write; end the name with .txt for the picture")
-        }
-        try await Export.write(export.text, to: file)
-        result.note = "\(export.summary) written to \(file)"
-      } catch {
-        result.outcome = .error
-        result.error = String(describing: error)
-      }
-      mailbox.post(.finished(result, line: line))
+  static func export(_ model: Model, to file: String) async throws -> String {
+    guard let format = ExportFormat(file: file), let export = ViewExport(model, as: format) else {
+      throw CommandFailure(message: "this panel has no rows to write; end the name with .txt for the picture")
     }
+    try await Export.write(export.text, to: file)
+    return "\(export.summary) written to \(file)"
   }
 
   /// What was noted is worked through where nobody draws.
@@ -81,7 +64,7 @@ extension Explorer {
 
   func reload() async {
     let opened = interpreter.current
-    if let refusal = opened.live.refusal(.reload) { return mailbox.post(.finished(Self.failure(refusal))) }
+    if let refusal = opened.live.refusal(.configuration) { return mailbox.post(.finished(Self.failure(refusal))) }
     guard opened.isFile, let current = opened.configuration else {
       return mailbox.post(.finished(Self.failure("a demonstration has no file to read again")))
     }
@@ -100,7 +83,7 @@ extension Explorer {
     guard let next = pending else { return }
     pending = nil
     let result = await interpreter.use(next, file: interpreter.current.file, for: "reload")
-    told(.reload, result)
+    told(ReloadVerb(), result)
     mailbox.post(.finished(result))
   }
 

@@ -5,8 +5,8 @@ import ExplorerText
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.
 ///
-/// When ``run(workload:)`` returns, the tasks that bring keys, events and time and those of commands are cancelled; what was
-/// asked of a level for the screen ends by itself, and nobody hears its answer.
+/// When ``run(workload:steps:)`` returns, no task runs that was started here: what brings keys, events and time, commands, and
+/// what was asked of levels for the screen is cancelled and waited for.
 @MainActor
 final class Explorer {
   /// Between two pictures of a cache that is in use.
@@ -36,9 +36,11 @@ final class Explorer {
   let mailbox = Mailbox<Message>()
   private let history: CommandHistory?
   var model: Model
-  private var commands: [UInt64: Task<Void, Never>] = [:]
-  private var lastCommand: UInt64 = 0
-  private var surveyor: Task<Void, Never>?
+  /// Commands that run; ^C ends them.
+  private let commands = Errands()
+  /// What keys and commands ask of the screen, and the screen of the cache.
+  private let errands = Errands()
+  private var isSurveying = false
   private var exitStatus: Int32?
   private var isPrepared = false
   var recorder: Recorder?
@@ -56,6 +58,7 @@ final class Explorer {
     self.buffer = buffer
     self.model = model
     self.history = history
+    self.model.command.grammar = .commandLine
     if let history { self.model.command.remember(all: history.lines) }
     interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] in
       mailbox.post(.workload($0))
@@ -86,12 +89,17 @@ final class Explorer {
     }
     carryOut(.refreshUsage)
     carryOut(.refreshEntries)
-    if let workload { start(.run(workload), line: "") }
+    if let workload { start(RunVerb(workload), line: "") }
     while exitStatus == nil {
       show(await mailbox.take())
     }
-    for task in sources + commands.values + [surveyor].compactMap(\.self) { task.cancel() }
+    for task in sources { task.cancel() }
+    commands.cancel()
+    errands.cancel()
     screen.close()
+    for task in sources { await task.value }
+    await commands.end()
+    await errands.end()
     recorder?.finish()
     await interpreter.stopWorkload()
     return exitStatus ?? 0
@@ -161,104 +169,112 @@ final class Explorer {
     case .mouse(let isOn): screen.useMouse(isOn)
     case .theme(let theme): screen.use(theme)
     case .copy(let text): screen.copy(text)
-    case .copyValue(let key, let level): Task { await copyValue(key, level) }
-    case .find(let text): Task { await find(text) }
+    case .copyValue(let key, let level): answer("copy") { try await self.copyValue(key, level) }
+    case .find(let text): errands.begin { await self.find(text) }
     case .suspend: screen.suspend()
-    case .interrupt: for task in commands.values { task.cancel() }
+    case .interrupt: commands.cancel()
     case .refreshUsage: mailbox.post(.usage(live.usage))
     case .refreshEntries: surveySoon()
     case .refreshWhatIf:
-      Task {
-        let live = live
-        mailbox.post(.whatIf(await Self.reports(live.whatIf), unseen: live.unseen()))
+      errands.begin {
+        let live = self.live
+        self.mailbox.post(.whatIf(await Self.reports(live.whatIf), unseen: live.unseen()))
       }
-    case .readValue(let key, let level): Task { await readValue(key, level) }
-    case .reload: Task { await reload() }
-    case .applyReload: Task { await applyReload() }
-    case .perform(let asked): start(Command(asked), line: asked.summary)
+    case .readValue(let key, let level): errands.begin { await self.readValue(key, level) }
+    case .reload: errands.begin { await self.reload() }
+    case .applyReload: errands.begin { await self.applyReload() }
+    case .perform(let asked): start(Verbs.verb(for: asked), line: asked.summary)
     case .listFiles(let word):
-      Task {
-        let names = await FileNames.beginning(with: word)
-        mailbox.post(.files(beginning: word, names))
-      }
+      errands.begin { self.mailbox.post(.files(beginning: word, await FileNames.beginning(with: word))) }
     case .run(let line):
       do {
         history?.append(line)
-        if let command = try Command.parse(line) { start(command, line: line) }
+        if let verb = try Verbs.parse(line) { start(verb, line: line) }
       } catch {
         mailbox.post(.rejected(line: line, reason: error.description, column: error.column))
       }
     }
   }
 
-  func start(_ command: Command, line: String) {
-    switch command {
-    case .quit: exitStatus = 0
-    case .help(verb: nil): mailbox.post(.help)
-    case .log(let name):
-      if let level = LogLevel.allCases.first(where: { $0.name == name }) { mailbox.post(.showLog(from: level)) }
-    case .mark(let text): announce(text)
-    case .filter(let text): mailbox.post(.filter(text))
-    case .config: mailbox.post(.showConfig)
-    case .export(let file, isView: true): return exportView(to: file, line: line)
-    case .sort(let name): mailbox.post(.sort(name))
-    case .record, .replay: return startRecording(command, line: line)
-    case .export(let file, isView: false) where ExportFormat(file: file) == .cast:
-      return startRecording(command, line: line)
-    case .whatIf: mailbox.post(.showWhatIf)
-    default: break
-    }
-    lastCommand += 1
-    let number = lastCommand
+  func start(_ verb: any Verb, line: String) {
+    if let request = verb.request, carryOut(request, line: line) == .whole { return }
     let mask = model.isMasked ? model.mask : nil
-    commands[number] = Task {
-      var result = await Self.carryOut(command, by: interpreter, mask)
+    commands.begin {
+      var result = await Self.carryOut(verb, by: self.interpreter, mask)
       // The screen shows the rest.
-      if case .whatIf = command { result.note = result.note.map { String($0.prefix { $0 != "\n" }) } }
-      commands[number] = nil
-      told(command, result)
-      mailbox.post(.undoable(interpreter.undoable))
-      mailbox.post(.finished(result, line: line))
-      mailbox.post(.usage(live.usage))
+      if verb.isShownOnScreen { result.note = result.note.map { String($0.prefix { $0 != "\n" }) } }
+      self.told(verb, result)
+      self.mailbox.post(.undoable(self.interpreter.undoable))
+      self.mailbox.post(.finished(result, line: line))
+      self.mailbox.post(.usage(self.live.usage))
     }
   }
 
   /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.
   @concurrent
   private nonisolated static func carryOut(
-    _ command: Command, by interpreter: Interpreter, _ mask: KeyMask?
+    _ verb: any Verb, by interpreter: Interpreter, _ mask: KeyMask?
   ) async -> CommandResult {
-    await interpreter.run(command, mask: mask)
+    await interpreter.run(verb, mask: mask)
+  }
+
+  /// How much of a command the screen has done.
+  private enum Share { case part, whole }
+
+  /// Does what a command asks of the screen.
+  @discardableResult
+  private func carryOut(_ request: ScreenRequest, line: String) -> Share {
+    switch request {
+    case .show(let message): mailbox.post(message)
+    case .announce(let text, let level): announce(text, level: level)
+    case .start(let workload): start(RunVerb(workload), line: "")
+    case .leave: exitStatus = 0
+    case .record(let file?, let limit):
+      answer("record", line: line) { try self.beginRecording(file, limit: limit) }
+      return .whole
+    case .record(nil, _):
+      answer("record", line: line) { try await self.endRecording() }
+      return .whole
+    case .replay(let file, let speed):
+      answer("replay", line: line) { try await self.beginReplay(file, speed: speed) }
+      return .whole
+    case .exportRecording(let file):
+      answer("export", line: line) { try await self.exportRecording(to: file) }
+      return .whole
+    case .exportView(let file):
+      let model = model
+      answer("export", line: line) { try await Self.export(model, to: file) }
+      return .whole
+    }
+    return .part
+  }
+
+  /// Does what only the screen can, and answers as a command does.
+  ///
+  /// `line`: As it was typed; `nil` if nobody did.
+  func answer(_ verb: String, line: String? = nil, _ work: @escaping @MainActor () async throws -> String) {
+    errands.begin {
+      var result = CommandResult(command: verb, outcome: .ok, microseconds: 0)
+      do { result.note = try await work() } catch {
+        (result.outcome, result.error) = (.error, String(describing: error))
+      }
+      self.mailbox.post(.finished(result, line: line))
+    }
   }
 
   /// What a command changed that no event tells.
-  func told(_ command: Command, _ result: CommandResult) {
+  func told(_ verb: any Verb, _ result: CommandResult) {
     guard result.outcome == .ok else { return }
-    switch command {
-    case .fault:
-      mailbox.post(.faults(live.faults))
-      if let note = result.note { announce("fault \(note)", level: .warning) }
-    case .speed(let speed):
-      mailbox.post(.speed(speed))
-      if let note = result.note { announce(note) }
-    case .advance: if let note = result.note { announce(note) }
-    case .load, .reload:
-      let opened = interpreter.current
-      guard let configuration = opened.configuration else { return }
-      mailbox.post(.replaced(Replacement(configuration, file: opened.file)))
-      if let note = result.note { announce(note) }
-      if let workload = configuration.workload { start(.run(workload), line: "") }
-    default: break
-    }
+    for news in verb.news(of: result, in: interpreter) { carryOut(news, line: "") }
   }
 
   func show(_ steps: [DemoStep]) async {
     await DemoPlayer(steps: steps, clock: live.clock).play { step in
       if let caption = step.caption { mailbox.post(.caption(caption)) }
-      guard let command = step.command else { return }
+      guard let verb = step.verb else { return }
       await MainActor.run {
         announce("the demonstration does: \(step.line ?? "")")
-        start(command, line: "")
+        start(verb, line: "")
       }
     }
   }
@@ -320,23 +336,26 @@ final class Explorer {
 
   /// Lists what the levels hold: what was there before the program, and what events cannot tell.
   private func surveySoon() {
-    guard surveyor == nil else { return }
-    surveyor = Task {
-      var unlisted: [String: Int] = [:]
-      for level in live.levels {
-        guard let storage = level.storage else { continue }
-        guard storage.usage.count <= Self.surveyLimit else {
-          unlisted[level.name] = max(0, storage.usage.count - model.live.entries.count(level: index(of: level)))
-          continue
-        }
-        // A level that cannot be listed says so by itself when it is used.
-        if let contents = try? await storage.contents() {
-          mailbox.post(.snapshot(level: level.name, contents))
-        }
+    guard !isSurveying else { return }
+    isSurveying = true
+    errands.begin { await self.survey() }
+  }
+
+  private func survey() async {
+    var unlisted: [String: Int] = [:]
+    for level in live.levels {
+      guard let storage = level.storage else { continue }
+      guard storage.usage.count <= Self.surveyLimit else {
+        unlisted[level.name] = max(0, storage.usage.count - model.live.entries.count(level: index(of: level)))
+        continue
       }
-      mailbox.post(.unlisted(unlisted))
-      try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
-      surveyor = nil
+      // A level that cannot be listed says so by itself when it is used.
+      if let contents = try? await storage.contents() {
+        mailbox.post(.snapshot(level: level.name, contents))
+      }
     }
+    mailbox.post(.unlisted(unlisted))
+    try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
+    isSurveying = false
   }
 }

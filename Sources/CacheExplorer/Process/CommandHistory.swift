@@ -1,3 +1,4 @@
+import ExplorerCache
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
@@ -64,7 +65,7 @@ struct CommandHistory: Sendable {
     let words = line.split(separator: " ")
     guard words.first == "set" else { return true }
     // Only a line that is understood tells what its value is.
-    guard case .set(_, .file, _, _)? = try? Command.parse(line) else { return false }
+    guard let set = try? Verbs.parse(line) as? SetVerb, case .file = set.value else { return false }
     return true
   }
 }

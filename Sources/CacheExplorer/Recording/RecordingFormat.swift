@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerCache
 import ExplorerModel
 import ExplorerText
 
@@ -90,6 +91,7 @@ struct SessionStart: Sendable, Codable {
   /// The model as it was at the beginning.
   var model: Model {
     var model = Model(title: title, levels: levels, operators: operators, chain: chain, size: size, now: now)
+    model.command.grammar = .commandLine
     model.wall = wall
     model.utcOffsetInSeconds = utcOffsetInSeconds
     model.isReadOnly = isReadOnly

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerCache
 import ExplorerModel
 import ExplorerText
 
@@ -69,8 +70,8 @@ struct ReplayState: Sendable {
     case .later: leap(by: Self.leap)
     case .first: playback.go(to: 0)
     case .live, .last: playback.go(to: .max)
-    case .nextTrouble: jump(.warning(next: true))
-    case .previousTrouble: jump(.warning(next: false))
+    case .nextTrouble: jump(.nextWarning)
+    case .previousTrouble: jump(.previousWarning)
     case .command: editor = LineEditor()
     case .help: isHelping = true
     case .redraw: return [.redraw]
@@ -105,22 +106,22 @@ struct ReplayState: Sendable {
 
   private mutating func run(_ line: String) -> [Effect] {
     do throws(CommandError) {
-      guard let command = try Command.parse(line) else {
+      guard let command = try Verbs.parse(line) else {
         editor = nil
         return []
       }
       switch command {
-      case .jump(let target): jump(target)
-      case .speed(let speed): playback.set(speed: speed)
-      case .help: isHelping = true
-      case .quit: return [.leave]
-      case .export(let file, isView: false) where ExportFormat(file: file) == .cast:
+      case let command as JumpVerb: jump(command.target)
+      case let command as SpeedVerb: playback.set(speed: command.speed)
+      case is HelpVerb: isHelping = true
+      case is QuitVerb: return [.leave]
+      case let command as ExportVerb where command.isRecording:
         editor = nil
-        answer = CommandLineState.Answer(isGood: true, text: "writing \(file)")
-        return [.export(file)]
+        answer = CommandLineState.Answer(isGood: true, text: "writing \(command.file)")
+        return [.export(command.file)]
       default:
         throw CommandError(
-          column: 0, message: "a replay has no cache to \(command.verb)",
+          column: 0, message: "a replay has no cache to \(command.name)",
           remedy: "use jump, speed, export FILE.cast, help or quit")
       }
       (editor, fault) = (nil, nil)
@@ -130,14 +131,18 @@ struct ReplayState: Sendable {
     return []
   }
 
-  private mutating func jump(_ target: JumpTarget) {
+  private mutating func jump(_ target: JumpVerb.Target) {
     switch target {
     case .time(let time): playback.go(toTime: time.clampedNanoseconds)
     case .relative(let distance): leap(by: distance)
-    case .warning(let isNext):
-      guard !playback.goToTrouble(forwards: isNext) else { return }
-      answer = CommandLineState.Answer(
-        isGood: false, text: "no warning or error \(isNext ? "after" : "before") this picture")
+    case .nextWarning: goToTrouble(forwards: true)
+    case .previousWarning: goToTrouble(forwards: false)
     }
+  }
+
+  private mutating func goToTrouble(forwards: Bool) {
+    guard !playback.goToTrouble(forwards: forwards) else { return }
+    answer = CommandLineState.Answer(
+      isGood: false, text: "no warning or error \(forwards ? "after" : "before") this picture")
   }
 }

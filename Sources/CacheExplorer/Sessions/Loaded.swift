@@ -24,7 +24,7 @@ enum Loaded {
   /// Reads a workload as the command line writes it behind `run`.
   static func workload(_ text: String) throws(ProgramFailure) -> WorkloadRequest {
     do {
-      if case .run(let request)? = try Command.parse("run \(text)") { return request }
+      if let run = try Verbs.parse("run \(text)") as? RunVerb { return run.workload }
       throw ProgramFailure(
         .usage, "error: --run needs a workload; name one of \(WorkloadTable.names.joined(separator: ", "))")
     } catch let error as CommandError {
@@ -51,7 +51,7 @@ enum Loaded {
   }
 
   /// `path`: `-` for standard input.
-  static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [Command] {
+  static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [any Verb] {
     let bytes: Data
     do {
       bytes =

@@ -25,19 +25,19 @@ struct PlainSession: Sendable {
   ) async {
     let shown = ShownLevel(logLevel)
     let events = Task { await tellEvents(shown) }
-    if let workload { say(await interpreter.run(.run(workload)).sentence) }
+    if let workload { say(await interpreter.run(RunVerb(workload)).sentence) }
     let play = Task {
       await DemoPlayer(steps: steps, clock: live.clock).play { step in
         if let caption = step.caption { say("demo: \(harmless(caption))") }
-        guard let command = step.command else { return }
+        guard let command = step.verb else { return }
         await answer(command, shown)
       }
     }
     var hasQuit = false
     for await line in commands {
       do {
-        guard let command = try Command.parse(line) else { continue }
-        if command == .quit {
+        guard let command = try Verbs.parse(line) else { continue }
+        if command is QuitVerb {
           hasQuit = true
           break
         }
@@ -58,8 +58,8 @@ struct PlainSession: Sendable {
     tell(shown)
   }
 
-  private func answer(_ command: Command, _ shown: ShownLevel) async {
-    if case .log(let name) = command, let level = LogLevel(name: name) { shown.level = level }
+  private func answer(_ command: any Verb, _ shown: ShownLevel) async {
+    if let log = command as? LogVerb, let level = LogLevel(name: log.level) { shown.level = level }
     var result = await interpreter.run(command, mask: mask)
     if mask != nil { result.value = nil }
     say(result.sentence)

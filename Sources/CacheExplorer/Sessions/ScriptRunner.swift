@@ -25,16 +25,16 @@ struct ScriptRunner {
   /// `names`: What expectations can be about, as far as the script does not load another configuration.
   static func parse(
     _ text: String, file: String, names: ExpectationNames? = nil
-  ) throws(ScriptFailure) -> [Command] {
+  ) throws(ScriptFailure) -> [any Verb] {
     var names = names
-    var commands: [Command] = []
+    var commands: [any Verb] = []
     var problems: [String] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let line = line.hasSuffix("\r") ? line.dropLast() : line
       do {
-        guard let command = try Command.parse(String(line)) else { continue }
-        if case .load = command { names = nil }
-        if case .expect(let expectation) = command { try names?.check(expectation) }
+        guard let command = try Verbs.parse(String(line)) else { continue }
+        if command is LoadVerb { names = nil }
+        if let expect = command as? ExpectVerb { try names?.check(expect.expectation) }
         commands.append(command)
       } catch {
         problems.append("\(file):\(index + 1):\(error.column + 1): error: \(error)" + error.pointed(in: String(line)))
@@ -57,17 +57,17 @@ struct ScriptRunner {
 
   /// Plays everything: an expectation that fails does not keep the next ones from being told.
   @discardableResult
-  func play(_ commands: [Command]) async -> Ending {
+  func play(_ commands: [any Verb]) async -> Ending {
     let interpreter = Interpreter(opened, mode: .script)
     var ending = Ending(live: opened.live)
     for command in commands {
-      if command == .quit { break }
+      if command is QuitVerb { break }
       let result = await interpreter.run(command)
       switch format {
       case .text: print(result.sentence)
-      case .json: print(command == .stats ? interpreter.current.live.statisticsJSON : result.json)
+      case .json: print(command is StatsVerb ? interpreter.current.live.statisticsJSON : result.json)
       }
-      if case .expect = command {
+      if command is ExpectVerb {
         ending.expectations += 1
         if result.outcome == .error { ending.failed += 1 }
       } else if result.isRefused {

@@ -61,6 +61,7 @@ extension Session {
     let interruption = Interruption { work.cancel() }
     await work.value
     follow.cancel()
+    await follow.value
     try await close(interpreter.current.live)
     if let status = interruption.status { throw ExitCode(status) }
   }

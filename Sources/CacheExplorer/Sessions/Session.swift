@@ -14,13 +14,13 @@ import ExplorerText
 enum Session {
   /// Plays commands and prints the answers.
   static func play(
-    _ commands: [Command], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
+    _ commands: [any Verb], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
     isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let opened = try await open(configuration, file: file, isStrict: isStrict)
     let work = Task {
       await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(
-        commands + expecting.map { .expect($0) })
+        commands + expecting.map(ExpectVerb.init))
     }
     let interruption = Interruption { work.cancel() }
     let ending = await work.value
@@ -65,7 +65,7 @@ enum Session {
     case .json: StandardStreams.say(live.statisticsJSON)
     }
     let ending = await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
-      .play(expecting.map { .expect($0) })
+      .play(expecting.map(ExpectVerb.init))
     try await close(live)
     if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
@@ -243,7 +243,7 @@ enum Session {
     let work = Task {
       let interpreter = Interpreter(opened, mode: .script, isReadOnly: show.appearance.readOnly)
       guard let workload = show.workload else { return CommandResult(command: "run", outcome: .ok, microseconds: 0) }
-      return await interpreter.run(.run(workload))
+      return await interpreter.run(RunVerb(workload))
     }
     let interruption = Interruption { work.cancel() }
     let result = await work.value

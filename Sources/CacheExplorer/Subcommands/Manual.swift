@@ -43,7 +43,7 @@ enum Manual {
     }
     parts.append(.section("COMMAND LINE"))
     parts.append(.text("Typed after a colon, in scripts a line each, and on standard input with --plain:"))
-    parts += Verb.all.map { .item($0.usage, $0.line) }
+    parts += Grammar.commandLine.verbs.map { .item($0.usage, $0.line) }
     parts.append(.section("EXPECTATIONS"))
     parts.append(
       .text(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExplorerCache
 import ExplorerModel
 import ExplorerText
 
@@ -18,13 +19,13 @@ struct RecordingOptions: ParsableArguments, Sendable {
     help: "With --replay: write it as an asciicast for asciinema, and leave.", completion: .file(extensions: ["cast"]))
   var export: String?
 
-  var limit: Int? { recordLimit.flatMap { try? Command.recordingLimit($0) } }
+  var limit: Int? { recordLimit.flatMap { try? RecordVerb.limit($0) } }
 
   /// `hasSession`: A configuration is given; `nil` for a demonstration, which needs none.
   func check(hasSession: Bool?, isHeadless: Bool) throws {
     if let recordLimit {
       guard record != nil else { throw ValidationError("--record-limit needs --record FILE") }
-      do { _ = try Command.recordingLimit(recordLimit) } catch {
+      do { _ = try RecordVerb.limit(recordLimit) } catch {
         throw ValidationError("--record-limit: \(error.message); \(error.remedy)")
       }
     }

@@ -5,6 +5,15 @@ package enum Quantity {
   /// How much of a cache's time may pass in a second.
   package static let speeds = 0.001...1_000.0
 
+  /// How fast time passes: `0.25`, `×4`, `4x`.
+  package static func speed(_ text: String) throws(QuantityError) -> Double {
+    let number = text.hasPrefix("×") || text.hasSuffix("x") ? text.filter { $0 != "×" && $0 != "x" } : text
+    guard let speed = Double(number), speeds.contains(speed) else {
+      throw QuantityError("“\(text)” is not a speed", "write a number from 0.001 to 1000, such as 0.25")
+    }
+    return speed
+  }
+
   /// A number of bytes, at least 1: `4096`, `512 KiB`, `1.5GiB`, `10 MB`.
   package static func bytes(_ text: String) throws(QuantityError) -> Int {
     let (number, unit) = try split(text, expected: "a size such as 512 KiB, 2 MiB or 4096")
@@ -124,3 +133,6 @@ extension String {
     return String(self[first...last])
   }
 }
+
+/// How a quantity is read from what somebody wrote.
+package typealias QuantityReader<Value> = (String) throws(QuantityError) -> Value

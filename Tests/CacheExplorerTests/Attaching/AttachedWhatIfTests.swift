@@ -56,8 +56,7 @@ import Testing
     #expect((here.requests, here.hits) == (there.requests, there.hits))
     #expect(here.estimates.count == there.estimates.count)
     #expect(session.cache.live.unseen() == 0)
-    let text = await Interpreter(live: session.cache.live, mode: .interactive).run(
-      .whatIf(level: "memory", isReset: false))
+    let text = await Interpreter(live: session.cache.live, mode: .interactive).run(WhatIfVerb(level: "memory"))
     #expect(text.note?.contains("\(Format.count(1_200)) look-ups") == true)
     #expect(text.note?.contains("dropped") == false)
   }
@@ -76,7 +75,7 @@ import Testing
     }
     #expect(session.cache.live.unseen() >= lost)
     let live = session.cache.live
-    let answer = await Interpreter(live: live, mode: .interactive).run(.whatIf(level: nil, isReset: false))
+    let answer = await Interpreter(live: live, mode: .interactive).run(WhatIfVerb(level: nil))
     #expect(answer.note?.contains("dropped on the way from the app") == true)
     var scene = Scene(size: Size(width: 120, height: 40))
     scene.press(.character("8"))

@@ -7,7 +7,7 @@ import Testing
 struct CommandHighlightTests {
   /// A letter for each character: v a verb, o an option, l a level, q a quantity, s what is quoted, x what is wrong.
   private func marks(_ line: String) -> String {
-    CommandHighlight.parts(of: line, levels: ["memory", "disk"]).map { part in
+    CommandHighlight.parts(of: line, in: .commandLine, levels: ["memory", "disk"]).map { part in
       switch part {
       case .plain: "."
       case .verb: "v"
@@ -53,7 +53,7 @@ struct CommandHighlightTests {
     for _ in 0..<3_000 {
       let line = String(
         (0..<Int.random(in: 0..<30, using: &generator)).compactMap { _ in letters.randomElement(using: &generator) })
-      #expect(CommandHighlight.parts(of: line, levels: ["memory"]).count == Array(line).count)
+      #expect(CommandHighlight.parts(of: line, in: .commandLine, levels: ["memory"]).count == Array(line).count)
     }
   }
 }

@@ -7,44 +7,46 @@ import Testing
 struct CommandParserTests {
   @Test("Time, faults and workloads are written with their units")
   func quantities() throws {
-    #expect(try Command.parse("advance 1.5m") == .advance(.seconds(90)))
-    #expect(try Command.parse("speed 0.25") == .speed(0.25))
-    #expect(try Command.parse("speed ×4") == .speed(4))
-    #expect(try Command.parse("warn critical") == .warn)
-    #expect(try Command.parse("fault disk error 5%") == .fault(level: "disk", .errors(0.05), seed: nil))
+    #expect(try parsed("advance 1.5m") == AdvanceVerb(.seconds(90)))
+    #expect(try parsed("speed 0.25") == SpeedVerb(0.25))
+    #expect(try parsed("speed ×4") == SpeedVerb(4))
+    #expect(try parsed("warn critical") == WarnVerb())
+    #expect(try parsed("fault disk error 5%") == FaultVerb(level: "disk", .errors(0.05), seed: nil))
     #expect(
-      try Command.parse("fault disk latency 10ms..20ms --seed 9")
-        == .fault(level: "disk", .latency(.milliseconds(10) ... .milliseconds(20)), seed: 9))
-    #expect(try Command.parse("fault disk down") == .fault(level: "disk", .down, seed: nil))
-    #expect(try Command.parse("fault disk off") == .fault(level: "disk", .off, seed: nil))
+      try parsed("fault disk latency 10ms..20ms --seed 9")
+        == FaultVerb(level: "disk", .latency(.milliseconds(10) ... .milliseconds(20)), seed: 9))
+    #expect(try parsed("fault disk down") == FaultVerb(level: "disk", .down, seed: nil))
+    #expect(try parsed("fault disk off") == FaultVerb(level: "disk", .off, seed: nil))
     #expect(
-      try Command.parse("run zipf --rate max --skew 1.2")
-        == .run(WorkloadRequest(name: "zipf", rate: .infinity, skew: 1.2)))
+      try parsed("run zipf --rate max --skew 1.2") == RunVerb(WorkloadRequest(name: "zipf", rate: .infinity, skew: 1.2))
+    )
     #expect(
-      try Command.parse("run trace --file 'a b.gz'") == .run(WorkloadRequest(name: "trace", file: "a b.gz")))
+      try parsed("run trace --file 'a b.gz'") == RunVerb(WorkloadRequest(name: "trace", file: "a b.gz")))
   }
 
   @Test("What concerns the log, the list and files is a verb with the rest of the line, or with a word")
   func rest() throws {
-    #expect(try Command.parse("mark the  deploy began") == .mark(text: "the deploy began"))
-    #expect(try Command.parse("filter user: 4") == .filter(text: "user: 4"))
-    #expect(try Command.parse("filter") == .filter(text: ""))
-    #expect(try Command.parse("sort ttl") == .sort(column: "ttl"))
-    #expect(try Command.parse("load 'my config.yaml'") == .load(file: "my config.yaml"))
-    #expect(try Command.parse("reload") == .reload)
-    #expect(try Command.parse("export out/all.csv") == .export(file: "out/all.csv"))
-    #expect(try Command.parse("status") == .status)
+    #expect(try parsed("mark the  deploy began") == MarkVerb(text: "the deploy began"))
+    #expect(try parsed("filter user: 4") == FilterVerb(text: "user: 4"))
+    #expect(try parsed("filter") == FilterVerb(text: ""))
+    #expect(try parsed("sort ttl") == SortVerb(column: "ttl"))
+    #expect(try parsed("load 'my config.yaml'") == LoadVerb(file: "my config.yaml"))
+    #expect(try parsed("reload") == ReloadVerb())
+    #expect(try parsed("export out/all.csv") == ExportVerb(file: "out/all.csv"))
+    #expect(try parsed("status") == StatusVerb())
   }
 
   @Test("A line becomes exactly the command that it says", arguments: goodLines)
   func good(line: GoodLine) throws {
-    #expect(try Command.parse(line.text) == line.command)
+    let verb = try Verbs.parse(line.text)
+    guard let expected = line.verb else { return #expect(verb == nil) }
+    #expect(verb.map { expected.isEqual(to: $0) } == true, "\(String(describing: verb))")
   }
 
   @Test("What is wrong with a line is told with its column and a remedy", arguments: badLines)
   func bad(line: BadLine) {
     do {
-      let command = try Command.parse(line.text)
+      let command = try Verbs.parse(line.text)
       Issue.record("it was understood as \(String(describing: command))")
     } catch {
       #expect(error.column == line.column)
@@ -56,7 +58,7 @@ struct CommandParserTests {
   func fuzz(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let pieces =
-      Verb.all.map(\.name) + WorkloadTable.names
+      Grammar.commandLine.names + WorkloadTable.names
       + [
         " ", " ", " ", "\t", "\n", "\r\n", "'", "\"", "\\", "\\n", "\\x", "\\x4", "\\x41", "\\u", "\\u{", "\\u{e9}",
         "\\u{110000}", "\\u{d800}", "--", "--level", "--ttl", "--rate", "--requests", "--keys", "--key", "--all", "#",
@@ -69,7 +71,7 @@ struct CommandParserTests {
         if Bool.random(using: &generator) { line += " " }
       }
       do {
-        _ = try Command.parse(line)
+        _ = try Verbs.parse(line)
       } catch {
         #expect((0...line.count).contains(error.column), "\(line.debugDescription)")
         #expect(!error.message.isEmpty && !error.remedy.isEmpty, "\(line.debugDescription)")
@@ -81,20 +83,23 @@ struct CommandParserTests {
   func badFilters() throws {
     let cases = [("filter size:>foo", 7), ("filter \"user level:disk ttl:<x\"", 24), ("filter hits:>many", 7)]
     for (line, column) in cases {
-      let error = #expect(throws: CommandError.self, "\(line)") { try Command.parse(line) }
+      let error = #expect(throws: CommandError.self, "\(line)") { try Verbs.parse(line) }
       #expect(error?.column == column, "\(line): \(String(describing: error))")
     }
-    #expect(try Command.parse("filter size:>1M") == .filter(text: "size:>1M"))
+    #expect(try parsed("filter size:>1M") == FilterVerb(text: "size:>1M"))
   }
 }
 
+/// A line as the verb that is expected of it.
+private func parsed<Expected: Verb>(_ line: String) throws -> Expected? { try Verbs.parse(line) as? Expected }
+
 struct GoodLine: Sendable, CustomTestStringConvertible {
   var text: String
-  var command: Command?
+  var verb: (any Verb)?
 
-  init(_ text: String, _ command: Command?) {
+  init(_ text: String, _ verb: (any Verb)?) {
     self.text = text
-    self.command = command
+    self.verb = verb
   }
 
   var testDescription: String { text.debugDescription }
@@ -115,36 +120,36 @@ struct BadLine: Sendable, CustomTestStringConvertible {
 }
 
 private func set(
-  _ key: String, _ value: Command.ValueSource, timeToLive: Duration? = nil, level: String? = nil
-) -> Command {
-  .set(key: key, value: value, timeToLive: timeToLive, level: level)
+  _ key: String, _ value: SetVerb.Source, timeToLive: Duration? = nil, level: String? = nil
+) -> SetVerb {
+  SetVerb(key: key, value: value, timeToLive: timeToLive, level: level)
 }
 
 private let goodLines = [
   GoodLine("", nil),
   GoodLine("  \t ", nil),
   GoodLine("# get a", nil),
-  GoodLine("get a", .get(key: "a", level: nil)),
-  GoodLine("  get   a  # the key", .get(key: "a", level: nil)),
-  GoodLine("get a#b", .get(key: "a#b", level: nil)),
-  GoodLine("get '#'", .get(key: "#", level: nil)),
-  GoodLine("get a --level disk", .get(key: "a", level: "disk")),
-  GoodLine("get --level disk a", .get(key: "a", level: "disk")),
-  GoodLine("get 'a b'", .get(key: "a b", level: nil)),
-  GoodLine("get \"a b\"", .get(key: "a b", level: nil)),
-  GoodLine("get a\\ b", .get(key: "a b", level: nil)),
-  GoodLine("get a' 'b\" \"c", .get(key: "a b c", level: nil)),
-  GoodLine("get ''", .get(key: "", level: nil)),
-  GoodLine("get 'a\\n'", .get(key: "a\\n", level: nil)),
-  GoodLine("get 'say \"x\"'", .get(key: "say \"x\"", level: nil)),
-  GoodLine("get \"it's\"", .get(key: "it's", level: nil)),
-  GoodLine(#"get "\n\t\r\0\e\\\"\'\x41\u{e9}""#, .get(key: "\n\t\r\0\u{1b}\\\"'A\u{e9}", level: nil)),
-  GoodLine(#"get \x1b[2J"#, .get(key: "\u{1b}[2J", level: nil)),
-  GoodLine("get -- --level", .get(key: "--level", level: nil)),
-  GoodLine("get -- --", .get(key: "--", level: nil)),
-  GoodLine("get '--level'", .get(key: "--level", level: nil)),
-  GoodLine("get -x", .get(key: "-x", level: nil)),
-  GoodLine("get é👩‍👩‍👧", .get(key: "é👩‍👩‍👧", level: nil)),
+  GoodLine("get a", GetVerb(key: "a", level: nil)),
+  GoodLine("  get   a  # the key", GetVerb(key: "a", level: nil)),
+  GoodLine("get a#b", GetVerb(key: "a#b", level: nil)),
+  GoodLine("get '#'", GetVerb(key: "#", level: nil)),
+  GoodLine("get a --level disk", GetVerb(key: "a", level: "disk")),
+  GoodLine("get --level disk a", GetVerb(key: "a", level: "disk")),
+  GoodLine("get 'a b'", GetVerb(key: "a b", level: nil)),
+  GoodLine("get \"a b\"", GetVerb(key: "a b", level: nil)),
+  GoodLine("get a\\ b", GetVerb(key: "a b", level: nil)),
+  GoodLine("get a' 'b\" \"c", GetVerb(key: "a b c", level: nil)),
+  GoodLine("get ''", GetVerb(key: "", level: nil)),
+  GoodLine("get 'a\\n'", GetVerb(key: "a\\n", level: nil)),
+  GoodLine("get 'say \"x\"'", GetVerb(key: "say \"x\"", level: nil)),
+  GoodLine("get \"it's\"", GetVerb(key: "it's", level: nil)),
+  GoodLine(#"get "\n\t\r\0\e\\\"\'\x41\u{e9}""#, GetVerb(key: "\n\t\r\0\u{1b}\\\"'A\u{e9}", level: nil)),
+  GoodLine(#"get \x1b[2J"#, GetVerb(key: "\u{1b}[2J", level: nil)),
+  GoodLine("get -- --level", GetVerb(key: "--level", level: nil)),
+  GoodLine("get -- --", GetVerb(key: "--", level: nil)),
+  GoodLine("get '--level'", GetVerb(key: "--level", level: nil)),
+  GoodLine("get -x", GetVerb(key: "-x", level: nil)),
+  GoodLine("get é👩‍👩‍👧", GetVerb(key: "é👩‍👩‍👧", level: nil)),
   GoodLine("set a b", set("a", .text("b"))),
   GoodLine("set a ''", set("a", .text(""))),
   GoodLine("set a @value.bin", set("a", .file("value.bin"))),
@@ -154,31 +159,31 @@ private let goodLines = [
   GoodLine("set a b --ttl 30s", set("a", .text("b"), timeToLive: .seconds(30))),
   GoodLine("set a b --ttl '1.5 h' --level memory", set("a", .text("b"), timeToLive: .seconds(5_400), level: "memory")),
   GoodLine("set a -- --ttl", set("a", .text("--ttl"))),
-  GoodLine("del a", .delete(key: "a")),
-  GoodLine("clear", .clear(level: nil)),
-  GoodLine("clear --all", .clear(level: nil)),
-  GoodLine("clear disk", .clear(level: "disk")),
-  GoodLine("clear -- --all", .clear(level: "--all")),
-  GoodLine("expire a", .expire(key: "a")),
-  GoodLine("expire --all", .expire(key: nil)),
-  GoodLine("warn", .warn),
-  GoodLine("run zipf", .run(WorkloadRequest(name: "zipf"))),
+  GoodLine("del a", DeleteVerb(key: "a")),
+  GoodLine("clear", ClearVerb(level: nil)),
+  GoodLine("clear --all", ClearVerb(level: nil)),
+  GoodLine("clear disk", ClearVerb(level: "disk")),
+  GoodLine("clear -- --all", ClearVerb(level: "--all")),
+  GoodLine("expire a", ExpireVerb(key: "a")),
+  GoodLine("expire --all", ExpireVerb(key: nil)),
+  GoodLine("warn", WarnVerb()),
+  GoodLine("run zipf", RunVerb(WorkloadRequest(name: "zipf"))),
   GoodLine(
     "run burst --rate 2.5 --requests 100 --seed 9 --keys 3 --key 'a b'",
-    .run(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, keys: 3, key: "a b"))),
-  GoodLine("stop", .stop),
-  GoodLine("log debug", .log(level: "debug")),
-  GoodLine("stats", .stats),
-  GoodLine("help", .help(verb: nil)),
-  GoodLine("help get", .help(verb: "get")),
-  GoodLine("quit", .quit),
+    RunVerb(WorkloadRequest(name: "burst", rate: 2.5, requests: 100, seed: 9, keys: 3, key: "a b"))),
+  GoodLine("stop", StopVerb()),
+  GoodLine("log debug", LogVerb(level: "debug")),
+  GoodLine("stats", StatsVerb()),
+  GoodLine("help", HelpVerb(verb: nil)),
+  GoodLine("help get", HelpVerb(verb: "get")),
+  GoodLine("quit", QuitVerb()),
 ]
 
 private let badLines = [
   BadLine("gte a", 0, "there is no verb “gte”; did you mean “get”?"),
   BadLine(
     "  elephant", 2,
-    "there is no verb “elephant”; use one of \(Verb.all.map(\.name).joined(separator: ", "))"),
+    "there is no verb “elephant”; use one of \(Grammar.commandLine.names.joined(separator: ", "))"),
   BadLine("get", 3, "get needs more; write get KEY [--level L]"),
   BadLine("set a", 5, "set needs more; write set KEY VALUE|@FILE [--ttl 30s] [--level L]"),
   BadLine(

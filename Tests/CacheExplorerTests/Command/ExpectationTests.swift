@@ -45,14 +45,15 @@ struct ExpectationTests {
 
   @Test("In a line the caret stands under the fault, quoted or not, whatever the spaces")
   func columns() throws {
-    func column(_ line: String) -> Int? { #expect(throws: CommandError.self) { try Command.parse(line) }?.column }
+    func column(_ line: String) -> Int? { #expect(throws: CommandError.self) { try Verbs.parse(line) }?.column }
     #expect(column("expect memory.hitt >= 80%") == 14)
     #expect(column("expect \"memory.hitt >= 80%\"") == 15)
     #expect(column("expect   memory.hit   >=  80x") == 26)
     #expect(column("expect \"hit > 1%\" twice") == 18)
     #expect(column("expect") == 6)
     #expect(
-      try Command.parse("expect memory.hit  >= 80% # of all") == .expect(Expectation("memory.hit >= 80%", column: 7)))
+      try Verbs.parse("expect memory.hit  >= 80% # of all") as? ExpectVerb
+        == ExpectVerb(Expectation("memory.hit >= 80%", column: 7)))
   }
 
   @Test("A name that is not there is told with the nearest one, and a figure with who has it")
@@ -72,7 +73,7 @@ struct ExpectationTests {
 
   @Test("Every figure is listed by help and manual, and no two share a name")
   func table() throws {
-    let help = try #require(Verb.help("expect"))
+    let help = try #require(Grammar.commandLine.help("expect"))
     let manual = Manual.text(.markdown)
     for figure in ExpectedFigure.all {
       #expect(help.contains("\n  \(figure.name): \(figure.line)"))

@@ -12,7 +12,9 @@ struct ManualTests {
     arguments: Manual.Format.allCases)
   func complete(format: Manual.Format) {
     let text = Manual.text(format).replacing("\\-", with: "-").replacing("\\e", with: "\\")
-    for verb in Verb.all { #expect(text.contains(verb.usage) && text.contains(verb.line), "\(verb.name)") }
+    for verb in Grammar.commandLine.verbs {
+      #expect(text.contains(verb.usage) && text.contains(verb.line), "\(verb.name)")
+    }
     for binding in KeyTable.bindings { #expect(text.contains(binding.does), "\(binding.name)") }
     for workload in WorkloadTable.all { #expect(text.contains(workload.line)) }
     for demo in Demo.all { #expect(text.contains(demo.caption)) }
@@ -46,10 +48,10 @@ struct ManualTests {
     ]
     var seen: Set<String> = []
     for line in examples {
-      let command = try #require(try Command.parse(line))
-      #expect(line.hasPrefix(command.verb))
-      seen.insert(command.verb)
+      let command = try #require(try Verbs.parse(line))
+      #expect(line.hasPrefix(command.name))
+      seen.insert(command.name)
     }
-    #expect(seen == Set(Verb.all.map(\.name)))
+    #expect(seen == Set(Grammar.commandLine.names))
   }
 }

@@ -6,6 +6,9 @@ import PseudoTerminal
 import Testing
 
 @testable import CacheEngineInspector
+@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
 
 #if canImport(Darwin)
   import Darwin

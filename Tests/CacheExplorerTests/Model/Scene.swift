@@ -17,12 +17,14 @@ struct Scene {
 
   init(size: Size, levels: [LevelRow] = Scene.threeLevels) {
     model = Model(title: "demo.yaml", levels: levels, size: size, now: Scene.start)
+    model.command.grammar = .commandLine
     send(.tick(now, wall: Scene.wall))
   }
 
   /// A model of a configuration.
   init(size: Size, configuration: CacheConfiguration) {
     model = Model(configuration, title: "demo.yaml", now: Scene.start)
+    model.command.grammar = .commandLine
     model.size = size
     model.utcOffsetInSeconds = 0
     send(.tick(now, wall: Scene.wall))

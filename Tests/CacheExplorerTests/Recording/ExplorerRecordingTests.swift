@@ -162,7 +162,7 @@ import Testing
       ("record a.rec", "--record FILE"), ("replay a.rec", "--replay FILE"), ("jump 3s", "replay FILE"),
       ("export a.cast", "--record FILE"),
     ] {
-      let result = await interpreter.run(try #require(try Command.parse(line)))
+      let result = await interpreter.run(try #require(try Verbs.parse(line)))
       #expect(result.outcome == .error)
       #expect(result.error?.contains(words) == true, "\(result.error ?? "")")
     }

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 
 @testable import CacheExplorer
+@testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerText
 
@@ -53,6 +54,7 @@ struct RecordedSession {
     var model = Model(
       title: "\u{1b}]0;title\u{7}", levels: rows.levels, operators: rows.operators, chain: rows.chain,
       size: Size(width: 100, height: 36), now: Scene.start)
+    model.command.grammar = .commandLine
     model.wall = Scene.wall
     model.isMasked = isMasked
     model.command.remember(all: ["get user:42", "set a \"b c\""])

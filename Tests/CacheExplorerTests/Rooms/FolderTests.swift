@@ -16,10 +16,10 @@ struct FolderTests {
 
   static let rooms = [
     Room(path: "Sources/CacheExplorer/Text", folders: []),
-    Room(path: "Sources/CacheExplorer/Model", folders: ["State", "Commands", "Keys", "View", "Update"]),
+    Room(path: "Sources/CacheExplorer/Model", folders: ["Commands", "State", "Keys", "View", "Update"]),
     Room(
       path: "Sources/CacheExplorer/Cache",
-      folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Verbs"]),
+      folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Verbs", "Demos"]),
     Room(
       path: "Sources/CacheExplorer",
       folders: [

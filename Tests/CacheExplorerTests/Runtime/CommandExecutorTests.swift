@@ -7,11 +7,11 @@ import Testing
 @testable import ExplorerText
 
 struct CommandExecutorTests {
-  private func executor(_ origin: String = "size: 16, seed: 7") async throws -> CommandExecutor {
+  private func executor(_ origin: String = "size: 16, seed: 7") async throws -> Interpreter {
     let configuration = try ConfigurationReader.read(
       "levels:\n  - memory: { capacity: 1 MiB }\n  - origin: { latency: 0ms..0ms, \(origin) }", file: "c.yaml",
       folder: "/")
-    return CommandExecutor(live: try await CacheBuilder.build(configuration, file: "c.yaml"))
+    return Interpreter(live: try await CacheBuilder.build(configuration, file: "c.yaml"), mode: .script)
   }
 
   @Test("A first read comes from the origin and fills memory, a second comes from memory")
@@ -175,7 +175,7 @@ struct CommandExecutorTests {
     let folder = try TemporaryFolder()
     let buffer = EventBuffer()
     let live = try await twoLevels(folder, buffer: buffer)
-    let executor = CommandExecutor(live: live)
+    let executor = Interpreter(live: live, mode: .script)
     _ = await executor.set("a", to: .text("small"), timeToLive: nil, level: nil)
     let result = await executor.delete("a")
     #expect(result.note == "removed from memory, disk")
@@ -205,8 +205,8 @@ struct CommandExecutorTests {
     let folder = try TemporaryFolder()
     let buffer = EventBuffer()
     let live = try await twoLevels(folder, buffer: buffer)
-    let executor = CommandExecutor(live: live)
-    let large = Command.ValueSource.text(String(repeating: "x", count: 300))
+    let executor = Interpreter(live: live, mode: .script)
+    let large = SetVerb.Source.text(String(repeating: "x", count: 300))
     let set = await executor.set("a", to: large, timeToLive: nil, level: nil)
     #expect(set.note == "stored in disk; larger than memory, which keeps nothing of it")
     let alone = await executor.set("a", to: large, timeToLive: nil, level: "memory")

@@ -127,11 +127,11 @@ private final class EventCount: CacheObserver {
     let live = try await CacheBuilder.build(
       configuration, file: "demo", clock: pace, observers: [events], whatIfShare: 1)
     let interpreter = Interpreter(live: live, mode: .interactive)
-    if let workload = configuration.workload { _ = await interpreter.run(.run(workload)) }
+    if let workload = configuration.workload { _ = await interpreter.run(RunVerb(workload)) }
     let results = Mutex<[CommandResult]>([])
     let play = Task {
       await DemoPlayer(steps: steps, clock: pace).play { step in
-        guard let command = step.command else { return }
+        guard let command = step.verb else { return }
         let result = await interpreter.run(command)
         results.withLock { $0.append(result) }
       }

@@ -13,10 +13,11 @@ import Testing
   private let clock = ManualClock()
   private let recorder = RecordingObserver()
 
-  private func build(_ levels: String) async throws -> CommandExecutor {
+  private func build(_ levels: String) async throws -> Interpreter {
     let configuration = try ConfigurationReader.read("levels:\n" + levels, file: "c.yaml", folder: "/")
-    return CommandExecutor(
-      live: try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock, observers: [recorder]))
+    return Interpreter(
+      live: try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock, observers: [recorder]),
+      mode: .script)
   }
 
   private func text(_ result: CommandResult) -> String? { result.value.map { String(decoding: $0, as: UTF8.self) } }

@@ -37,13 +37,13 @@ struct UndoTests {
     arguments: ["set a other --ttl 5s", "set a other --level second", "del a", "expire a"])
   func takesBack(line: String) async throws {
     let interpreter = try await interpreter()
-    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: .seconds(60), level: nil))
+    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: .seconds(60), level: nil))
     let before = try await copies(of: "a", in: interpreter)
-    let command = try #require(try Command.parse(line))
+    let command = try #require(try Verbs.parse(line))
     #expect(await interpreter.run(command).outcome == .ok)
     #expect(try await copies(of: "a", in: interpreter) != before)
     #expect(interpreter.undoable?.hasSuffix(" a") == true)
-    let result = await interpreter.run(.undo)
+    let result = await interpreter.run(UndoVerb())
     #expect(result.outcome == .ok, "\(result.error ?? "")")
     #expect(try await copies(of: "a", in: interpreter) == before)
     #expect(interpreter.undoable == nil)
@@ -53,22 +53,22 @@ struct UndoTests {
   func masked() async throws {
     let interpreter = try await interpreter()
     let mask = KeyMask(salt: 4)
-    let set = Command.set(key: "my key", value: .text("one"), timeToLive: nil, level: nil)
+    let set = SetVerb(key: "my key", value: .text("one"), timeToLive: nil, level: nil)
     _ = await interpreter.run(set, mask: mask)
-    let result = await interpreter.run(.undo, mask: mask)
+    let result = await interpreter.run(UndoVerb(), mask: mask)
     #expect(result.note?.hasPrefix("set \(mask.name(of: "my key")) is undone in memory") == true, "\(result)")
     _ = await interpreter.run(set, mask: mask)
     let second = try #require(interpreter.current.live.level(named: "second")?.storage)
     try await second.set(Data("other".utf8), forKey: "my key")
-    let failed = await interpreter.run(.undo, mask: mask)
+    let failed = await interpreter.run(UndoVerb(), mask: mask)
     #expect(failed.error?.contains("set \(mask.name(of: "my key")) stays") == true, "\(failed)")
   }
 
   @Test("The first store of a key is taken back by removing it")
   func takesBackFirst() async throws {
     let interpreter = try await interpreter()
-    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: nil, level: nil))
-    let result = await interpreter.run(.undo)
+    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    let result = await interpreter.run(UndoVerb())
     #expect(result.note == "set a is undone in memory, second")
     #expect(try await copies(of: "a", in: interpreter).allSatisfy { $0.value == nil })
   }
@@ -76,11 +76,11 @@ struct UndoTests {
   @Test("If the key has changed since, nothing is touched")
   func refuses() async throws {
     let interpreter = try await interpreter()
-    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: nil, level: nil))
     try await interpreter.current.live.levels[1].level.store(
       Data("two".utf8), forKey: "a", terms: StoreTerms(expiry: .never))
     let before = try await copies(of: "a", in: interpreter)
-    let result = await interpreter.run(.undo)
+    let result = await interpreter.run(UndoVerb())
     #expect(result.outcome == .error)
     #expect(result.error == "the key has changed in second since; set a stays")
     #expect(try await copies(of: "a", in: interpreter) == before)
@@ -89,15 +89,15 @@ struct UndoTests {
   @Test("What concerns more than a key, what changed nothing, and what came before another change cannot be undone")
   func offersNot() async throws {
     let interpreter = try await interpreter()
-    _ = await interpreter.run(.delete(key: "nobody"))
+    _ = await interpreter.run(DeleteVerb(key: "nobody"))
     #expect(interpreter.undoable == nil)
-    _ = await interpreter.run(.set(key: "a", value: .text("one"), timeToLive: nil, level: nil))
+    _ = await interpreter.run(SetVerb(key: "a", value: .text("one"), timeToLive: nil, level: nil))
     #expect(interpreter.undoable == "set a")
     // Reading changes nothing that matters here.
-    _ = await interpreter.run(.stats)
+    _ = await interpreter.run(StatsVerb())
     #expect(interpreter.undoable == "set a")
-    _ = await interpreter.run(.clear(level: nil))
+    _ = await interpreter.run(ClearVerb(level: nil))
     #expect(interpreter.undoable == nil)
-    #expect(await interpreter.run(.undo).outcome == .error)
+    #expect(await interpreter.run(UndoVerb()).outcome == .error)
   }
 }

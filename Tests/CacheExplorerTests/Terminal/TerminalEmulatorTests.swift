@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CacheExplorer
+@testable import ExplorerModel
 @testable import PseudoTerminal
 
 @Suite("Terminal emulator of the tests")

@@ -79,13 +79,13 @@ struct AppSession: Sendable {
 
 extension AppSession {
   /// What cannot be done to the cache of another program.
-  private static func refusal(of command: Command, _ attachment: Attachment) -> String? {
-    switch command {
-    case .load, .reload: return "the cache belongs to the app; open a configuration with cache-explorer open"
-    case .speed, .advance: return "the clock belongs to the app and cannot be set from here"
-    case .fault: return "faults can be given to caches that cache-explorer opened itself"
-    case .run: return attachment.whyReadOnly
-    default: return command.changesCache ? attachment.whyReadOnly : nil
+  private static func refusal(of touched: Touched, _ attachment: Attachment) -> String? {
+    switch touched {
+    case .nothing: nil
+    case .configuration: "the cache belongs to the app; open a configuration with cache-explorer open"
+    case .clock: "the clock belongs to the app and cannot be set from here"
+    case .faults: "faults can be given to caches that cache-explorer opened itself"
+    case .requests, .contents: attachment.whyReadOnly
     }
   }
 

@@ -91,12 +91,12 @@ package enum AttachedDirectory {
     }
   }
 
-  private static func refusal(of command: Command) -> String? {
-    switch command {
-    case .load, .reload: "a folder has no configuration; open one with cache-explorer open"
-    case .speed, .advance: "the clock of a folder is the system’s and cannot be set"
-    case .run: whyReadOnly
-    default: command.changesCache ? whyReadOnly : nil
+  private static func refusal(of touched: Touched) -> String? {
+    switch touched {
+    case .nothing: nil
+    case .configuration: "a folder has no configuration; open one with cache-explorer open"
+    case .clock: "the clock of a folder is the system’s and cannot be set"
+    case .contents, .faults, .requests: whyReadOnly
     }
   }
 

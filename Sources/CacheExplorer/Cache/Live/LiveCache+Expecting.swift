@@ -113,7 +113,7 @@ extension LiveCache {
     }
     func number(_ value: Int, _ words: String) -> Measured {
       guard !Self.isIdle(snapshot) else { return .none("nothing was asked of the cache") }
-      let isLookups = words == "look-ups"
+      let isLookups = ["requests", "lookups"].contains(expectation.figure.name)
       return Measured(
         value: Double(value),
         counts: [(expectation.figure.name, value)] + (isLookups ? [] : [("lookups", count.lookups)]),

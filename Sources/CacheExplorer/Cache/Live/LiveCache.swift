@@ -73,7 +73,7 @@ package struct LiveCache: Sendable {
   /// Since when everything is counted.
   let openedAt: CacheInstant
   /// Says why a command cannot be carried out on a cache that belongs to somebody else.
-  package var refusal: @Sendable (Command) -> String? = { _ in nil }
+  package var refusal: @Sendable (Touched) -> String? = { _ in nil }
   /// Reads a key in a level or in the whole, as ``cache`` does; of a large value its beginning is given, and how many
   /// bytes there are.
   ///

@@ -90,20 +90,3 @@ package struct Export: Sendable {
     return "\"" + text.replacing("\"", with: "\"\"") + "\""
   }
 }
-
-extension CommandExecutor {
-  /// `mask`: Gives keys other names.
-  func export(to file: String, mask: KeyMask? = nil) async -> CommandResult {
-    await timed("export") { result in
-      guard let format = ExportFormat(file: file) else {
-        throw CommandFailure(message: "\(file) does not say in which format; end it with .json, .csv, .txt or .cast")
-      }
-      guard format != .cast else {
-        throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")
-      }
-      let export = try await Export(live, mask: mask)
-      try await Export.write(export.text(format), to: file)
-      result.note = "\(export.entries.count) \(export.entries.count == 1 ? "entry" : "entries") written to \(file)"
-    }
-  }
-}

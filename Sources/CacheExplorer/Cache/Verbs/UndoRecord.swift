@@ -34,14 +34,10 @@ struct UndoRecord: Sendable {
   private var places: [Place]
 
   /// Notes what the levels hold before a command; `nil` if they hold too much, or cannot be read.
-  init?(before command: Command, in live: LiveCache) async {
-    guard let key = command.key else { return nil }
-    switch command {
-    case .set, .delete, .expire: break
-    default: return nil
-    }
+  init?(before verb: any Verb, in live: LiveCache) async {
+    guard verb.canBeUndone, let key = verb.key else { return nil }
     self.key = key
-    title = "\(command.verb) \(key)"
+    title = "\(verb.name) \(key)"
     places = []
     for level in live.levels {
       guard let storage = level.storage else { continue }

@@ -6,24 +6,24 @@ enum CommandHighlight {
   /// A part for every character of a line.
   ///
   /// What is merely not finished is not wrong.
-  static func parts(of line: String, levels: [String]) -> [Part] {
+  static func parts(of line: String, in grammar: Grammar, levels: [String]) -> [Part] {
     let characters = Array(line)
     var parts = [Part](repeating: .plain, count: characters.count)
     var words: [CommandWord] = []
     do throws(CommandError) {
       words = try CommandLexer.words(of: line)
-      _ = try Command.parse(line)
+      try grammar.check(line)
     } catch {
       // A quote that is still open is on its way to being closed.
       if words.isEmpty { return parts }
       let isLast = error.column >= (words.last?.column ?? 0)
-      let isUnfinished = error.column >= characters.count || (isLast && canGoOn(line, words, levels))
+      let isUnfinished = error.column >= characters.count || (isLast && canGoOn(line, words, grammar))
       if !isUnfinished { mark(.wrong, from: error.column, in: characters, &parts) }
     }
-    guard let first = words.first, let verb = Verb.named(first.text) else { return parts }
+    guard let first = words.first, let verb = grammar.named(first.text) else { return parts }
     set(.verb, first, until: words.dropFirst().first, in: characters, &parts)
     var position = 0
-    var option: Verb.Option?
+    var option: VerbSyntax.Option?
     for (index, word) in words.enumerated().dropFirst() {
       let next = words.indices.contains(index + 1) ? words[index + 1] : nil
       if let pending = option {
@@ -42,33 +42,23 @@ enum CommandHighlight {
   }
 
   /// Whether the last word may still become what is asked for.
-  private static func canGoOn(_ line: String, _ words: [CommandWord], _ levels: [String]) -> Bool {
+  private static func canGoOn(_ line: String, _ words: [CommandWord], _ grammar: Grammar) -> Bool {
     guard let last = words.last, line.last != " " else { return false }
-    if words.count == 1 { return Verb.all.contains { $0.name.hasPrefix(last.text) } }
-    guard let verb = Verb.named(words[0].text) else { return false }
+    if words.count == 1 { return grammar.verbs.contains { $0.name.hasPrefix(last.text) } }
+    guard let verb = grammar.named(words[0].text) else { return false }
     if last.text.hasPrefix("-") { return verb.options.contains { $0.name.hasPrefix(last.text) } || last.text == "-" }
     let head = String(Array(line)[..<last.column])
-    guard let argument = Verb.argument(at: last.text, after: head) else {
+    guard let argument = grammar.argument(at: last.text, after: head) else {
       // A free value of an option may be anything; a word too many is one whatever is added to it.
       return words.dropLast().last?.isOption == true
     }
-    let names: [String] =
-      switch argument {
-      case .workload: WorkloadTable.names
-      case .logLevel: LogLevelName.all
-      case .verb: Verb.all.map(\.name)
-      case .severity: ["low", "critical"]
-      case .fault: ["error", "latency", "down", "off"]
-      case .column: Command.sortColumns
-      // Whatever follows may make it whole.
-      case .expectation: [last.text]
-      case .moment: ["next", "previous"]
-      case .key, .value, .level, .amount, .text, .file, .recording: []
-      }
-    return names.isEmpty || names.contains { $0.hasPrefix(last.text) }
+    // Where any word may stand, whatever follows may make it whole.
+    return grammar.choices(for: argument)?.contains { $0.hasPrefix(last.text) } ?? true
   }
 
-  private static func part(_ argument: Verb.Argument?, _ word: CommandWord, _ levels: [String], isLast: Bool) -> Part {
+  private static func part(_ argument: VerbSyntax.Argument?, _ word: CommandWord, _ levels: [String], isLast: Bool)
+    -> Part
+  {
     switch argument {
     case .level:
       if levels.contains(word.text) {

@@ -1,10 +1,10 @@
 /// A word of a command line.
-struct CommandWord: Equatable {
-  var text: String
+package struct CommandWord: Equatable {
+  package var text: String
   /// Where it begins, in characters from 0.
-  var column: Int
+  package var column: Int
   /// It was quoted or escaped: it is never an option.
-  var isQuoted: Bool
+  package var isQuoted: Bool
 
   var isOption: Bool { !isQuoted && text.hasPrefix("--") && text.count > 2 }
 }
@@ -13,8 +13,8 @@ struct CommandWord: Equatable {
 ///
 /// Words are separated by spaces. Single quotes hold anything; double quotes and bare words know `\n \t \r \0 \e \\ \"
 /// \' \xNN \u{…}` and a backslash before a space. `#` begins a comment where a word would begin.
-enum CommandLexer {
-  static func words(of line: String) throws(CommandError) -> [CommandWord] {
+package enum CommandLexer {
+  package static func words(of line: String) throws(CommandError) -> [CommandWord] {
     let characters = Array(line)
     var words: [CommandWord] = []
     var position = 0

@@ -24,6 +24,8 @@ package struct CommandLineState: Sendable {
 
   package static let historyCapacity = 500
 
+  /// What can be typed.
+  package var grammar = Grammar()
   package var editor = LineEditor()
   package private(set) var history: [String] = []
   /// Which line of the history is shown, counted from the newest; `nil` for the line being typed.

@@ -11,8 +11,8 @@ extension CommandLineState {
       return []
     }
     guard let (head, word) = lastWord else { return [] }
-    if let path = Self.path(in: word, after: head) { return [.listFiles(beginning: path)] }
-    let candidates = Self.candidates(for: word, after: head, in: picture)
+    if let path = self.path(in: word, after: head) { return [.listFiles(beginning: path)] }
+    let candidates = self.candidates(for: word, after: head, in: picture)
     guard !candidates.isEmpty else { return [] }
     use(Completion(head: head, candidates: candidates, index: 0))
     return []
@@ -20,7 +20,7 @@ extension CommandLineState {
 
   /// Completes the name of a file, if nobody typed on since it was asked for.
   mutating func complete(_ path: String, among names: [String]) {
-    guard let (head, word) = lastWord, Self.path(in: word, after: head) == path, !names.isEmpty else { return }
+    guard let (head, word) = lastWord, self.path(in: word, after: head) == path, !names.isEmpty else { return }
     let whole = head + word.dropLast(path.count)
     use(Completion(head: whole, candidates: names.filter(Self.isOneWord), index: 0))
   }
@@ -35,7 +35,7 @@ extension CommandLineState {
       return String(line.dropFirst(text.count))
     }
     guard let (head, word) = lastWord, !word.isEmpty || !head.isEmpty else { return nil }
-    let candidate = Self.candidates(for: word, after: head, in: picture).first { $0.count > word.count }
+    let candidate = self.candidates(for: word, after: head, in: picture).first { $0.count > word.count }
     return candidate.map { String($0.dropFirst(word.count)) }
   }
 
@@ -48,9 +48,9 @@ extension CommandLineState {
   }
 
   /// The path that a word is, or has behind an @; `nil` where no file is meant.
-  private static func path(in word: String, after head: String) -> String? {
-    switch Verb.argument(at: word, after: head) {
-    case .file, .recording: word
+  private func path(in word: String, after head: String) -> String? {
+    switch grammar.argument(at: word, after: head) {
+    case .file: word
     case .value where word.hasPrefix("@"): String(word.dropFirst())
     default: nil
     }
@@ -62,33 +62,28 @@ extension CommandLineState {
     self.completion = completion
   }
 
-  private static func candidates(for word: String, after head: String, in picture: Picture) -> [String] {
+  private func candidates(for word: String, after head: String, in picture: Picture) -> [String] {
     let words = head.split(separator: " ").map(String.init)
-    guard let name = words.first else { return Verb.all.map(\.name).filter { $0.hasPrefix(word) } }
-    guard let verb = Verb.named(name) else { return [] }
+    guard let name = words.first else { return grammar.names.filter { $0.hasPrefix(word) } }
+    guard let verb = grammar.named(name) else { return [] }
     if word.hasPrefix("--") { return verb.options.map(\.name).filter { $0.hasPrefix(word) } }
-    return Verb.argument(at: word, after: head).map { candidates(for: word, as: $0, after: head, in: picture) } ?? []
+    return grammar.argument(at: word, after: head).map { candidates(for: word, as: $0, in: picture) } ?? []
   }
 
-  private static func candidates(
-    for word: String, as argument: Verb.Argument, after head: String, in picture: Picture
+  private func candidates(
+    for word: String, as argument: VerbSyntax.Argument, in picture: Picture
   ) -> [String] {
     switch argument {
     case .key:
-      let matches = picture.entries.rows.lazy.filter { $0.isPresent && $0.key.hasPrefix(word) && isOneWord($0.key) }
-      return matches.prefix(mostCandidates).map(\.key).sorted()
+      let matches = picture.entries.rows.lazy.filter {
+        $0.isPresent && $0.key.hasPrefix(word) && Self.isOneWord($0.key)
+      }
+      return matches.prefix(Self.mostCandidates).map(\.key).sorted()
     case .value: return []
     case .level: return picture.levels.map(\.name).filter { $0.hasPrefix(word) }
-    case .workload: return WorkloadTable.names.filter { $0.hasPrefix(word) }
-    case .logLevel: return LogLevelName.all.filter { $0.hasPrefix(word) }
-    case .verb: return Verb.all.map(\.name).filter { $0.hasPrefix(word) }
-    case .severity: return ["critical", "low"].filter { $0.hasPrefix(word) }
-    case .fault: return ["error", "latency", "down", "off"].filter { $0.hasPrefix(word) }
-    case .column: return Command.sortColumns.filter { $0.hasPrefix(word) }
-    case .expectation: return expectations(for: word, in: picture)
-    case .moment: return ["next", "previous"].filter { $0.hasPrefix(word) }
-    case .text: return head.hasPrefix("jump ") && "warning".hasPrefix(word) ? ["warning"] : []
-    case .file, .recording, .amount: return []
+    case .choice, .verb: return grammar.choices(for: argument)?.filter { $0.hasPrefix(word) } ?? []
+    case .expectation: return Self.expectations(for: word, in: picture)
+    case .file, .amount, .text: return []
     }
   }
 

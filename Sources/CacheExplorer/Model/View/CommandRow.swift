@@ -7,7 +7,8 @@ enum CommandRow {
     switch model.mode {
     case .command:
       let line = model.command.editor.text
-      let parts = CommandHighlight.parts(of: line, levels: model.shown.levels.map(\.name))
+      let parts = CommandHighlight.parts(
+        of: line, in: model.command.grammar, levels: model.shown.levels.map(\.name))
       let prompt =
         model.command.search.map { " search older commands ‘" + DisplayText($0).clipped(to: 20) + "’ :" } ?? " :"
       var x = drawEditor(model.command.editor, prompt: prompt, styles: parts.map(\.style), in: rect, on: &canvas)
@@ -127,7 +128,7 @@ enum CommandRow {
       canvas.write("✕ " + DisplayText(fault.text), x: x + 2, y: rect.y, style: .error, limit: room)
       return
     }
-    let usage = Verb.usage(for: state.editor.text)
+    let usage = state.grammar.usage(for: state.editor.text)
     let keys: DisplayText = "Tab complete · ↑ history"
     let hint = DisplayText(usage ?? "get set del clear expire warn run stop log stats help quit")
     let end = canvas.write(hint, x: x + 4, y: rect.y, style: .faint, limit: room)
@@ -156,7 +157,7 @@ enum CommandRow {
       }
     }
     if let running = state.running.last {
-      let text = model.isMasked ? model.shown(running, keys: Command.secrets(of: running)) : running
+      let text = model.isMasked ? model.shown(running, keys: state.grammar.secrets(running)) : running
       canvas.write(" … " + DisplayText(text), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
     } else if let answer = state.answer {
       let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)

@@ -1,0 +1,15 @@
+/// What a verb concerns, beside what every read may fill.
+package enum Touched: Sendable {
+  case nothing
+  /// What levels hold.
+  case contents
+  /// How levels work.
+  case faults
+  /// Requests in large numbers.
+  case requests
+  case configuration
+  case clock
+
+  /// Nobody may do it who may only read.
+  package var isChange: Bool { self == .contents || self == .faults }
+}

@@ -1,0 +1,29 @@
+import CacheEngine
+package import ExplorerModel
+
+package struct DeleteVerb: Verb {
+  package static let syntax = VerbSyntax("del KEY", "remove a key from every level", [.key])
+
+  package var key: String?
+
+  package init(key: String) { self.key = key }
+
+  package init(_ words: ParsedWords) { self.init(key: words.arguments[0].text) }
+
+  package var touched: Touched { .contents }
+  package var canBeUndone: Bool { true }
+
+  package func run(in session: Interpreter) async -> CommandResult {
+    let live = session.live
+    let key = key ?? ""
+    return await session.timed(name) { result in
+      // A disk level tells what it removes on a thread of its own, and an app elsewhere: who asks before knows it all.
+      var holders: [String] = []
+      for level in live.holders(from: nil) where try await level.beginning(of: key, atMost: 1) != nil {
+        holders.append(level.name)
+      }
+      try await live.cache.remove(key)
+      result.note = holders.isEmpty ? "it was in no level" : "removed from \(holders.joined(separator: ", "))"
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import CacheEngine
+package import ExplorerModel
+
+package struct ExpireVerb: Verb {
+  package static let syntax = VerbSyntax(
+    "expire KEY|--all", "end the lifetime of a key, or of everything, now", [.key], required: 0,
+    [VerbSyntax.Option("--all")])
+
+  /// `nil` expires every entry.
+  package var key: String?
+
+  package init(key: String?) { self.key = key }
+
+  package init(_ words: ParsedWords) throws(CommandError) {
+    key = try words.oneOrAll()
+    // Alone it would be a dangerous slip: it wants to be told that everything is meant.
+    guard key != nil || words.text("--all") != nil else { throw words.needsMore() }
+  }
+
+  package var touched: Touched { .contents }
+  package var canBeUndone: Bool { key != nil }
+
+  package func run(in session: Interpreter) async -> CommandResult {
+    let live = session.live
+    return await session.timed(name) { result in
+      var count = 0
+      for level in live.levels {
+        guard let storage = level.storage else { continue }
+        let held = try await storage.contents().map(\.key)
+        for held in held where key == nil || held == key.map(level.storedKey) {
+          try await storage.expire(held)
+          count += 1
+        }
+      }
+      result.note = "\(count) \(count == 1 ? "entry" : "entries") expired"
+    }
+  }
+}

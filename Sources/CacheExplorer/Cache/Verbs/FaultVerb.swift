@@ -1,0 +1,71 @@
+import CacheEngineTesting
+package import ExplorerModel
+import ExplorerText
+
+package struct FaultVerb: Verb {
+  private static let kinds = ["error", "latency", "down", "off"]
+
+  package static let syntax = VerbSyntax(
+    "fault L error 5%|latency 200ms|down|off [--seed S]",
+    "let a level fail, be slow or be down, or be well again", [.level, .choice(kinds), .amount], required: 2,
+    [VerbSyntax.Option("--seed", "S")])
+
+  package enum Change: Equatable, Sendable {
+    /// A probability from 0 to 1.
+    case errors(Double)
+    case latency(ClosedRange<Duration>)
+    case down
+    /// Everything is well again.
+    case off
+  }
+
+  package var level: String
+  package var change: Change
+  package var seed: UInt64?
+
+  package init(level: String, _ change: Change, seed: UInt64?) {
+    self.level = level
+    self.change = change
+    self.seed = seed
+  }
+
+  package init(_ words: ParsedWords) throws(CommandError) {
+    level = words.arguments[0].text
+    let kind = try words.choice(words.arguments[1], among: Self.kinds, "fault")
+    switch kind {
+    case "error": change = .errors(try words.quantity(2, Quantity.probability, example: "error 5%"))
+    case "latency":
+      change = .latency(
+        try words.quantity(
+          2, { (text) throws(QuantityError) in try Quantity.range(text, of: Quantity.duration) },
+          example: "latency 200ms"))
+    default:
+      if words.arguments.count > 2 { throw words.tooMany(2, "write fault \(level) \(kind)") }
+      change = kind == "down" ? .down : .off
+    }
+    seed = try words.seed()
+  }
+
+  package var touched: Touched { .faults }
+
+  package func run(in session: Interpreter) async -> CommandResult {
+    let live = session.live
+    return await session.timed(name) { result in
+      let faults = try live.existing(level).faults
+      if let seed { faults.reseed(seed) }
+      var fault = faults.fault
+      switch change {
+      case .errors(let share): fault.errors = share
+      case .latency(let latency): fault.latency = latency == .zero ... .zero ? nil : latency
+      case .down: fault.isDown = true
+      case .off: fault = .none
+      }
+      faults.fault = fault
+      result.note = "\(level): \(fault.told ?? "no fault")"
+    }
+  }
+
+  package func news(of result: CommandResult, in session: Interpreter) -> [ScreenRequest] {
+    [.show(.faults(session.live.faults))] + (result.note.map { [.announce("fault \($0)", .warning)] } ?? [])
+  }
+}

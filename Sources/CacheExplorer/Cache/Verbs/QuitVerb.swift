@@ -1,0 +1,13 @@
+package import ExplorerModel
+
+package struct QuitVerb: Verb {
+  package static let syntax = VerbSyntax("quit", "leave")
+
+  package init() {}
+
+  package init(_ words: ParsedWords) {}
+
+  package var request: ScreenRequest? { .leave }
+
+  package func run(in session: Interpreter) async -> CommandResult { answer() }
+}

@@ -1,0 +1,52 @@
+import CacheEngine
+package import ExplorerModel
+import ExplorerText
+
+package struct RunVerb: Verb {
+  package static let syntax = VerbSyntax(
+    "run WORKLOAD [--rate N|max] [--requests N] [--seed S] [--keys N] [--key K] [--skew X] [--file F]",
+    "run a workload", [.choice(WorkloadTable.names)],
+    [
+      VerbSyntax.Option("--rate", "N|max"), VerbSyntax.Option("--requests", "N"), VerbSyntax.Option("--seed", "S"),
+      VerbSyntax.Option("--keys", "N"), VerbSyntax.Option("--key", "K", .key), VerbSyntax.Option("--skew", "X"),
+      VerbSyntax.Option("--file", "F", .file),
+    ], details: WorkloadTable.all.map { "\n  \($0.name): \($0.line)" }.joined())
+
+  package var workload: WorkloadRequest
+
+  package init(_ workload: WorkloadRequest) { self.workload = workload }
+
+  package init(_ words: ParsedWords) throws(CommandError) {
+    let name = try words.choice(words.arguments[0], among: WorkloadTable.names, "workload")
+    let file = words.text("--file")
+    if name == "trace", file == nil { throw words.missing("run trace needs a file", "write run trace --file FILE") }
+    workload = WorkloadRequest(
+      name: name, rate: try words.read("--rate", WorkloadTable.rate),
+      requests: try words.number("--requests", in: 1...1_000_000_000), seed: try words.seed(),
+      keys: try words.number("--keys", in: 1...10_000_000), key: words.text("--key"),
+      skew: try words.read("--skew", WorkloadTable.skew), file: file)
+  }
+
+  package var touched: Touched { workload.name == "mixed" ? .contents : .requests }
+
+  package func run(in session: Interpreter) async -> CommandResult {
+    let stream: Workload
+    do { stream = try Workload(workload) } catch { return failure(error) }
+    await session.stopWorkload()
+    switch session.mode {
+    case .interactive:
+      let rate = workload.rate ?? stream.defaultRate
+      session.start(stream, workload, rate: rate)
+      let pace = rate.isFinite ? "at \(Format.number(rate)) requests a second" : "as fast as it can"
+      return answer("\(workload.name) runs \(pace); “stop” ends it")
+    case .script:
+      let began = session.live.clock.now
+      let report = await session.play(stream, workload)
+      if let problem = report.problem { return failure(problem) }
+      let made = Format.counted(report.requests, "request", isGrouped: false)
+      var result = answer("\(made), \(report.failures) failed")
+      result.microseconds = Int(began.duration(to: session.live.clock.now).clampedNanoseconds / 1_000)
+      return result
+    }
+  }
+}

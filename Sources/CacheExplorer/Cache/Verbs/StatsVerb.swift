@@ -1,0 +1,11 @@
+package import ExplorerModel
+
+package struct StatsVerb: Verb {
+  package static let syntax = VerbSyntax("stats", "tell the statistics of every level")
+
+  package init() {}
+
+  package init(_ words: ParsedWords) {}
+
+  package func run(in session: Interpreter) async -> CommandResult { answer(session.live.summary) }
+}

@@ -1,0 +1,12 @@
+package import ExplorerModel
+
+/// As ``StatsVerb``, in sentences for a person.
+package struct StatusVerb: Verb {
+  package static let syntax = VerbSyntax("status", "tell in sentences how every level does")
+
+  package init() {}
+
+  package init(_ words: ParsedWords) {}
+
+  package func run(in session: Interpreter) async -> CommandResult { answer(session.live.status) }
+}

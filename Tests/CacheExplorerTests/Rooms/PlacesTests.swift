@@ -1,0 +1,47 @@
+import Testing
+
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
+
+/// Where something new has a place that the compiler does not ask for, as the page Adding of ARCHITECTURE.md lists them.
+struct PlacesTests {
+  @Test("Every screen is reached by a digit, and has panels that explain their figures", arguments: Page.allCases)
+  func screens(page: Page) throws {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    scene.send(.models(ModelSheet.Content(source: "models", rows: [])))
+    scene.press(.character(try #require("\(page.rawValue)".first)))
+    #expect(scene.model.page == page)
+    #expect(!page.panels.isEmpty)
+    for panel in page.panels {
+      scene.model.focus = panel
+      #expect(!FigureTable.figures(scene.model).figures.isEmpty, "\(panel)")
+    }
+  }
+
+  /// Every word of a configuration in its simplest use.
+  private static let levels = [
+    "memory": "{}", "disk": "{ directory: d, capacity: 1 MiB }", "defaults": "{ domain: a.b }",
+    "network": "{ url: \"http://127.0.0.1:1/{key}\" }", "origin": "{}", "empty": "{}", "pooled": "{ origin: {} }",
+    "capped": "{ limit: 3, level: origin }", "conditioned": "{ when: { prefix: a }, level: origin }",
+    "transformKeys": "{ with: lowercase, level: origin }", "transformValues": "{ with: json, level: origin }",
+    "postProcess": "{ with: uppercase, level: origin }", "expiry": "{ after: 30s, level: origin }",
+    "negative": "{ for: 5s, level: origin }", "timeout": "{ after: 2s, level: origin }", "retry": "{ level: origin }",
+    "breaker": "{ level: origin }", "fallback": "{ value: a, level: origin }",
+    "lanes": "{ when: { prefix: a }, then: memory, else: origin }",
+    "stale": "{ ifError: 5s, level: { memory: { keepExpired: 5s } }, from: origin }",
+  ]
+
+  @Test("Every word of a configuration is read, told again on the Config screen, and has a row")
+  func words() throws {
+    #expect(Set(ConfigurationReader.kinds) == Set(Self.levels.keys))
+    for (word, fields) in Self.levels {
+      let configuration = try ConfigurationReader.read("levels:\n  - \(word): \(fields)", file: "c.yaml", folder: "/")
+      let level = try #require(configuration.levels.first)
+      #expect(level.word == word)
+      #expect(configuration.settings.contains { $0.value == word }, "\(word)")
+      let picture = Scene(size: Size(width: 120, height: 40), configuration: configuration).model.live
+      #expect((picture.levels.map(\.name) + picture.operators.map(\.name)).contains(level.name), "\(word)")
+    }
+  }
+}
