@@ -32,9 +32,13 @@ let package = Package(
     .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
     .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
     .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
+    .library(name: "CacheEngineHTTP", targets: ["CacheEngineHTTP"]),
     .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
+  ],
+  traits: [
+    .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111.")
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
@@ -44,6 +48,9 @@ let package = Package(
     // CacheEngineEncryption only. Apple's CryptoKit under its own names, and BoringSSL where there is none: authenticated
     // encryption is nothing to write oneself. It builds for minutes, so nothing that the explorer needs depends on it.
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    // CacheEngineHTTP only, with the trait HTTP: the ecosystem's types for requests and responses, and structured fields.
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -88,6 +95,16 @@ let package = Package(
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine"], swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
+    // With the trait HTTP; empty without it.
+    .target(
+      name: "CacheEngineHTTP",
+      dependencies: [
+        "CacheEngine",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+        .product(
+          name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["HTTP"])),
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
@@ -115,6 +132,13 @@ let package = Package(
     .testTarget(
       name: "CacheEngineTests", dependencies: ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
       resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineHTTPTests",
+      dependencies: [
+        "CacheEngineHTTP", "CacheEngine", "CacheEngineTesting", "LoopbackServer",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineInspectorTests", dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineTesting"],
