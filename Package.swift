@@ -102,7 +102,8 @@ let package = Package(
         "CacheEngine",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(
-          name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["HTTP"])),
+          name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["HTTP"])
+        ),
       ],
       swiftSettings: strict),
     .executableTarget(

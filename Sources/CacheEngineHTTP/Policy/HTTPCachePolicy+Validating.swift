@@ -44,7 +44,7 @@
     package func add(_ validation: Validation, to request: inout HTTPRequest) {
       guard !validation.isEmpty else { return }
       let own = request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
-      let tags = validation.tags + own.filter { !validation.tags.contains($0) }
+      let tags = validation.tags + own.filter { tag in !validation.tags.contains { $0.matchesWeakly(tag) } }
       // A date of the client's own would be asked about in place of ours.
       request.headerFields[.ifModifiedSince] = own.isEmpty ? validation.modifiedSince : nil
       request.headerFields[.ifNoneMatch] = tags.isEmpty ? nil : tags.map(\.text).joined(separator: ", ")

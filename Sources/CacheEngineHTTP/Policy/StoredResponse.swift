@@ -58,6 +58,11 @@
       head.headerFields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? HTTPDate(responseTime)
     }
 
+    /// Whether another response has the same content for the same requests, as far as validators tell.
+    package func isSameRepresentation(as other: StoredResponse) -> Bool {
+      entityTag == other.entityTag && lastModified == other.lastModified && selecting == other.selecting
+    }
+
     /// How old the response is: RFC 9111, section 4.2.3.
     ///
     /// - Parameter now: The time of day.
