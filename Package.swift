@@ -33,12 +33,15 @@ let package = Package(
     .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
     .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
     .library(name: "CacheEngineHTTP", targets: ["CacheEngineHTTP"]),
+    .library(name: "CacheEngineProxy", targets: ["CacheEngineProxy"]),
     .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
   traits: [
-    .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111.")
+    .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111."),
+    .trait(
+      name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
@@ -51,6 +54,8 @@ let package = Package(
     // CacheEngineHTTP only, with the trait HTTP: the ecosystem's types for requests and responses, and structured fields.
     .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
+    // CacheEngineProxy only, with the trait Proxy.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -106,6 +111,21 @@ let package = Package(
         ),
       ],
       swiftSettings: strict),
+    // With the trait Proxy; empty without it.
+    .target(
+      name: "CacheEngineProxy",
+      dependencies: [
+        "CacheEngineHTTP", "CacheEngine",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+      ],
+      swiftSettings: strict),
+    // The proxy with a memory level, and how one is written; not a product.
+    .executableTarget(
+      name: "CachingProxy", dependencies: ["CacheEngineProxy", "CacheEngineHTTP", "CacheEngine"],
+      path: "Examples/CachingProxy", swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
@@ -139,6 +159,14 @@ let package = Package(
       dependencies: [
         "CacheEngineHTTP", "CacheEngine", "CacheEngineTesting", "LoopbackServer",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineProxyTests",
+      dependencies: [
+        "CacheEngineProxy", "CacheEngineHTTP", "CacheEngine",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       swiftSettings: strict),
     .testTarget(
