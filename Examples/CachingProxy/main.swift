@@ -1,6 +1,6 @@
 // A caching proxy with a memory level in front of one http server, until it is interrupted:
 //
-//     swift run --traits Proxy CachingProxy 127.0.0.1:8080 http://127.0.0.1:3000 [--json | --quiet]
+//     swift run --traits Proxy CachingProxy 127.0.0.1:8080 http://127.0.0.1:3000 [--json | --quiet] [--store-cookies]
 
 #if Proxy
   import CacheEngine
@@ -10,7 +10,7 @@
 
   func refuse(_ text: String) -> Never {
     FileHandle.standardError.write(
-      Data("\(text)\nusage: CachingProxy HOST:PORT http://HOST[:PORT] [--json | --quiet]\n".utf8))
+      Data("\(text)\nusage: CachingProxy HOST:PORT http://HOST[:PORT] [--json | --quiet] [--store-cookies]\n".utf8))
     exit(64)
   }
 
@@ -28,10 +28,12 @@
   settings.port = port
   let isQuiet = arguments.contains("--quiet")
   let isJSON = arguments.contains("--json")
+  var policy = HTTPCachePolicy(.shared)
+  policy.storesCookies = arguments.contains("--store-cookies")
   let memory = MemoryCacheLevel<String, StoredVariants>(capacity: 256 << 20) { $1.cost }
   do {
     let proxy = try await HTTPCacheProxy(
-      storing: memory, origin: ServerOrigin(host: host, port: origin.port ?? 80), settings: settings,
+      storing: memory, origin: ServerOrigin(host: host, port: origin.port ?? 80), policy: policy, settings: settings,
       observe: { request in
         guard !isQuiet else { return }
         FileHandle.standardOutput.write(Data("\(isJSON ? request.jsonLine : request.plainLine)\n".utf8))

@@ -17,6 +17,10 @@
     private var alarm: Scheduled<Void>?
     /// A request has begun and not ended.
     private var isReading = false
+    /// A request has begun and was not answered.
+    private var isAwaiting = false
+    /// More was written than the client has taken for now.
+    private var isFull = false
     /// Its answer has begun.
     private var hasAnswered = false
     /// An answer has begun and not ended.
@@ -29,7 +33,7 @@
     }
 
     func channelActive(context: ChannelHandlerContext) {
-      expect(within: headTimeout, context)
+      expect(context)
       context.fireChannelActive()
     }
 
@@ -42,19 +46,18 @@
       switch unwrapInboundIn(data) {
       case .head:
         isReading = true
+        isAwaiting = true
         hasAnswered = false
-        expect(within: idleTimeout, context)
-      case .body: expect(within: idleTimeout, context)
-      case .end:
-        isReading = false
-        alarm?.cancel()
+      case .body: break
+      case .end: isReading = false
       }
+      expect(context)
       context.fireChannelRead(data)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-      // What a client does not take fills up our memory.
-      if context.channel.isWritable { alarm?.cancel() } else { expect(within: idleTimeout, context) }
+      isFull = !context.channel.isWritable
+      expect(context, isNew: true)
       context.fireChannelWritabilityChanged()
     }
 
@@ -71,7 +74,8 @@
       case .body: break
       case .end:
         isAnswering = false
-        expect(within: headTimeout, context)
+        isAwaiting = false
+        expect(context)
       }
       context.write(data, promise: promise)
     }
@@ -90,10 +94,16 @@
       context.close(promise: nil)
     }
 
-    private func expect(within time: TimeAmount, _ context: ChannelHandlerContext) {
+    /// Sets the alarm for what is the client's to do: to take what is there, to go on with its request, or to begin one.
+    private func expect(_ context: ChannelHandlerContext, isNew: Bool = false) {
+      // What a client does not take fills up our memory, whatever else it sends meanwhile.
+      guard !isFull || isNew else { return }
       alarm?.cancel()
       let channel = context.channel
-      alarm = context.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+      guard isFull || isReading || !isAwaiting else { return }
+      alarm = context.eventLoop.scheduleTask(in: isFull || isReading ? idleTimeout : headTimeout) {
+        channel.close(promise: nil)
+      }
     }
   }
 #endif

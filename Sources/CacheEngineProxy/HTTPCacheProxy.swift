@@ -44,12 +44,11 @@
     private let settings: ProxySettings
     private let authority: String
     private let listener: NIOAsyncChannel<Connection, Never>
-    private let observe: @Sendable (ServedRequest) -> Void
+    private let tally: ProxyTally
     private let serving = Mutex(Serving())
-    private let counted = Mutex(ProxyCounts())
 
     /// What was done so far.
-    public var counts: ProxyCounts { counted.withLock { $0 } }
+    public var counts: ProxyCounts { tally.counts }
 
     /// Creates a proxy that listens; ``serve()`` answers.
     ///
@@ -76,15 +75,19 @@
         storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
       authority = origin.authority
       self.settings = settings
-      self.observe = observe
+      tally = ProxyTally(observe)
       do {
+        // What can be answered at once is, where it was read.
+        let instant = InstantAnswers(
+          cache: { [cache] in cache.immediateAnswer(for: $0) }, authority: origin.authority, settings: settings,
+          note: { [tally] in tally.note($0) })
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
           .serverChannelOption(.backlog, value: 1024)
           .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
           .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
           .bind(host: settings.host, port: settings.port) { channel in
             channel.eventLoop.makeCompletedFuture {
-              try Self.prepare(channel, settings)
+              try Self.prepare(channel, settings, instant)
               return try Connection(wrappingChannelSynchronously: channel)
             }
           }
@@ -97,7 +100,9 @@
       port = listener.channel.localAddress?.port ?? settings.port
     }
 
-    private static func prepare(_ channel: any Channel, _ settings: ProxySettings) throws {
+    private static func prepare(
+      _ channel: any Channel, _ settings: ProxySettings, _ instant: InstantAnswers
+    ) throws {
       var limits = NIOHTTPDecoderLimitConfiguration()
       limits.maxHeaderFieldSize = settings.headBytes
       limits.maxHeaderListSize = settings.headBytes
@@ -109,6 +114,7 @@
         withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
       try channel.pipeline.syncOperations.addHandler(
         ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout))
+      try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(instant))
     }
 
     /// Answers requests until ``stop(within:)``, or until the task is cancelled.
@@ -293,7 +299,7 @@
         answer = try await cache.response(for: request, body: body) { interim in
           guard takesInterim else { return }
           // A client that is gone shows with the final answer.
-          try? await outbound.write(.head(Self.head(interim, version: .http1_1)))
+          try? await outbound.write(.head(HTTPResponseHead(interim)))
         }
       } catch {
         if error is CancellationError { throw error }
@@ -309,35 +315,14 @@
     ///
     /// - Returns: Whether the connection can carry another one.
     private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange) async throws -> Bool {
-      var served = ServedRequest(
-        method: exchange.head.method.rawValue, path: exchange.head.uri, status: answer.head.status.code,
-        cache: answer.status,
-        age: answer.head.headerFields[.age].flatMap { Int($0) }, bytes: 0, duration: .zero, isWhole: false)
+      var served = ServedRequest(answer, to: exchange.head)
       defer {
         served.duration = exchange.start.duration(to: .now)
-        note(served)
+        tally.note(served)
       }
-      var head = Self.head(answer.head, version: .http1_1)
-      head.headers.add(name: "Via", value: "1.1 cache-explorer")
-      let mayHaveBody = exchange.head.method != .HEAD && head.status.mayHaveResponseBody
-      var isKept = exchange.head.isKeepAlive && serving.withLock { !$0.isStopping }
-      var isChunked = false
-      if mayHaveBody, !head.headers.contains(name: "content-length") {
-        if let length = answer.body.length, answer.body.bytes != nil {
-          head.headers.add(name: "Content-Length", value: String(length))
-        } else if exchange.head.version == .http1_1 {
-          head.headers.add(name: "Transfer-Encoding", value: "chunked")
-          isChunked = true
-        } else {
-          isKept = false
-        }
-      }
-      if !isKept {
-        head.headers.add(name: "Connection", value: "close")
-      } else if exchange.head.version == .http1_0 {
-        head.headers.add(name: "Connection", value: "keep-alive")
-      }
-      guard mayHaveBody else {
+      let framed = FramedHead(answer, to: exchange.head, mayStay: serving.withLock { !$0.isStopping })
+      let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
+      guard framed.mayHaveBody else {
         try await exchange.outbound.write(contentsOf: [.head(head), .end(nil)])
         served.isWhole = true
         return isKept
@@ -357,7 +342,7 @@
         case .bytes(let bytes):
           try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
           served.bytes += bytes.count
-        case .trailers(let fields): trailers = isChunked ? Self.headers(fields) : nil
+        case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
         }
       }
       try await exchange.outbound.write(.end(trailers))
@@ -377,29 +362,10 @@
       let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
       try await exchange.outbound.write(
         contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
-      note(
+      tally.note(
         ServedRequest(
           method: exchange.head.method.rawValue, path: exchange.head.uri, status: status, cache: nil, age: nil,
           bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true))
-    }
-
-    private func note(_ served: ServedRequest) {
-      counted.withLock { $0.count(served) }
-      observe(served)
-    }
-
-    private static func head(_ head: HTTPTypes.HTTPResponse, version: HTTPVersion) -> HTTPResponseHead {
-      HTTPResponseHead(
-        version: version,
-        status: HTTPResponseStatus(statusCode: head.status.code, reasonPhrase: head.status.reasonPhrase),
-        headers: headers(head.headerFields))
-    }
-
-    private static func headers(_ fields: HTTPFields) -> HTTPHeaders {
-      var headers = HTTPHeaders()
-      headers.reserveCapacity(fields.count + 4)
-      for field in fields { headers.add(name: field.name.rawName, value: field.value) }
-      return headers
     }
   }
 #endif

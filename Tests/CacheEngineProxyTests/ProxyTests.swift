@@ -70,6 +70,8 @@
         #expect(asked[0].hasPrefix("GET /b HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"))
         #expect(asked[0].contains("Via: 1.1 cache-explorer\r\n") && asked[0].contains("X-Forwarded-For: 127.0.0.1\r\n"))
         #expect(!asked[0].contains("Connection"))
+        // A request is counted when its answer has gone out, and so has come here.
+        while proxy.counts.requests < 2 { await Task.yield() }
         #expect(proxy.counts.requests == 2 && proxy.counts.hits == 1 && proxy.counts.savedBytes == 4)
       }
       #expect(log.all.map(\.isWhole) == [true, true])
@@ -222,6 +224,7 @@
           for try await answer in group { #expect(answer.hasSuffix("body")) }
         }
         #expect(origin.requests.count == 1)
+        while proxy.counts.requests < 200 { await Task.yield() }
         #expect(proxy.counts.requests == 200)
       }
     }
@@ -236,6 +239,22 @@
         #expect(
           answer.components(separatedBy: "\r\n\r\n").dropFirst().map { $0.components(separatedBy: "HTTP/1.1")[0] }
             == order)
+      }
+    }
+
+    @Test("A client that asks for much and takes nothing is waited for, and others are answered meanwhile")
+    func greedyClient() async throws {
+      var settings = ProxySettings()
+      settings.idleTimeout = .milliseconds(300)
+      let body = String(repeating: "x", count: 4 << 20)
+      try await withProxy(settings, origin: { _ in Self.fresh(body) }) { (port, proxy, _) async throws in
+        _ = try await ask(port, get())
+        let greedy = try await RawClient.askAndTakeNothing(
+          port, String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 200))
+        #expect(try await ask(port, "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").contains("hit") == true)
+        // It is cut off, long before it was given what it asked for.
+        await greedy.closed()
+        #expect(proxy.counts.bytes < 20 * body.utf8.count)
       }
     }
 

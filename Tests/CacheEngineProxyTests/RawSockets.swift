@@ -83,8 +83,34 @@
     }
   }
 
+  /// A connection that nothing is read from.
+  struct Greedy: Sendable {
+    fileprivate let channel: any Channel
+
+    /// Waits until the other side has ended it.
+    func closed() async {
+      // Writing shows the end; what comes is never read.
+      while channel.isActive {
+        do {
+          try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: a\r\n\r\n")).get()
+        } catch {
+          return
+        }
+        await Task.yield()
+      }
+    }
+  }
+
   /// A client that sends bytes and takes what comes until the connection ends.
   enum RawClient {
+    static func askAndTakeNothing(_ port: Int, _ text: String) async throws -> Greedy {
+      let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .channelOption(.autoRead, value: false)
+        .connect(host: "127.0.0.1", port: port).get()
+      try await channel.writeAndFlush(ByteBuffer(string: text)).get()
+      return Greedy(channel: channel)
+    }
+
     static func ask(_ port: Int, _ text: String) async throws -> String {
       let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .connect(host: "127.0.0.1", port: port) { channel in

@@ -88,17 +88,12 @@
       for request: HTTPTypes.HTTPRequest, body: HTTPBody = HTTPBody(),
       interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void = { _ in }
     ) async throws -> HTTPCacheAnswer {
-      guard let target = TargetURI(request) else {
+      guard let (request, target) = Self.normalized(request) else {
         throw CacheError(
           .invalidAddress,
           "a request needs an http or https address with a host and a path without blanks; mend its target",
           level: name)
       }
-      var request = request
-      request.scheme = target.scheme
-      request.authority = target.authority
-      request.path = target.path
-      ConnectionFields.remove(from: &request.headerFields)
       let isRead = (request.method == .get || request.method == .head) && body.length == 0
       guard isRead else {
         let reason = request.method == .get || request.method == .head ? HTTPCachePolicy.ForwardReason.bypass : .method
@@ -131,6 +126,32 @@
           }
         }
       }
+    }
+
+    /// Answers a request from what is stored, if that can be done at once, without suspending and without asking anybody.
+    ///
+    /// - Parameter request: A request without content.
+    /// - Returns: The answer; `nil` if only ``response(for:body:interim:)`` can tell.
+    public func immediateAnswer(for request: HTTPTypes.HTTPRequest) -> HTTPCacheAnswer? {
+      guard request.method == .get || request.method == .head, let (request, target) = Self.normalized(request),
+        let stored = store.peek(target.text)
+      else { return nil }
+      let now = clock.timeSinceEpoch
+      let decision = policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now)
+      guard case .answer(let place) = decision else { return nil }
+      return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
+    }
+
+    private static func normalized(
+      _ request: HTTPTypes.HTTPRequest
+    ) -> (HTTPTypes.HTTPRequest, TargetURI)? {
+      guard let target = TargetURI(request) else { return nil }
+      var request = request
+      request.scheme = target.scheme
+      request.authority = target.authority
+      request.path = target.path
+      ConnectionFields.remove(from: &request.headerFields)
+      return (request, target)
     }
 
     /// Removes what is stored for a URI, and keeps out what is on its way for it.
