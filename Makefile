@@ -15,13 +15,17 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
 	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
 
+# What is guarded by a trait is tested with the rest. Users choose theirs; all are off by default.
+TRAITS ?= Proxy
+
 test: test-dependencies ## Run every test
-	@$(SWIFT) build --build-tests
+	@$(SWIFT) build --build-tests --traits $(TRAITS)
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
-	@./Scripts/run-tests --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
-	@./Scripts/run-tests --filter CacheEngineInspectorTests
-	@./Scripts/run-tests --filter CacheExplorerTests
+	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
+	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineHTTPTests|CacheEngineProxyTests'
+	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineInspectorTests
+	@./Scripts/run-tests --traits $(TRAITS) --filter CacheExplorerTests
 
 # As many kills for each tier, and one of so many calls and moments: numbers that CI has the time for.
 CYCLES ?= 60

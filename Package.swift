@@ -57,9 +57,16 @@ let package = Package(
     .library(name: "CacheEngineImages", targets: ["CacheEngineImages"]),
     .library(name: "CacheEngineCombine", targets: ["CacheEngineCombine"]),
     .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
+    .library(name: "CacheEngineHTTP", targets: ["CacheEngineHTTP"]),
+    .library(name: "CacheEngineProxy", targets: ["CacheEngineProxy"]),
     .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
+  ],
+  traits: [
+    .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111."),
+    .trait(
+      name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
@@ -69,6 +76,11 @@ let package = Package(
     // CacheEngineEncryption only. Apple's CryptoKit under its own names, and BoringSSL where there is none: authenticated
     // encryption is nothing to write oneself. It builds for minutes, so nothing that the explorer needs depends on it.
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    // CacheEngineHTTP only, with the trait HTTP: the ecosystem's types for requests and responses, and structured fields.
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
+    // CacheEngineProxy only, with the trait Proxy.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -122,6 +134,32 @@ let package = Package(
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
+    // With the trait HTTP; empty without it.
+    .target(
+      name: "CacheEngineHTTP",
+      dependencies: [
+        "CacheEngine", "CacheEngineNetwork",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+        .product(
+          name: "RawStructuredFieldValues", package: "swift-http-structured-headers", condition: .when(traits: ["HTTP"])
+        ),
+      ],
+      swiftSettings: strict),
+    // With the trait Proxy; empty without it.
+    .target(
+      name: "CacheEngineProxy",
+      dependencies: [
+        "CacheEngineHTTP", "CacheEngine",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+      ],
+      swiftSettings: strict),
+    // The proxy with a memory level, and how one is written; not a product.
+    .executableTarget(
+      name: "CachingProxy", dependencies: ["CacheEngineProxy", "CacheEngineHTTP", "CacheEngine"],
+      path: "Examples/CachingProxy", swiftSettings: strict),
     // The explorer's rooms, from the ground up: what a room may know stands in its dependencies.
     .target(
       name: "ExplorerText", dependencies: ["CacheEngine"], path: "Sources/CacheExplorer/Text", swiftSettings: strict),
@@ -165,6 +203,20 @@ let package = Package(
       resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
       swiftSettings: strict),
     .testTarget(
+      name: "CacheEngineHTTPTests",
+      dependencies: [
+        "CacheEngineHTTP", "CacheEngine", "CacheEngineNetwork", "CacheEngineTesting", "LoopbackServer",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineProxyTests",
+      dependencies: [
+        "CacheEngineProxy", "CacheEngineHTTP", "CacheEngine",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+      ],
+      swiftSettings: strict),
       name: "CacheEngineInspectorTests",
       dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineHitRatio", "CacheEngineTesting"],
       swiftSettings: strict),

@@ -199,11 +199,12 @@ import Testing
   @Test("every Swift block of the README stands in a test")
   func blocksAreCompiled() throws {
     let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
-    // Code with publishers, or with sockets, needs another target.
+    // Code with publishers, with sockets or with traits needs another target.
     let sources = [
       URL(filePath: #filePath),
       Self.root.appending(path: "Tests/CacheEngineCombineTests/ReadmePublisherTests.swift"),
       Self.root.appending(path: "Tests/CacheEngineInspectorTests/ReadmeInspectorTests.swift"),
+      Self.root.appending(path: "Tests/CacheEngineHTTPTests/ReadmeHTTPTests.swift"),
     ]
     let compiled = try sources.flatMap { source in
       let text = try String(contentsOf: source, encoding: .utf8)

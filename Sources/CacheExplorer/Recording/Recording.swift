@@ -1,3 +1,4 @@
+import CacheEngineHitRatio
 import CacheEngine
 import ExplorerModel
 import ExplorerText

@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 import Testing
 @testable import CacheCore
 

@@ -346,7 +346,7 @@ import Testing
     try await level.clear()
     for seed in UInt64(0)..<60 {
       let left = DiskFolder()
-      try SimulatedDisk.lay(disk.replay(to: disk.moment).survivors(seed: seed), at: left.path)
+      try SimulatedDisk.lay(disk.model(at: disk.moment).survivors(seed: seed), at: left.path)
       let other = try open(left)
       #expect(try await other.contents().isEmpty)
       #expect(try await other.verify().isSound)

@@ -100,7 +100,7 @@ import CacheCore
     /// - Returns: Whether to go on. Nobody reads the body of an error: it is given up, and with it the connection,
     ///   unless all of it is here already.
     func receive(bodyPart: UnsafeRawBufferPointer) -> Bool {
-      guard (200..<300).contains(head.status) else {
+      guard readsBody else {
         discardedBytes += bodyPart.count
         return discardedBytes <= 65_536
       }
@@ -116,11 +116,13 @@ import CacheCore
 
     private var discardedBytes = 0
 
+    private var readsBody: Bool { request.isVerbatim || (200..<300).contains(head.status) }
+
     /// What the caller gets when libcurl has ended the transfer.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
       if let violation { return .failure(failure(.invalidResponse, violation.text)) }
       // The status of an error is known as soon as its head is here, however its body ended.
-      if head.isComplete, !(200..<300).contains(head.status) {
+      if head.isComplete, !readsBody {
         return .success(HTTPResponse(status: head.status, headers: head.headers))
       }
       guard code == CURLE_OK else { return .failure(CurlFailure.error(code, detail: detail, for: self)) }

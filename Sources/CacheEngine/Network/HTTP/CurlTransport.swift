@@ -38,7 +38,7 @@ import CacheCore
       var request = request
       while true {
         let response = try await exchange(request, deadline: deadline)
-        guard let next = try redirect.next(after: response, to: request) else { return response }
+        guard !request.isVerbatim, let next = try redirect.next(after: response, to: request) else { return response }
         request = next
       }
     }

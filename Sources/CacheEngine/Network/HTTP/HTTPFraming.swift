@@ -26,12 +26,14 @@ struct HTTPFraming: Sendable, Equatable {
     guard codings.isEmpty || (codings.count == 1 && codings[0].lowercased() == "chunked") else {
       throw HTTPViolation(text: "sends a transfer encoding other than chunked, which was not asked for")
     }
-    announcedBytes = try lengths.first.map(Self.length)
+    let hasBody = head.status != 204 && head.status != 304
+    let announced = try lengths.first.map(Self.length)
+    announcedBytes = hasBody ? announced : nil
 
-    guard (200..<300).contains(head.status) else { return }
+    guard request.isVerbatim || (200..<300).contains(head.status) else { return }
     if let announcedBytes, announcedBytes > request.limits.bodyBytes { throw Self.tooLong(request.limits) }
-    try Self.checkEncoding(head.headers, for: request)
-    if head.isVersion1, head.status != 204, lengths.isEmpty, codings.isEmpty {
+    if !request.isVerbatim { try Self.checkEncoding(head.headers, for: request) }
+    if head.isVersion1, hasBody, lengths.isEmpty, codings.isEmpty {
       throw HTTPViolation(
         text: "sends a body with neither a length nor chunks, so that nobody can tell whether it is whole; "
           + "have the server send Content-Length")

@@ -54,6 +54,9 @@ public struct HTTPRequest: Sendable {
   public var connectTimeout: Duration
   /// How much of an answer is accepted.
   public var limits: HTTPLimits
+  /// Whether the answer is wanted as it comes, by one who judges it: no redirect is followed, the body of an error is read, and an
+  /// encoding that was not asked for is no error.
+  public var isVerbatim = false
 
   /// Creates a request.
   ///
@@ -83,7 +86,7 @@ public struct HTTPResponse: Sendable {
   public var headers: [HTTPHeader]
   /// Its body.
   ///
-  /// Empty if the status is outside 200–299: nobody reads the body of an error.
+  /// Empty if the status is outside 200–299, unless the request was ``HTTPRequest/isVerbatim``: nobody reads the body of an error.
   public var body: Data
 
   /// Creates a response.

@@ -53,6 +53,7 @@ import CacheCore
       newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
       let answer = HTTPResponse(status: response.statusCode, headers: Self.headers(of: response))
+      guard !state.withLock({ $0.request.isVerbatim }) else { return completionHandler(nil) }
       do {
         let next = try state.withLock { state -> HTTPRequest? in
           guard let next = try state.redirect.next(after: answer, to: state.request) else { return nil }
@@ -82,7 +83,7 @@ import CacheCore
         fail(.invalidResponse, error.text)
         return completionHandler(.cancel)
       }
-      guard (200..<300).contains(response.statusCode) else {
+      guard state.withLock({ $0.request.isVerbatim }) || (200..<300).contains(response.statusCode) else {
         // Nobody reads the body of an error.
         reply.give(.success(HTTPResponse(status: response.statusCode, headers: headers)))
         return completionHandler(.cancel)

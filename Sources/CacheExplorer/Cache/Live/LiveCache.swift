@@ -84,7 +84,7 @@ package struct LiveCache: Sendable {
   /// How many events never came to ``whatIf`` and the statistics.
   package var unseen: @Sendable () -> Int = { 0 }
 
-  var statistics: CacheStatistics { figures.statistics }
+  package var statistics: CacheStatistics { figures.statistics }
 
   /// What was counted in the last seconds.
   var recent: CacheStatistics.Snapshot { figures.sum(at: clock.now) }

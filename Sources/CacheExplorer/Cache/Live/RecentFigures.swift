@@ -1,5 +1,5 @@
 import ExplorerModel
-import CacheEngine
+package import CacheEngine
 import Synchronization
 
 /// What a cache counted in the last seconds, whenever somebody asks.

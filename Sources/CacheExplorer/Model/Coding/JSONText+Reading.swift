@@ -1,15 +1,15 @@
-import ExplorerText
+package import ExplorerText
 
 /// Why a line of a recording cannot be read.
-struct RecordedFault: Error, Equatable {
-  var message: String
+package struct RecordedFault: Error, Equatable {
+  package var message: String
 
-  init(_ message: String) { self.message = message }
+  package init(_ message: String) { self.message = message }
 }
 
 extension JSONText {
   /// Reads one value that fills the bytes.
-  init(reading bytes: ArraySlice<UInt8>) throws(RecordedFault) {
+  package init(reading bytes: ArraySlice<UInt8>) throws(RecordedFault) {
     var reader = JSONReader(bytes)
     self = try reader.value(depth: 0)
     reader.skipSpace()
@@ -17,7 +17,7 @@ extension JSONText {
   }
 
   /// A field of an object; `nil` for what is absent.
-  subscript(name: String) -> JSONText? {
+  package subscript(name: String) -> JSONText? {
     guard case .object(let fields) = self else { return nil }
     return fields.first { $0.0 == name }?.1
   }

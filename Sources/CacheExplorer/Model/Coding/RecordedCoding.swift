@@ -7,7 +7,7 @@ import CacheEngine
 
 extension JSONText {
   /// What a value writes of itself: durations in nanoseconds, bytes as pairs of hexadecimal digits.
-  init(recording value: some Encodable) {
+  package init(recording value: some Encodable) {
     let slot = Slot()
     // Nothing that is recorded can fail to be written.
     try? slot.write(value)
@@ -15,7 +15,7 @@ extension JSONText {
   }
 
   /// Reads what ``init(recording:)`` made.
-  func recorded<Value: Decodable>(_ type: Value.Type = Value.self) throws(RecordedFault) -> Value {
+  package func recorded<Value: Decodable>(_ type: Value.Type = Value.self) throws(RecordedFault) -> Value {
     do { return try value(type) } catch let fault as RecordedFault {
       throw fault
     } catch DecodingError.dataCorrupted(let context) {
