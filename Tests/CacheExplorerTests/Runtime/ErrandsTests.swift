@@ -1,0 +1,45 @@
+import Testing
+
+@testable import CacheExplorer
+
+@MainActor
+@Suite(.timeLimit(.minutes(1))) struct ErrandsTests {
+  /// Ends when its task is cancelled, and not before.
+  private static func untilCancelled() async {
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    for await _ in stream {}
+    continuation.finish()
+  }
+
+  @Test("The end cancels what runs, waits for it, and for what that begins on its way out")
+  func end() async {
+    let errands = Errands()
+    var ended: [String] = []
+    errands.begin {
+      await Self.untilCancelled()
+      errands.begin {
+        await Self.untilCancelled()
+        ended.append("second")
+      }
+      ended.append("first")
+    }
+    await errands.end()
+    #expect(ended == ["first", "second"])
+  }
+
+  @Test("To cancel ends what runs, and waits for nothing")
+  func cancel() async {
+    let errands = Errands()
+    let (stream, continuation) = AsyncStream<String>.makeStream()
+    errands.begin {
+      await Self.untilCancelled()
+      continuation.yield("cancelled")
+      continuation.finish()
+    }
+    errands.cancel()
+    var told: [String] = []
+    for await word in stream { told.append(word) }
+    #expect(told == ["cancelled"])
+    await errands.end()
+  }
+}
