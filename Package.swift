@@ -217,6 +217,7 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       swiftSettings: strict),
+    .testTarget(
       name: "CacheEngineInspectorTests",
       dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineHitRatio", "CacheEngineTesting"],
       swiftSettings: strict),
