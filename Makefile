@@ -46,8 +46,8 @@ fuzz-seeds: test-dependencies ## Write the files that fuzzing begins with anew, 
 TORTURE_BUILD ?= release
 
 torture: dependencies ## Kill disk levels, cut their power, let system calls fail, fill disks; CYCLES=500 for the long form
-	@$(SWIFT) build -c $(TORTURE_BUILD) --product CacheTorture
-	@set -e; torture="$$($(SWIFT) build -c $(TORTURE_BUILD) --show-bin-path)/CacheTorture"; for tier in buffered synced mixed; do \
+	@$(SWIFT) build -c $(TORTURE_BUILD) --traits $(TRAITS) --product CacheTorture
+	@set -e; torture="$$($(SWIFT) build -c $(TORTURE_BUILD) --traits $(TRAITS) --show-bin-path)/CacheTorture"; for tier in buffered synced mixed; do \
 		for room in "" --tight; do \
 			"$$torture" cycle --count $(CYCLES) --seed $(SEED) --tier $$tier $$room; \
 			"$$torture" cuts --stride $(STRIDE) --seed $(SEED) --tier $$tier $$room; \

@@ -1,6 +1,6 @@
 #if HTTP
   public import CacheEngine
-  public import CacheEngineNetwork
+import CacheEngineNetwork
   public import HTTPTypes
   import Synchronization
 

@@ -1,3 +1,5 @@
+import CacheEngineNetwork
+
 #if HTTP
   import CacheEngine
 
