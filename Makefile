@@ -15,13 +15,17 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
 	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
 
+# Off by default, so that who uses the library fetches and builds no more than is wanted; here all of it is tested.
+TRAITS = --traits Redis
+
 test: test-dependencies ## Run every test
-	@$(SWIFT) build --build-tests
+	@$(SWIFT) build --build-tests $(TRAITS)
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
-	@./Scripts/run-tests --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
-	@./Scripts/run-tests --filter CacheEngineInspectorTests
-	@./Scripts/run-tests --filter CacheExplorerTests
+	@./Scripts/run-tests $(TRAITS) --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
+	@./Scripts/run-tests $(TRAITS) --filter CacheEngineInspectorTests
+	@./Scripts/run-tests $(TRAITS) --filter CacheEngineRedisTests
+	@./Scripts/run-tests $(TRAITS) --filter CacheExplorerTests
 
 # As many kills for each tier, and one of so many calls and moments: numbers that CI has the time for.
 CYCLES ?= 60

@@ -34,7 +34,11 @@ let package = Package(
     .library(name: "CacheEngineEncryption", targets: ["CacheEngineEncryption"]),
     .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
+    .library(name: "CacheEngineRedis", targets: ["CacheEngineRedis"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
+  ],
+  traits: [
+    .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share")
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
@@ -44,6 +48,8 @@ let package = Package(
     // CacheEngineEncryption only. Apple's CryptoKit under its own names, and BoringSSL where there is none: authenticated
     // encryption is nothing to write oneself. It builds for minutes, so nothing that the explorer needs depends on it.
     .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+    // CacheEngineRedis only, and only with the trait Redis: one connection that many tasks share needs an event loop.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -88,6 +94,15 @@ let package = Package(
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine"], swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
+    // Without its trait an empty library, so that who does not want Redis neither fetches nor builds an event loop.
+    .target(
+      name: "CacheEngineRedis",
+      dependencies: [
+        "CacheEngine",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
@@ -134,6 +149,14 @@ let package = Package(
       name: "CacheEngineEncryptionTests",
       dependencies: [
         "CacheEngineEncryption", "CacheEngine", "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineRedisTests",
+      dependencies: [
+        "CacheEngineRedis", "CacheEngine", "CacheEngineTesting",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
       ],
       swiftSettings: strict),
     // Every parser of foreign bytes, run on the files in its folder Corpus; make fuzz makes up more.

@@ -21,8 +21,7 @@ import Synchronization
 ///   and ``keepsExpired``, and one that never expires after ``longestLife``.
 /// - The namespace and each tag have a stamp, a random token that every record carries. ``clear()`` and ``removeAll(tagged:)``
 ///   write a new one, whatever the number of entries; a stamp that the store has evicted counts as a new one.
-/// - A write that fails, or is cancelled, may have happened or not. Its key is a miss for this level
-///   (``MissReason/unsettled``) until a later write of it succeeds, or the store answers and the level has removed it there.
+/// - A write that fails may have happened or not. Its key is a miss for this level (``MissReason/unsettled``) until a later write of it succeeds, or the store answers and the level has removed it there.
 /// - What the store loses is a miss. After a fail-over to a replica that may be what was acknowledged.
 ///
 /// It does not list its entries: they are too many, and nobody could say of which moment.
@@ -127,8 +126,8 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, and what it can be removed by.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge`` or ``CacheError/Code/encryptionFailed``, or the coding's
-  ///   error; the value stored before is then still there. The error of the store, or `CancellationError`: then the key is
-  ///   unsettled.
+  ///   error, or `CancellationError`; the value stored before is then still there. The error of the store: then the key is
+  ///   unsettled. A write that has begun is not cancelled.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await named {
       try await knowTime(forWriting: [key])
@@ -354,7 +353,7 @@ extension SharedCacheLevel {
       for attempt in 1...2 {
         let time = try await time()
         let changes = making(names, candidates) + (try changes(contents, stamps, time: time))
-        let seen = try await store.commit(changes, if: [], reading: names) ?? []
+        let seen = try await write(changes, if: [], reading: names) ?? []
         let found = Dictionary(zip(names, seen).compactMap { name, stamp in stamp.map { (name, $0) } }) { $1 }
         remember(found, insteadOf: names)
         if found == stamps || attempt == 2 { break }
@@ -383,6 +382,7 @@ extension SharedCacheLevel {
         opened = nil
       }
       guard let content = try wanted(opened) else { return false }
+      try Task.checkCancellation()
       let names = stampNames([content])
       let tags = try await store.read(names)
       var stamps: [[UInt8]: [UInt8]] = [:]
@@ -400,7 +400,7 @@ extension SharedCacheLevel {
       if found.last != tags.first { continue }
       do {
         let changes = making(names, candidates) + (try changes([content], stamps, time: try await time()))
-        guard try await store.commit(changes, if: conditions, reading: []) != nil else { continue }
+        guard try await write(changes, if: conditions, reading: []) != nil else { continue }
       } catch {
         unsettled.add(records: [id])
         throw error
@@ -419,10 +419,11 @@ extension SharedCacheLevel {
   /// Makes a stamp anew, so that what was written under the old one is gone.
   private func renew(_ stamp: [UInt8], lifetime: Duration?) async throws {
     try await named {
+      try Task.checkCancellation()
       let moment = unsettled.moment
       var changes: [SharedChange] = [.set(stamp, to: SharedToken.random(), lifetime: lifetime)]
       if stamp != namespace.stamp { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
-      do { _ = try await store.commit(changes, if: [], reading: []) } catch {
+      do { _ = try await write(changes, if: [], reading: []) } catch {
         unsettled.add(stamps: [stamp])
         throw error
       }
@@ -436,6 +437,14 @@ extension SharedCacheLevel {
       if known.stamps.count > 1_024 { known.stamps = [:] }
       for name in names { known.stamps[name] = stamps[name] }
     }
+  }
+
+  /// Makes changes, and waits for their end even if the caller is cancelled: it would not be known otherwise.
+  private func write(
+    _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
+  ) async throws -> [[UInt8]?]? {
+    let store = store
+    return try await Task { try await store.commit(changes, if: conditions, reading: names) }.value
   }
 }
 
@@ -655,8 +664,9 @@ extension SharedCacheLevel: BulkLevel {
       let moment = unsettled.moment
       let ids = try keys.map { id(of: $0, try codec.keyCoding.bytes($0)) }
       if ids.isEmpty { return }
+      try Task.checkCancellation()
       do {
-        _ = try await store.commit(
+        _ = try await write(
           ids.flatMap { [.remove(namespace.record($0)), .remove(namespace.lease($0))] }, if: [], reading: [])
       } catch {
         unsettled.add(records: ids)
