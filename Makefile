@@ -16,7 +16,7 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
 
 # What is guarded by a trait is tested with the rest. Users choose theirs; all are off by default.
-TRAITS ?= Proxy
+TRAITS ?= Proxy,Redis
 
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests --traits $(TRAITS)
@@ -25,6 +25,7 @@ test: test-dependencies ## Run every test
 	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineHTTPTests|CacheEngineProxyTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineInspectorTests
+	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineRedisTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheExplorerTests
 
 # As many kills for each tier, and one of so many calls and moments: numbers that CI has the time for.

@@ -26,13 +26,14 @@ let withoutCombine: [Platform] = [.linux, .android, .windows]
 
 /// The folders below Sources/CacheEngine, each a target of its own.
 let rooms = [
-  "Cashier", "Core", "Disk", "HitRatio", "Memory", "Models", "Network", "Providers", "Storage", "Transformers",
+  "Cashier", "Core", "Disk", "HitRatio", "Memory", "Models", "Network", "Providers", "Shared", "Storage",
+  "Transformers",
 ]
 
 /// What users import beside the umbrella.
 let faces: [Target.Dependency] = [
   "CacheEngineCashier", "CacheEngineHitRatio", "CacheEngineModels", "CacheEngineNetwork", "CacheEngineProviders",
-  "CacheEngineStorage", "CacheEngineTransformers",
+  "CacheEngineShared", "CacheEngineStorage", "CacheEngineTransformers",
 ]
 
 extension Target {
@@ -51,6 +52,7 @@ let package = Package(
     .library(name: "CacheEngineCashier", targets: ["CacheEngineCashier"]),
     .library(name: "CacheEngineModels", targets: ["CacheEngineModels"]),
     .library(name: "CacheEngineNetwork", targets: ["CacheEngineNetwork"]),
+    .library(name: "CacheEngineShared", targets: ["CacheEngineShared"]),
     .library(name: "CacheEngineProviders", targets: ["CacheEngineProviders"]),
     .library(name: "CacheEngineTransformers", targets: ["CacheEngineTransformers"]),
     .library(name: "CacheEngineHitRatio", targets: ["CacheEngineHitRatio"]),
@@ -61,12 +63,14 @@ let package = Package(
     .library(name: "CacheEngineProxy", targets: ["CacheEngineProxy"]),
     .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
+    .library(name: "CacheEngineRedis", targets: ["CacheEngineRedis"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
   traits: [
     .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111."),
     .trait(
       name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
+    .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share")
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
@@ -79,7 +83,7 @@ let package = Package(
     // CacheEngineHTTP only, with the trait HTTP: the ecosystem's types for requests and responses, and structured fields.
     .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
-    // CacheEngineProxy only, with the trait Proxy.
+    // CacheEngineProxy and CacheEngineRedis only, with the traits Proxy and Redis: sockets on an event loop.
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -102,6 +106,7 @@ let package = Package(
     .target(
       name: "CacheEngine", dependencies: ["CacheCore", "CacheMemory", "CacheDisk"], exclude: rooms,
       swiftSettings: strict),
+    .room("CacheEngineShared", "Shared", ["CacheCore", "CStore"]),
     .room("CacheEngineStorage", "Storage", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room("CacheEngineCashier", "Cashier", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room("CacheEngineModels", "Models", ["CStore", "CacheCore", "CacheMemory", "CacheDisk"]),
@@ -133,7 +138,16 @@ let package = Package(
       swiftSettings: strict),
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
-    .target(name: "CacheEngineTesting", dependencies: ["CacheEngine"], swiftSettings: strict),
+    .target(name: "CacheEngineTesting", dependencies: ["CacheEngine", "CacheEngineShared"], swiftSettings: strict),
+    // Without its trait an empty library, so that who does not want Redis neither fetches nor builds an event loop.
+    .target(
+      name: "CacheEngineRedis",
+      dependencies: [
+        "CacheEngine", "CacheEngineShared",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+      ],
+      swiftSettings: strict),
     // With the trait HTTP; empty without it.
     .target(
       name: "CacheEngineHTTP",
@@ -240,6 +254,14 @@ let package = Package(
       dependencies: [
         "CacheEngineEncryption", "CacheEngine", "CacheEngineCashier", "CacheEngineProviders", "CacheEngineStorage",
         "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineRedisTests",
+      dependencies: [
+        "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
       ],
       swiftSettings: strict),
     // Every parser of foreign bytes, run on the files in its folder Corpus; make fuzz makes up more.

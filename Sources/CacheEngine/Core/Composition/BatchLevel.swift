@@ -9,7 +9,8 @@
 /// | fails for some key | the first error; the other reads are cancelled |
 /// | no keys | no values |
 ///
-/// A key that stands twice in the list is asked for once. Cancelling a read or write cancels all of it.
+/// A key that stands twice in the list is asked for once. A ``BulkLevel`` is asked one question for all keys, any other level
+/// key by key, 64 at once. Cancelling a read or write cancels all of it.
 ///
 /// Entries can be removed by their tags. What lists there are by which an entry can be read, nobody can count, and a list is
 /// not stored in one moment: to remove by what keys look like, or to store on a condition, use ``base``.
@@ -41,7 +42,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   ///   them is; or the reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ keys: [Base.Key]) async throws -> Lookup<[Base.Value]> {
-    Self.joined(try await keys.concurrently { [base] in try await base.lookup($0) })
+    Self.joined(try await base.answers(for: keys, stopsAtFailure: true).map { try $0.result.get() })
   }
 
   /// Returns the values for all keys as one entry, expired ones included.
@@ -50,7 +51,8 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// - Returns: An entry that is stale if one of its values is, or the reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookupIncludingExpired(_ keys: [Base.Key]) async throws -> Lookup<[Base.Value]> {
-    Self.joined(try await keys.concurrently { [base] in try await base.lookupIncludingExpired($0) })
+    Self.joined(
+      try await keys.bounded(by: Base.bulkWidth) { [base] in try await base.lookupIncludingExpired($0) })
   }
 
   /// Returns the values if the level inside can give all of them at once.
@@ -90,12 +92,9 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
         .unequalCounts, "\(values.count) values cannot be stored under \(keys.count) keys; nothing was written",
         level: name)
     }
-    // What the whole list weighs says nothing of its parts.
-    let each = terms.withoutCost
-    let pairs = Dictionary(zip(keys, values)) { _, last in last }
-    try await keys.concurrently { [base, each] key in
-      if let value = pairs[key] { try await base.store(value, forKey: key, terms: each) }
-    }
+    let entries = zip(keys, values).map { (key: $0, value: $1) }
+    guard let bulk = base.asBulk else { return try await base.storeKeyByKey(entries, terms: terms) }
+    try await bulk.store(entries, terms: terms.withoutCost)
   }
 
   /// Removes every one of the keys.
@@ -103,18 +102,8 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// - Parameter keys: The keys to remove.
   /// - Throws: The first error; all keys are tried.
   public func remove(_ keys: [Base.Key]) async throws {
-    try await forEach(keys) { [base] key in try await base.remove(key) }
-  }
-
-  /// Does something with every key, and throws the first error when all have been tried.
-  func forEach(_ keys: [Base.Key], _ work: @escaping @Sendable (Base.Key) async throws -> Void) async throws {
-    let failures = try await keys.concurrently { key -> (any Error)? in
-      do {
-        try await work(key)
-        return nil
-      } catch { return error }
-    }
-    if let failure = failures.lazy.compactMap(\.self).first { throw failure }
+    guard let bulk = base.asBulk else { return try await base.removeKeyByKey(keys) }
+    try await bulk.remove(keys)
   }
 
   /// Removes everything from the level inside.
@@ -162,44 +151,20 @@ extension CacheLevel {
 
   /// Returns the values for those of the keys that can be had.
   ///
-  /// All keys are asked for at once, and the call returns when the last one has been answered. Keys that miss or fail
-  /// are left out.
+  /// A ``BulkLevel`` is asked one question, any other level key by key, 64 at once; the call returns when the last one has
+  /// been answered. Keys that miss or fail are left out.
   ///
   /// - Parameter keys: The keys to look up. A key that stands twice is asked for once and delivered twice.
   /// - Returns: The values found, each with its key, in the order of the keys.
   /// - Throws: `CancellationError` only.
   public func batchGetSome(_ keys: [Key]) async throws -> [(key: Key, value: Value)] {
-    let values = try await keys.concurrently { key -> Value? in
-      do { return try await self.get(key) } catch { return nil }
+    let answers: [BulkAnswer<Key, Value>]
+    do { answers = try await self.answers(for: keys) } catch {
+      if error is CancellationError { throw error }
+      return []
     }
     try Task.checkCancellation()
-    return zip(keys, values).compactMap { key, value in value.map { (key, $0) } }
-  }
-}
-
-extension Array where Element: Hashable & Sendable {
-  /// Runs work for each distinct element at once, and returns what it gave in the order of the elements.
-  @discardableResult
-  fileprivate func concurrently<Answer: Sendable>(
-    _ work: @escaping @Sendable (Element) async throws -> Answer
-  ) async throws -> [Answer] {
-    // By number, since an element with a NaN in it would not be found again.
-    var numbers: [Element: Int] = [:]
-    var distinct: [Element] = []
-    let places = map { element in
-      if let number = numbers[element] { return number }
-      let number = distinct.count
-      numbers[element] = number
-      distinct.append(element)
-      return number
-    }
-    let answers = try await withThrowingTaskGroup(of: (Int, Answer).self) { [distinct] group in
-      for (number, element) in distinct.enumerated() { group.addTask { (number, try await work(element)) } }
-      var answers: [Int: Answer] = [:]
-      for try await (number, answer) in group { answers[number] = answer }
-      return answers
-    }
-    return places.compactMap { answers[$0] }
+    return answers.compactMap { answer in (try? answer.result.get())?.entry.map { (answer.key, $0.value) } }
   }
 }
 

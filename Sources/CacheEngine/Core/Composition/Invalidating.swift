@@ -20,6 +20,18 @@ extension ComposedLevel: InvalidatableLevel {
     }
   }
 
+  /// Forgets the copies that were stored with a tag, which is done with below.
+  package func invalidate(tagged tag: String) async throws {
+    try await sweep(.tagged(tag)) {
+    } upper: {
+      if let tagged = upper as? any TaggedLevel {
+        try await tagged.removeAll(tagged: tag)
+      } else {
+        try await upper.clear()
+      }
+    }
+  }
+
   func invalidateAll(_ cause: InvalidationCause, keepingStale: Bool) async throws {
     try await sweep(.everything) {
       try await lower.invalidateAllIfAble(cause)
@@ -29,6 +41,28 @@ extension ComposedLevel: InvalidatableLevel {
       } else {
         try await upper.clear()
       }
+    }
+  }
+}
+
+extension ComposedLevel where Lower: ConditionalLevel {
+  /// Stores a value in both levels if a condition holds in the lower one: what the upper one has may be out of date.
+  package func storeBelow(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await gate.write(key) { began in
+      guard try await lower.store(value, forKey: key, terms: terms, if: condition) else { return false }
+      var attempts = WriteAttempts()
+      attempts.isAnyWritten = true
+      try await attempts.attempt(upper.name) {
+        try await gate.above(key, tags: terms.tags, since: began) {
+          try await upper.store(value, forKey: key, terms: terms)
+        } forget: {
+          try await upper.remove(key)
+        }
+      }
+      if let error = attempts.error { throw error }
+      return true
     }
   }
 }
@@ -154,7 +188,7 @@ extension BatchLevel: InvalidatableLevel where Base: InvalidatableLevel {
   ///
   /// - Throws: The first error; all keys are tried.
   public func invalidate(_ keys: [Base.Key]) async throws {
-    try await forEach(keys) { [base] key in try await base.invalidate(key) }
+    try await base.forEach(keys) { [base] key in try await base.invalidate(key) }
   }
 
   /// Forgets all copies in the level inside.

@@ -96,6 +96,10 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   /// The entry was there, but it is not what was sealed under this key; it is dropped.
   public static let authenticationFailed = MissReason(rawValue: "authenticationFailed")
+  /// The entry was written by a newer version of the library, and is left alone.
+  public static let newer = MissReason(rawValue: "newer")
+  /// A write of the key has failed, and it is not known yet what the level holds.
+  public static let unsettled = MissReason(rawValue: "unsettled")
   /// The key was missed a moment ago, and the level behind was not asked again.
   public static let remembered = MissReason(rawValue: "remembered")
   /// There was no level to ask: what a composition has above or below decides.
@@ -103,7 +107,7 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   /// Whether the level says that there is no such value, and not only that it cannot tell.
   @usableFromInline var meansGone: Bool {
-    ![.refused, .expired, .damaged, .authenticationFailed, .nothingToAsk].contains(self)
+    ![.refused, .expired, .damaged, .authenticationFailed, .newer, .unsettled, .nothingToAsk].contains(self)
   }
 
   /// The word for it.

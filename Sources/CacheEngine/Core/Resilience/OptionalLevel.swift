@@ -109,6 +109,21 @@ extension OptionalLevel: TaggedLevel where Base: TaggedLevel {
   }
 }
 
+extension OptionalLevel: BulkLevel where Base: BulkLevel {
+  /// Asks the level inside.
+  public func lookup(_ keys: [Key]) async throws -> [BulkAnswer<Key, Value>] { try await base.lookup(keys) }
+
+  /// Stores values in the level inside, if that can.
+  public func store(_ entries: [(key: Key, value: Value)], terms: StoreTerms) async throws {
+    try await attempt(.set, nil) { try await base.store(entries, terms: terms) }
+  }
+
+  /// Removes values from the level inside, if that can.
+  public func remove(_ keys: [Key]) async throws {
+    try await attempt(.remove, nil) { try await base.remove(keys) }
+  }
+}
+
 extension CacheLevel {
   /// Lets others do without this level: what it fails to write is told, and fails nobody.
   ///

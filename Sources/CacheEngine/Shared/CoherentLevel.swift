@@ -1,0 +1,200 @@
+import CacheCore
+/// A level above a shared one that forgets what others change there.
+///
+/// Built by ``CacheLevel/compose(_:coherence:partialStores:backFill:observer:clock:)``. It is a ``ComposedLevel`` that listens: a
+/// change that is heard enters as an ``InvalidatableLevel/invalidate(_:)``, so what was read or written below before it came is
+/// not served from above after it.
+///
+/// | what is heard | the upper level |
+/// |---|---|
+/// | a key was changed | forgets it |
+/// | a tag was removed | forgets what was stored with it |
+/// | the namespace was cleared, the store flushed, too many changes | forgets everything |
+/// | nothing any more | is served as long as ``Coherence/WhileDeaf`` says, then passed by |
+/// | changes again | forgets everything, and is served |
+///
+/// Until changes are heard for the first time nothing was heard since the level was made. What is written meanwhile is kept
+/// above as ever, and forgotten when changes are heard.
+///
+/// It listens until it is released.
+public final class CoherentLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
+where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
+  /// What values are found by.
+  public typealias Key = Upper.Key
+  /// What is held.
+  public typealias Value = Upper.Value
+
+  /// The composition without ears.
+  public let base: ComposedLevel<Upper, Lower>
+
+  @usableFromInline let hearing: Hearing
+  private let listener: Task<Void, Never>
+
+  init(_ base: ComposedLevel<Upper, Lower>, _ coherence: Coherence<Key>, clock: any CacheClock) {
+    let hearing = Hearing(whileDeaf: coherence.whileDeaf.limit, clock: clock)
+    self.base = base
+    self.hearing = hearing
+    listener = Task { await Self.listen(base, hearing, coherence) }
+  }
+
+  deinit { listener.cancel() }
+
+  /// What was heard, and whether anything is.
+  public var coherence: CoherenceReport { hearing.report }
+
+  /// The names of both levels.
+  public var name: String { base.name }
+
+  /// Returns the value of the first level that has one.
+  @inlinable
+  public func get(_ key: Key) async throws -> Value? {
+    if let value = peek(key) { return value }
+    return try await lookup(key).entry?.value
+  }
+
+  /// Returns the upper level's value, if that may be served and can answer at once.
+  @inlinable
+  public func peek(_ key: Key) -> Value? { hearing.mayServe ? base.peek(key) : nil }
+
+  /// Asks the upper level if that may be served, then the shared one.
+  @inlinable
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    if hearing.mayServe { return try await base.lookup(key) }
+    return try await base.lower.lookup(key)
+  }
+
+  /// Asks both levels, expired entries included.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    if hearing.mayServe { return try await base.lookupIncludingExpired(key) }
+    return try await base.lower.lookupIncludingExpired(key)
+  }
+
+  /// Stores a value in both levels.
+  @inlinable
+  public func set(_ value: Value, forKey key: Key) async throws { try await base.set(value, forKey: key) }
+
+  /// Stores a value in both levels on terms of its own.
+  @inlinable
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await base.store(value, forKey: key, terms: terms)
+  }
+
+  /// Removes from both levels.
+  @inlinable
+  public func remove(_ key: Key) async throws { try await base.remove(key) }
+
+  /// Removes everything from both levels.
+  public func clear() async throws { try await base.clear() }
+
+  /// Hands the warning to both levels.
+  public func onMemoryWarning() async { await base.onMemoryWarning() }
+
+  private static func listen(
+    _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing, _ coherence: Coherence<Key>
+  ) async {
+    for await change in coherence.feed {
+      do {
+        switch change {
+        case .names(let names):
+          for name in names { try await hear(coherence.meaning(name), base, hearing) }
+        case .everything(let cause):
+          try await base.invalidateAll(cause)
+          hearing.count { $0.everything += 1 }
+          hearing.hears()
+        case .lost(let lastHeard): hearing.isDeaf(since: lastHeard)
+        }
+      } catch {
+        // The upper level failed to forget: it is passed by until everything was forgotten.
+        if !(error is CancellationError) { hearing.mayServeNothing() }
+      }
+    }
+    hearing.isDeaf(since: hearing.clock.now)
+  }
+
+  private static func hear(
+    _ change: HeardChange<Key>, _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing
+  ) async throws {
+    switch change {
+    case .nothing: return
+    case .key(let key):
+      try await base.invalidate(key)
+      hearing.count { $0.keys += 1 }
+    case .tag(let tag):
+      try await base.invalidate(tagged: tag)
+      hearing.count { $0.tags += 1 }
+    case .everything:
+      try await base.invalidateAll(.flushed)
+      hearing.count { $0.everything += 1 }
+    }
+  }
+}
+
+extension CoherentLevel: InvalidatableLevel {
+  /// Forgets the copy of a key.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension CoherentLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {
+  /// Removes every entry that was stored with a tag from both levels.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
+}
+
+extension CoherentLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
+  /// Stores a value in both levels if a condition holds in the shared one.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    // What the upper level has decides nothing here: another process may come between.
+    try await base.storeBelow(value, forKey: key, terms: terms, if: condition)
+  }
+}
+
+extension CoherentLevel: BulkLevel where Lower: BulkLevel {
+  /// Asks the upper level if that may be served, then the shared one.
+  public func lookup(_ keys: [Key]) async throws -> [BulkAnswer<Key, Value>] {
+    if hearing.mayServe { return try await base.lookup(keys) }
+    return try await base.lower.lookup(keys)
+  }
+
+  /// Stores values in both levels.
+  public func store(_ entries: [(key: Key, value: Value)], terms: StoreTerms) async throws {
+    try await base.store(entries, terms: terms)
+  }
+
+  /// Removes from both levels.
+  public func remove(_ keys: [Key]) async throws { try await base.remove(keys) }
+}
+
+extension CoherentLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }
+
+extension CacheLevel {
+  /// Puts this level above one that is shared with other processes, and forgets what they change there.
+  ///
+  /// ```swift
+  /// let shared = try SharedCacheLevel<String, Data>(store, namespace: "photos", valueCoding: .data)
+  /// let photos = memory.compose(shared, coherence: Coherence(bus, of: shared))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - lower: The shared level, or what was made of it: `shared.timeout(after: .milliseconds(50)).optional()`.
+  ///   - coherence: Who tells what others change, and what holds while nothing is heard.
+  ///   - partialStores: Whether this level takes a value that the lower one could not store.
+  ///   - backFill: For how long a read waits until its value has been copied to this level, if this one does not store at
+  ///     once.
+  ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
+  ///   - clock: The clock that events, the wait for a copy and silence are timed by.
+  /// - Returns: Both levels as one.
+  public func compose<Lower: CacheLevel>(
+    _ lower: Lower, coherence: Coherence<Key>, partialStores: PartialStores = .allowed,
+    backFill: BackFill = .within(.milliseconds(50)), observer: (any CacheObserver)? = CacheLogger(),
+    clock: any CacheClock = SystemClock()
+  ) -> CoherentLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    CoherentLevel(
+      compose(lower, partialStores: partialStores, backFill: backFill, observer: observer, clock: clock), coherence,
+      clock: clock)
+  }
+}

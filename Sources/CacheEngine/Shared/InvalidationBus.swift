@@ -1,0 +1,129 @@
+import CacheCore
+import Synchronization
+
+/// Tells what others change in a ``SharedStore``.
+///
+/// Every change of a name is told to every process but perhaps the one that made it. Where a store tells no changes by itself,
+/// its ``SharedStore/commit(_:if:reading:)`` does.
+public protocol InvalidationBus: Sendable {
+  /// Begins to listen, and goes on until the feed is let go of.
+  ///
+  /// - Parameter prefixes: How the names begin that are listened for.
+  /// - Returns: The changes. The first one told is ``SharedInvalidation/everything(_:)``, when the bus has begun to hear.
+  func changes(of prefixes: [[UInt8]]) -> InvalidationFeed
+}
+
+/// What a bus tells.
+public enum SharedInvalidation: Sendable, Equatable {
+  /// These names were changed.
+  case names([[UInt8]])
+  /// Any name may have been changed; what changes from now on is heard.
+  case everything(InvalidationCause)
+  /// Nothing is heard any more, and was heard last at that instant of the boot clock.
+  case lost(lastHeard: CacheInstant)
+}
+
+/// Changes on their way from a bus to one listener.
+///
+/// It keeps so many names at most: what would be more becomes one ``SharedInvalidation/everything(_:)``. A bus never waits.
+public final class InvalidationFeed: AsyncSequence, Sendable {
+  /// What is told.
+  public typealias Element = SharedInvalidation
+  /// Nothing: it ends when its listener is cancelled or its bus gone.
+  public typealias Failure = Never
+
+  private struct State {
+    var isEnded = false
+    var waiting: [SharedInvalidation] = []
+    var count = 0
+    var listener: CheckedContinuation<SharedInvalidation?, Never>?
+  }
+
+  private let limit: Int
+  private let onEnd: @Sendable () -> Void
+  private let state = Mutex(State())
+
+  /// Creates a feed.
+  ///
+  /// - Parameters:
+  ///   - limit: How many names may wait for the listener. At least 1.
+  ///   - onEnd: Called once, when nobody listens any more.
+  public init(limit: Int = 100_000, onEnd: @escaping @Sendable () -> Void = {}) {
+    precondition(limit >= 1, "a feed keeps at least one name")
+    self.limit = limit
+    self.onEnd = onEnd
+  }
+
+  deinit { end() }
+
+  /// Tells the listener; to be called by the bus.
+  ///
+  /// - Parameter change: What was changed.
+  public func send(_ change: SharedInvalidation) {
+    let listener = state.withLock { state -> CheckedContinuation<SharedInvalidation?, Never>? in
+      if state.isEnded { return nil }
+      if let listener = state.listener.take() { return listener }
+      switch change {
+      case .names(let names):
+        state.count += names.count
+        if state.count > limit {
+          state.waiting = [.everything(.overflow)]
+          state.count = 0
+        } else {
+          state.waiting.append(change)
+        }
+      case .everything:
+        // What was told before is part of it.
+        state.waiting = [change]
+        state.count = 0
+      case .lost:
+        state.waiting.append(change)
+      }
+      return nil
+    }
+    listener?.resume(returning: change)
+  }
+
+  /// Tells the listener that there will be nothing more.
+  public func end() {
+    let (isFirst, listener) = state.withLock { state in
+      defer { state.isEnded = true }
+      return (!state.isEnded, state.listener.take())
+    }
+    listener?.resume(returning: nil)
+    if isFirst { onEnd() }
+  }
+
+  /// The one listener's way through the feed.
+  public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
+
+  /// Waits for one change after the other.
+  public struct Iterator: AsyncIteratorProtocol {
+    let feed: InvalidationFeed
+
+    /// The next change; `nil` when the listener was cancelled or the feed has ended.
+    public mutating func next() async -> SharedInvalidation? {
+      let feed = feed
+      return await withTaskCancellationHandler {
+        await withCheckedContinuation { listener in
+          let (isNow, change) = feed.state.withLock { state -> (Bool, SharedInvalidation?) in
+            if state.isEnded { return (true, nil) }
+            guard !state.waiting.isEmpty else {
+              state.listener = listener
+              return (false, nil)
+            }
+            let change = state.waiting.removeFirst()
+            if case .names(let names) = change { state.count -= names.count }
+            return (true, change)
+          }
+          if isNow { listener.resume(returning: change) }
+        }
+      } onCancel: {
+        feed.end()
+      }
+    }
+
+    /// The next change; `nil` when the listener was cancelled or the feed has ended.
+    public mutating func next(isolation actor: isolated (any Actor)?) async -> SharedInvalidation? { await next() }
+  }
+}

@@ -1,0 +1,192 @@
+import CacheCore
+/// A source below a shared level, asked by one process at a time for each key.
+///
+/// Built by ``CacheLevel/sharedPool(_:lease:name:observer:clock:)``.
+///
+/// | the shared level | a read gives |
+/// |---|---|
+/// | has the value | that value |
+/// | has none, and nobody loads | the answer of the source; a value is filled in below |
+/// | has none, and another process loads | what that one fills in; a miss if it finds nothing |
+/// | has none, and the lease of the one who loads runs out | what the next one loads |
+/// | cannot answer | the answer of the source, which is kept nowhere |
+///
+/// Who loads holds a lease in the store, and every set, removal, clear or removal by tag that concerns the key voids it: a
+/// value that was loaded before one of these is delivered and not filled in. A load that takes longer than its lease is not
+/// filled in either, if another has begun.
+///
+/// Sets and removals go to the source first, then to the shared level.
+public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
+  /// What values are found by.
+  public typealias Key = Source.Key
+  /// What is held.
+  public typealias Value = Source.Value
+
+  /// What is asked for values that are missing.
+  public let source: Source
+  /// Where they are kept.
+  public let shared: SharedCacheLevel<Source.Key, Source.Value>
+
+  let lease: Duration
+  let clock: any CacheClock
+  let recorder: OperatorRecorder
+
+  /// The names of the shared level and the source.
+  public var name: String { "\(shared.name)+\(source.name)" }
+
+  /// Returns the value that is shared, or is loaded by whoever has the turn.
+  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+
+  /// Returns the entry that is shared, or is loaded by whoever has the turn.
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    let turn: SharedCacheLevel<Key, Value>.Turn?
+    do { turn = try await waitForTurn(key) } catch let error as CancellationError { throw error } catch {
+      recorder.record(.failed(.get, String(describing: error), .zero), key: key)
+      turn = nil
+    }
+    switch turn {
+    case .found(let entry): return .hit(entry)
+    case .nothingFound: return .miss(.absent)
+    case .leads(let lease): return try await load(key, lease)
+    case .follows, nil: return try await source.lookup(key)
+    }
+  }
+
+  /// Asks the shared level, then the source; nobody waits for another.
+  public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
+    do {
+      let answer = try await shared.lookupIncludingExpired(key)
+      if case .hit = answer { return answer }
+    } catch let error as CancellationError { throw error } catch {
+      recorder.record(.failed(.get, String(describing: error), .zero), key: key)
+    }
+    return try await source.lookupIncludingExpired(key)
+  }
+
+  /// Stores a value in the source and the shared level.
+  public func set(_ value: Value, forKey key: Key) async throws {
+    try await store(value, forKey: key, terms: StoreTerms())
+  }
+
+  /// Stores a value in the source and the shared level on terms of its own.
+  public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    try await inBoth {
+      try await source.store(value, forKey: key, terms: terms)
+    } shared: {
+      try await shared.store(value, forKey: key, terms: terms)
+    }
+  }
+
+  /// Removes from the source and the shared level.
+  public func remove(_ key: Key) async throws {
+    try await inBoth {
+      try await source.remove(key)
+    } shared: {
+      try await shared.remove(key)
+    }
+  }
+
+  /// Removes everything from the source and the shared level.
+  public func clear() async throws {
+    try await inBoth {
+      try await source.clear()
+    } shared: {
+      try await shared.clear()
+    }
+  }
+
+  /// Waits until the key is there, or it is this process's turn to load it.
+  private func waitForTurn(_ key: Key) async throws -> SharedCacheLevel<Key, Value>.Turn {
+    var followed: [UInt8]?
+    var pause = Duration.milliseconds(2)
+    // Each lease may run out; who has waited for several loads by itself.
+    let end = clock.now.advanced(by: lease * 4)
+    while true {
+      let turn = try await shared.turn(key, life: lease, following: followed)
+      guard case .follows(let token) = turn, clock.now < end else { return turn }
+      followed = token
+      let now = clock.now
+      try await clock.sleep(until: now.advanced(by: pause * Double.random(in: 0.75...1.25)), tolerance: nil)
+      pause = min(pause * 1.5, .milliseconds(50))
+    }
+  }
+
+  private func load(_ key: Key, _ lease: SharedCacheLevel<Key, Value>.Lease) async throws -> Lookup<Value> {
+    let answer: Lookup<Value>
+    do { answer = try await source.lookup(key) } catch {
+      give(back: lease, key, foundNothing: false)
+      throw error
+    }
+    guard let entry = answer.entry, !entry.isPlaceholder else {
+      give(back: lease, key, foundNothing: answer.entry == nil)
+      return answer
+    }
+    do {
+      if try await !shared.fill(entry, key, lease) { give(back: lease, key, foundNothing: false) }
+    } catch {
+      give(back: lease, key, foundNothing: false)
+      if error is CancellationError { throw error }
+      recorder.record(.failed(.backFill, String(describing: error), .zero), key: key)
+    }
+    return answer
+  }
+
+  /// Others need not wait until the lease runs out; nor has the one who leaves to wait for that.
+  private func give(back lease: SharedCacheLevel<Key, Value>.Lease, _ key: Key, foundNothing: Bool) {
+    Task { [shared, recorder] in
+      do { try await shared.end(lease, foundNothing: foundNothing) } catch {
+        recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
+      }
+    }
+  }
+
+  private func inBoth(_ writeSource: () async throws -> Void, shared writeShared: () async throws -> Void) async throws
+  {
+    var attempts = WriteAttempts()
+    try await attempts.attempt(source.name, writeSource)
+    try await attempts.attempt(shared.name, writeShared)
+    if let error = attempts.error { throw error }
+  }
+}
+
+extension SharedPoolLevel: TaggedLevel where Source: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the source and the shared level.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    var count = 0
+    try await inBoth {
+      count += try await source.removeAll(tagged: tag)
+    } shared: {
+      count += try await shared.removeAll(tagged: tag)
+    }
+    return count
+  }
+}
+
+extension SharedPoolLevel: ShapedLevel { package var shape: LevelShape { .stacked(shared, source) } }
+
+extension CacheLevel {
+  /// Puts this source below a shared level, and lets all processes that miss a key share one load.
+  ///
+  /// ```swift
+  /// let photos = memory.compose(origin.sharedPool(shared), coherence: Coherence(bus, of: shared))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - shared: The level that all processes share.
+  ///   - lease: For how long others wait for a load. Make it longer than loads usually take; a process that dies while it
+  ///     loads holds the others up for so long. At least 1 ms.
+  ///   - name: What this is called in events.
+  ///   - observer: Told when the shared level fails and the source is asked instead. By default the log.
+  ///   - clock: The clock by which others are waited for.
+  /// - Returns: The shared level and the source as one, pooled within this process too.
+  public func sharedPool(
+    _ shared: SharedCacheLevel<Key, Value>, lease: Duration = .seconds(5), name: String = "shared pool",
+    observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
+  ) -> PooledLevel<SharedPoolLevel<Self>> {
+    precondition(lease >= .milliseconds(1), "a lease lasts for a millisecond at least")
+    let recorder = OperatorRecorder(name: name, observer: observer, clock: clock)
+    return SharedPoolLevel(source: self, shared: shared, lease: lease, clock: clock, recorder: recorder)
+      .pooled(name: name, observer: observer, clock: clock)
+  }
+}

@@ -1,0 +1,56 @@
+import CacheCore
+/// A place outside of the process in which several processes keep bytes: Redis, Valkey, a test double.
+///
+/// A ``SharedCacheLevel`` makes a level of it. A store may lose anything at any time, and a lost name reads as absent; it never
+/// gives bytes that were not written under that name.
+///
+/// An adapter to a client that an app already has implements three methods, by a script or a transaction of that client.
+public protocol SharedStore: Sendable {
+  /// What the store is called in errors.
+  var name: String { get }
+
+  /// The time of day by the store's own clock, since 1970-01-01 00:00 UTC.
+  ///
+  /// All processes live by it, so that their own clocks may be hours apart.
+  ///
+  /// - Returns: The time; that of the process where the store has none.
+  /// - Throws: An error if the store did not answer.
+  func timeSinceEpoch() async throws -> Duration
+
+  /// Returns what stands under names, all as of one moment.
+  ///
+  /// - Parameter names: The names.
+  /// - Returns: For each name its bytes, or `nil`.
+  /// - Throws: An error if the store did not answer.
+  func read(_ names: [[UInt8]]) async throws -> [[UInt8]?]
+
+  /// Makes changes if all conditions hold, in one moment: nobody comes between, and all of it happens or nothing.
+  ///
+  /// - Parameters:
+  ///   - changes: What to change, in this order.
+  ///   - conditions: What must hold before the first change.
+  ///   - names: What to read after the last change.
+  /// - Returns: The bytes under `names`; `nil` if a condition did not hold, and nothing was changed.
+  /// - Throws: An error if the changes may not have been made. They may have been, all the same.
+  func commit(
+    _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
+  ) async throws -> [[UInt8]?]?
+}
+
+/// What a ``SharedStore`` changes under one name.
+public enum SharedChange: Sendable, Equatable {
+  /// Stores bytes, in place of any there, for so long at most; `nil` for ever.
+  case set([UInt8], to: [UInt8], lifetime: Duration?)
+  /// Stores bytes if there are none; if there are, nothing is changed and nobody told.
+  case make([UInt8], as: [UInt8], lifetime: Duration?)
+  /// Removes what is there.
+  case remove([UInt8])
+}
+
+/// What must hold for changes in a ``SharedStore``.
+public enum SharedCondition: Sendable, Equatable {
+  /// Nothing stands under the name, or no bytes.
+  case absent([UInt8])
+  /// What stands under the name begins with these bytes, of which there is at least one.
+  case begins([UInt8], with: [UInt8])
+}
