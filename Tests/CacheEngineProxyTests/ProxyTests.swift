@@ -268,6 +268,24 @@
       }
     }
 
+    @Test("Stopping ends connections that wait at once, and breaks off what takes longer than it may")
+    func stops() async throws {
+      // An origin that never answers on one path.
+      let server = try await RawServer { $0.hasPrefix("GET /never") ? RawAnswer("") : Self.fresh("body") }
+      let proxy = try await HTTPCacheProxy(
+        storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), observe: log.note)
+      let serving = Task { try await proxy.serve() }
+      let idle = Task { try await RawClient.ask(proxy.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+      let hanging = Task { try await RawClient.ask(proxy.port, "GET /never HTTP/1.1\r\nHost: a\r\n\r\n") }
+      while proxy.counts.requests < 1 || server.requests.count < 2 { await Task.yield() }
+      await proxy.stop(within: .milliseconds(50))
+      #expect(try await idle.value.hasSuffix("body"))
+      #expect(try await hanging.value == "")
+      try await serving.value
+      await #expect(throws: (any Error).self) { try await RawClient.ask(proxy.port, get()) }
+      await server.stop()
+    }
+
     @Test("A port that is taken is told of, and so is an origin that is down")
     func unreachable() async throws {
       try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in

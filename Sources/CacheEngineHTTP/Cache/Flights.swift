@@ -47,16 +47,26 @@
       }
     }
 
-    private let flights = Mutex<[String: Flight]>([:])
+    private struct Table {
+      var flights: [String: Flight] = [:]
+      var ended = 0
+    }
+
+    private let table = Mutex(Table())
+
+    /// How many flights have ended.
+    ///
+    /// Who reads what is stored and then begins one has to look again if one ended between.
+    var endedCount: Int { table.withLock { $0.ended } }
 
     /// The flight for a key.
     ///
     /// - Returns: It, and whether it begins with this call.
     func join(_ key: String) -> (flight: Flight, leads: Bool) {
-      flights.withLock { flights in
-        if let flight = flights[key] { return (flight, false) }
+      table.withLock { table in
+        if let flight = table.flights[key] { return (flight, false) }
         let flight = Flight()
-        flights[key] = flight
+        table.flights[key] = flight
         return (flight, true)
       }
     }
@@ -77,15 +87,21 @@
 
     /// Takes a flight out of the table.
     func end(_ key: String, _ flight: Flight) {
-      flights.withLock { if $0[key] === flight { $0[key] = nil } }
+      table.withLock { table in
+        guard table.flights[key] === flight else { return }
+        table.flights[key] = nil
+        table.ended += 1
+      }
     }
 
     /// Takes the flight for a key out of the table: who waits for it goes on waiting, and nobody else joins it.
     func detach(_ key: String) {
-      flights.withLock { $0[key] = nil }
+      table.withLock { table in
+        if table.flights.removeValue(forKey: key) != nil { table.ended += 1 }
+      }
     }
 
     /// Nothing is under way.
-    var isIdle: Bool { flights.withLock { $0.isEmpty } }
+    var isIdle: Bool { table.withLock { $0.flights.isEmpty } }
   }
 #endif

@@ -102,6 +102,7 @@ import CacheEngineNetwork
       }
       var mayJoin = request.method == .get && Self.isPlain(request.headerFields)
       while true {
+        let endedBefore = flights.endedCount
         let (stored, wasRead) = await stored(target.text)
         let now = clock.timeSinceEpoch
         switch policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now) {
@@ -117,7 +118,7 @@ import CacheEngineNetwork
             request: request, target: target, stored: stored, selected: selected, reason: wasRead ? reason : .miss)
           guard mayJoin else { return try await forward(journey, nil, interim) }
           let (flight, leads) = flights.join(target.text)
-          if leads { return try await forward(journey, flight, interim) }
+          if leads { return try await lead(journey, flight, hasChanged: flights.endedCount != endedBefore, interim) }
           switch try await flight.outcome() {
           case .response(let shared):
             if let answer = joined(shared, journey) { return answer }
@@ -199,6 +200,31 @@ import CacheEngineNetwork
       } catch {
         if !(error is CancellationError) { report(HTTPCacheFailure(step: .read, uri: key, error: error)) }
         return (StoredVariants(), false)
+      }
+    }
+
+    /// Asks the origin for all who wait, unless what they want was stored since it was looked for.
+    private func lead(
+      _ journey: Journey, _ flight: Flights<SharedResponse>.Flight, hasChanged: Bool,
+      _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+    ) async throws -> HTTPCacheAnswer {
+      guard hasChanged else { return try await forward(journey, flight, interim) }
+      let (stored, wasRead) = await stored(journey.target.text)
+      let now = clock.timeSinceEpoch
+      switch policy.decision(
+        on: journey.request, isSecure: journey.target.scheme == "https", stored: stored, at: now)
+      {
+      case .answer(let place), .answerAndRevalidate(let place):
+        flights.tell(journey.target.text, flight, .stored)
+        return answer(stored.responses[place], to: journey.request, at: now, CacheStatus(cache: name))
+      case .unanswerable:
+        flights.tell(journey.target.text, flight, .alone)
+        return unanswerable(at: now)
+      case .forward(let reason, let selected):
+        let journey = Journey(
+          request: journey.request, target: journey.target, stored: stored, selected: selected,
+          reason: wasRead ? reason : .miss)
+        return try await forward(journey, flight, interim)
       }
     }
 

@@ -342,6 +342,37 @@
       #expect(cache.flights.isIdle)
     }
 
+    @Test("N24: who looked before a response was stored, and asks after, finds it")
+    func looksAgain() async throws {
+      let gate = Gate()
+      let kept = Mutex<[String: StoredVariants]>([:])
+      let reads = Mutex(0)
+      // The first look at the level comes to an end only when the second request is all over.
+      let level = BasicCache<String, StoredVariants>(
+        get: { key in
+          let found = kept.withLock { $0[key] }
+          let count = reads.withLock { reads in
+            reads += 1
+            return reads
+          }
+          if count == 1 { try await gate.pass() }
+          return found
+        },
+        set: { value, key in kept.withLock { $0[key] = value } }, remove: { key in kept.withLock { $0[key] = nil } },
+        clear: {})
+      let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") }
+      let cache = HTTPCache(storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
+      let slow = Task { try await cache.response(for: get()) }
+      await gate.arrivals(1)
+      #expect(try await cache.response(for: get()).text() == "0")
+      while !cache.flights.isIdle { await Task.yield() }
+      gate.open()
+      let answer = try await slow.value
+      #expect(try await answer.text() == "0")
+      #expect(answer.status.isHit)
+      #expect(origin.requests.count == 1 && cache.flights.isIdle)
+    }
+
     @Test(
       "N24: what is not for the one who waits is asked for again, by everyone who waited",
       arguments: [
