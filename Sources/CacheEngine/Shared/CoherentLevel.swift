@@ -1,4 +1,4 @@
-import CacheCore
+public import CacheCore
 /// A level above a shared one that forgets what others change there.
 ///
 /// Built by ``CacheLevel/compose(_:coherence:partialStores:backFill:observer:clock:)``. It is a ``ComposedLevel`` that listens: a
@@ -28,7 +28,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public let base: ComposedLevel<Upper, Lower>
 
   @usableFromInline let hearing: Hearing
-  private let listener: Task<Void, Never>
+  package let listener: Task<Void, Never>
 
   init(_ base: ComposedLevel<Upper, Lower>, _ coherence: Coherence<Key>, clock: any CacheClock) {
     let hearing = Hearing(whileDeaf: coherence.whileDeaf.limit, clock: clock)

@@ -1,4 +1,4 @@
-import CacheCore
+public import CacheCore
 import Synchronization
 
 /// Tells what others change in a ``SharedStore``.
@@ -10,7 +10,7 @@ public protocol InvalidationBus: Sendable {
   ///
   /// - Parameter prefixes: How the names begin that are listened for.
   /// - Returns: The changes. The first one told is ``SharedInvalidation/everything(_:)``, when the bus has begun to hear.
-  func changes(of prefixes: [[UInt8]]) -> InvalidationFeed
+  package func changes(of prefixes: [[UInt8]]) -> InvalidationFeed
 }
 
 /// What a bus tells.

@@ -1,4 +1,4 @@
-import CacheCore
+public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -51,7 +51,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     /// The store's time at an instant of the clock.
     var time: (store: Duration, at: CacheInstant)?
     /// Stamps as they were last seen; a hint, for a write is told which ones there are.
-    var stamps: [[UInt8]: [UInt8]] = [:]
+    package var stamps: [[UInt8]: [UInt8]] = [:]
     /// With encryption: the keys behind the names that were asked for.
     var keys: [[UInt8]: Key] = [:]
     var hasForgottenKeys = false

@@ -1,14 +1,14 @@
 /// How the writes to the levels of a composition ended.
 @usableFromInline
-struct WriteAttempts {
+package struct WriteAttempts {
   @usableFromInline var failures: [(level: String, error: any Error)] = []
   @usableFromInline var isAnyWritten = false
 
   @inlinable
-  init() {}
+  package init() {}
 
   @inlinable
-  mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
+  package mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
     do {
       try await write()
       isAnyWritten = true
@@ -22,7 +22,7 @@ struct WriteAttempts {
     }
   }
 
-  @usableFromInline var error: CacheError? {
+  @usableFromInline package var error: CacheError? {
     guard let first = failures.first else { return nil }
     var error =
       isAnyWritten

@@ -53,12 +53,12 @@ public struct BulkAnswer<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 }
 
 /// The different keys of a list, and where in it each of them stands.
-struct DistinctKeys<Key: Hashable & Sendable>: Sendable {
-  private(set) var keys: [Key] = []
+package struct DistinctKeys<Key: Hashable & Sendable>: Sendable {
+  package private(set) var keys: [Key] = []
   /// For each place of the list the number of its key.
   private(set) var numbers: [Int] = []
 
-  init(_ list: [Key]) {
+  package init(_ list: [Key]) {
     // By number, since a key with a NaN in it would not be found again.
     var known: [Key: Int] = [:]
     numbers = list.map { key in
@@ -70,7 +70,7 @@ struct DistinctKeys<Key: Hashable & Sendable>: Sendable {
   }
 
   /// What belongs to each place of the list, from what belongs to each key.
-  func spread<Answer>(_ answers: [Answer]) -> [Answer] { numbers.map { answers[$0] } }
+  package func spread<Answer>(_ answers: [Answer]) -> [Answer] { numbers.map { answers[$0] } }
 }
 
 extension CacheLevel {
