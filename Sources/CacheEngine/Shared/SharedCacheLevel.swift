@@ -342,24 +342,24 @@ extension SharedCacheLevel {
     let names = stampNames(contents)
     let moment = unsettled.moment
     let hints = known.withLock { $0.stamps }
-    var candidates: [[UInt8]: [UInt8]] = [:]
-    var stamps: [[UInt8]: [UInt8]] = [:]
-    for name in names {
-      candidates[name] = hints[name] == nil ? SharedToken.random() : nil
-      stamps[name] = hints[name] ?? candidates[name]
-    }
+    var stamps = hints.filter { names.contains($0.key) }
     do {
+      // Under a stamp that is not the one there, a whole record of somebody else would be covered for a moment.
+      let unknown = names.filter { stamps[$0] == nil }
+      if !unknown.isEmpty {
+        let seen = try await write(making(unknown, [:]), if: [], reading: unknown) ?? []
+        for (name, stamp) in zip(unknown, seen) { stamps[name] = stamp }
+      }
       // Another stamp than was thought: then all is written again, under that. If it changes once more, everything was
       // removed during this call, and what it wrote as well.
       for attempt in 1...2 {
         let time = try await time()
-        let changes = making(names, candidates) + (try changes(contents, stamps, time: time))
+        let changes = making(names, [:]) + (try changes(contents, stamps, time: time))
         let seen = try await write(changes, if: [], reading: names) ?? []
         let found = Dictionary(zip(names, seen).compactMap { name, stamp in stamp.map { (name, $0) } }) { $1 }
         remember(found, insteadOf: names)
         if found == stamps || attempt == 2 { break }
         stamps = found
-        candidates = [:]
       }
     } catch {
       unsettled.add(records: contents.map(\.id))
@@ -601,7 +601,9 @@ extension SharedCacheLevel {
   func heard(_ name: [UInt8]) -> HeardChange<Key> {
     switch namespace.meaning(of: name) {
     case .nothing: return .nothing
-    case .everything: return .everything
+    case .everything:
+      known.withLock { $0.stamps = [:] }
+      return .everything
     case .tag(let id):
       if codec.encryption != nil { return .everything }
       return String(validating: id, as: UTF8.self).map { .tag($0) } ?? .nothing
