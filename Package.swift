@@ -70,7 +70,7 @@ let package = Package(
     .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111."),
     .trait(
       name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
-    .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share")
+    .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share"),
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
@@ -236,7 +236,8 @@ let package = Package(
       dependencies: ["CacheEngineInspector", "CacheEngine", "CacheEngineHitRatio", "CacheEngineTesting"],
       swiftSettings: strict),
     .testTarget(
-      name: "CacheEngineImagesTests", dependencies: [
+      name: "CacheEngineImagesTests",
+      dependencies: [
         "LoopbackServer", "CacheEngineImages", "CacheEngine", "CacheEngineProviders", "CacheEngineTesting",
         "CacheEngineTransformers",
       ],
@@ -281,7 +282,8 @@ let package = Package(
       name: "CacheExplorerTests",
       dependencies: [
         "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngine", "CacheEngineEncryption",
-        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer",
+        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineTransformers",
+        "LoopbackServer",
         "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto"),
       ],

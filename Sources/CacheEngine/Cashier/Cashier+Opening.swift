@@ -1,4 +1,4 @@
-public import CacheDisk
+import CacheDisk
 import CacheMemory
 public import CacheCore
 import Dispatch

@@ -1,5 +1,5 @@
 public import CacheEngineNetwork
-public import CacheDisk
+import CacheDisk
 import CacheMemory
 public import CacheCore
 #if canImport(FoundationEssentials)

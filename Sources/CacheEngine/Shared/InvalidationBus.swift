@@ -10,7 +10,7 @@ public protocol InvalidationBus: Sendable {
   ///
   /// - Parameter prefixes: How the names begin that are listened for.
   /// - Returns: The changes. The first one told is ``SharedInvalidation/everything(_:)``, when the bus has begun to hear.
-  package func changes(of prefixes: [[UInt8]]) -> InvalidationFeed
+  func changes(of prefixes: [[UInt8]]) -> InvalidationFeed
 }
 
 /// What a bus tells.

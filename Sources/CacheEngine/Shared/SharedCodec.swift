@@ -1,4 +1,4 @@
-import CacheCore
+public import CacheCore
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

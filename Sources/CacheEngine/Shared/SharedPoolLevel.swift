@@ -1,4 +1,3 @@
-import CacheEngineTransformers
 public import CacheCore
 /// A source below a shared level, asked by one process at a time for each key.
 ///

@@ -1,6 +1,6 @@
 // A record of another version cannot be made with the public interface.
 import CacheEngine
-import CacheEngineShared
+@testable import CacheEngineShared
 import CacheEngineTesting
 import Foundation
 import Testing

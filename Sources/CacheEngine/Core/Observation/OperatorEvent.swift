@@ -105,13 +105,13 @@ package struct OperatorRecorder: Sendable {
   }
 
   /// Tells of something that concerns no key of its own.
-  func record(_ kind: @autoclosure () -> CacheEvent.Kind) {
+  package func record(_ kind: @autoclosure () -> CacheEvent.Kind) {
     guard !isSilent, let observer else { return }
     observer.record(CacheEvent(time: clock.now, request: .current, level: name, kind: kind()))
   }
 
   @inlinable
-  func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
+  package func record<Key>(_ kind: @autoclosure () -> CacheEvent.Kind, key: Key) {
     guard !isSilent, let observer else { return }
     observer.record(
       CacheEvent(time: clock.now, request: .current, level: name, key: EventRecorder.text(of: key), kind: kind()))

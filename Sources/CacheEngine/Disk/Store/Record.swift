@@ -245,28 +245,6 @@ struct PreparedRecord: Sendable {
   }
 }
 
-package enum Checksum {
-  #if CACHEENGINE_FUZZ
-    /// Bytes that are made up have no right checksum, and would never come further.
-    static let isOff = ProcessInfo.processInfo.environment["FUZZ_UNSUMMED"] != nil
-  #endif
-
-  static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-    #if CACHEENGINE_FUZZ
-      if isOff { return 0 }
-    #endif
-    return unsafe cstore_xxh3(bytes.baseAddress, bytes.count, seed)
-  }
-
-  package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
-    unsafe bytes.withUnsafeBytes { unsafe of($0, seed: seed) }
-  }
-
-  static func of(_ bytes: Data, seed: UInt64) -> UInt64 {
-    unsafe bytes.withUnsafeBytes { unsafe of($0, seed: seed) }
-  }
-}
-
 extension PreparedRecord {
   /// A record as it stood elsewhere in the log; it gets a new place in the order of writes when that is decided.
   init(copying header: RecordHeader, key: StoreKey, bytes: [UInt8]) {
@@ -274,4 +252,8 @@ extension PreparedRecord {
     self.bytes = bytes
     self.key = key
   }
+}
+
+extension PreparedRecord {
+  var tags: Set<String> { header.tagsLength == 0 ? [] : RecordTags.read(Array(bytes[header.tagsRange])) }
 }

@@ -1,14 +1,12 @@
-import CacheCore
-
 /// The tags of an entry as they stand in its record, after key and type: each with its length before it.
 ///
 /// Sorted, so that the same tags make the same bytes.
-enum RecordTags {
+package enum RecordTags {
   /// What all tags of an entry may take together.
-  static let limit = 64 << 10
+  package static let limit = 64 << 10
 
   /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge`` for more than ``limit``.
-  static func bytes(_ tags: Set<String>) throws -> [UInt8] {
+  package static func bytes(_ tags: Set<String>) throws -> [UInt8] {
     guard !tags.isEmpty else { return [] }
     var writer = ByteWriter()
     for tag in tags.sorted() {
@@ -23,7 +21,7 @@ enum RecordTags {
     return writer.bytes
   }
 
-  static func read(_ bytes: UnsafeRawBufferPointer) -> Set<String> {
+  package static func read(_ bytes: UnsafeRawBufferPointer) -> Set<String> {
     var reader = unsafe ByteReader(bytes)
     var tags: Set<String> = []
     while reader.remaining > 0 {
@@ -34,9 +32,5 @@ enum RecordTags {
     return tags
   }
 
-  static func read(_ bytes: [UInt8]) -> Set<String> { unsafe bytes.withUnsafeBytes { unsafe read($0) } }
-}
-
-extension PreparedRecord {
-  var tags: Set<String> { header.tagsLength == 0 ? [] : RecordTags.read(Array(bytes[header.tagsRange])) }
+  package static func read(_ bytes: [UInt8]) -> Set<String> { unsafe bytes.withUnsafeBytes { unsafe read($0) } }
 }

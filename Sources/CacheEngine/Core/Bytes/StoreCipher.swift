@@ -1,5 +1,3 @@
-import CacheCore
-
 /// Seals what a disk level writes, so that who has the files has neither its keys nor its values.
 ///
 /// The library CacheEngineEncryption has one, `StoreEncryption`; CacheEngine itself depends on no cryptography. A cipher of
