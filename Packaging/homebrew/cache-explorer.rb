@@ -12,10 +12,7 @@ class CacheExplorer < Formula
 
   uses_from_macos "swift" => :build, since: :tahoe
   uses_from_macos "curl"
-
-  on_linux do
-    depends_on "zlib-ng-compat"
-  end
+  uses_from_macos "zlib"
 
   def install
     args = ["--disable-sandbox", "--configuration", "release", "--product", "cache-explorer"]
