@@ -9,7 +9,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install dependencies test-dependencies help
+.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install deb api-check dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -122,6 +122,15 @@ install: dependencies ## Install a release build below PREFIX (default /usr/loca
 		"$$program" --generate-completion-script zsh > "$$share/zsh/site-functions/_cache-explorer"; \
 		"$$program" --generate-completion-script fish > "$$share/fish/vendor_completions.d/cache-explorer.fish"
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/cache-explorer, its manual and its completions"
+
+api-check: test-dependencies ## Tell what breaks the public API since the commit in Scripts/api-baseline
+	@./Scripts/api-check
+
+deb: ## Make a Debian package of a release build, in .build/deb
+	@rm -rf .build/deb
+	@mkdir -p .build/deb/tree
+	@$(MAKE) install DESTDIR="$(CURDIR)/.build/deb/tree" PREFIX=/usr
+	@./Scripts/make-deb .build/deb/tree .build/deb
 
 dependencies:
 	@./Scripts/install-dependencies
