@@ -16,7 +16,10 @@ struct ReplayCommand: AsyncParsableCommand {
 
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String
-  @Option(help: "How the trace is written; recognized if not given.") var traceFormat: TraceFormat?
+  @Option(
+    help: "How the trace is written: \(Self.traceFormats); recognized if not given.",
+    completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: Self.named)
+  var traceFormat: TraceFormat?
   @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
   @Option(help: .expect) var expect: [String] = []
   @Option(help: "How many requests are under way at once.") var clients = 1
@@ -34,6 +37,15 @@ struct ReplayCommand: AsyncParsableCommand {
   var svg: String?
   @Option(help: "With --what-if: write the curves as JSON into this file.", completion: .file(extensions: ["json"]))
   var json: String?
+
+  private static let traceFormats = TraceFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func named(_ name: String) throws -> TraceFormat {
+    guard let format = TraceFormat(rawValue: name) else {
+      throw ValidationError("there is no trace format “\(name)”; give one of \(traceFormats)")
+    }
+    return format
+  }
 
   func validate() throws {
     guard whatIf || (svg == nil && json == nil && level == nil) else {
@@ -54,5 +66,3 @@ struct ReplayCommand: AsyncParsableCommand {
       isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
   }
 }
-
-extension TraceFormat: ExpressibleByArgument {}
