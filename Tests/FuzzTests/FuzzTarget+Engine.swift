@@ -134,7 +134,9 @@ extension FuzzTarget {
       try folder.write(bytes, to: "t.\(format.rawValue)")
       do {
         let trace = try RequestTrace(contentsOf: "\(folder.path)/t.\(format.rawValue)", format: format)
-        try expect(trace.keys.count <= max(1, bytes.count) * 1_100, "a trace has \(trace.keys.count) requests")
+        // A line of these may stand for many.
+        let most = [.arc, .csv].contains(format) ? 65_536 : 1
+        try expect(trace.keys.count <= max(1, bytes.count) * 1_100 * most, "a trace has \(trace.keys.count) requests")
         _ = HitRatio.simulate(policy: .lru, capacity: 3, trace: trace)
       } catch is CacheError {}
     }

@@ -6,11 +6,11 @@ import ExplorerText
 /// Reads a whole trace, and replays it at every capacity of a level.
 enum CurveReader {
   /// Replays the trace at a level, the first that has a capacity if none is named; `-` is standard input.
-  static func report(of path: String, on configuration: CacheConfiguration, level name: String?) async throws
-    -> CurveReport
-  {
+  static func report(
+    of path: String, as format: TraceFormat?, on configuration: CacheConfiguration, level name: String?
+  ) async throws -> CurveReport {
     let level = try level(name, of: configuration)
-    let trace = try await BlockingWork.run { try read(path) }
+    let trace = try await BlockingWork.run { try read(path, format) }
     guard !trace.keys.isEmpty else {
       throw ProgramFailure(.usage, "\(path): error: there is no request in it; write a key on each line")
     }
@@ -29,7 +29,8 @@ enum CurveReader {
       curve = await MissRatioCurve(trace: trace, capacities: capacities, policies: policies, isWeighed: isWeighed)
     }
     return CurveReport(
-      trace: path, requests: trace.keys.count, distinct: trace.distinct, level: level, assumedSize: assumed,
+      trace: path, requests: trace.keys.count, skipped: trace.skipped, distinct: trace.distinct, level: level,
+      assumedSize: assumed,
       curve: curve, policies: policies)
   }
 
@@ -53,21 +54,11 @@ enum CurveReader {
     return WorkloadRunner.usualSize
   }
 
-  private static func read(_ path: String) throws -> RequestTrace {
-    guard TraceFormat(path: path) == .text else {
-      do { return try RequestTrace(contentsOf: path) } catch { throw ProgramFailure(.usage, "error: \(error)") }
-    }
+  private static func read(_ path: String, _ format: TraceFormat?) throws -> RequestTrace {
     do {
-      let reader = try TraceReader(path: path)
-      var numbers = RequestNumbers()
-      var sizes: [UInt32] = []
-      while let request = try reader.next() {
-        numbers.add(request.key)
-        if let size = request.size { sizes.append(UInt32(clamping: size)) }
+      return try RequestTrace(reading: path, format: format) { request throws(TraceProblem) in
+        try TraceReader.size(of: request, in: path).map { UInt32(clamping: $0) }
       }
-      // Sizes count only if every request has one.
-      return RequestTrace(
-        keys: numbers.keys, distinct: numbers.distinct, sizes: sizes.count == numbers.keys.count ? sizes : nil)
     } catch { throw ProgramFailure(.usage, "\(error)") }
   }
 }

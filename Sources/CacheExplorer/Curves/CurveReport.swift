@@ -8,6 +8,8 @@ import ExplorerText
 struct CurveReport: Sendable {
   let trace: String
   let requests: Int
+  /// How many more there were that are no reads.
+  let skipped: Int
   let distinct: Int
   /// The level that the capacities are of, with its own in the middle.
   let level: HitRatioObserver.Level
@@ -45,8 +47,9 @@ struct CurveReport: Sendable {
 
   var text: String {
     let size = assumedSize.map { "; it has no sizes, so each value counts as \(Format.bytes($0))" } ?? ""
+    let others = skipped > 0 ? "; \(Format.count(skipped)) skipped that are no reads" : ""
     let lines = [
-      "\(trace): \(Format.count(requests)) requests of \(Format.count(distinct)) keys\(size)",
+      "\(trace): \(Format.count(requests)) requests of \(Format.count(distinct)) keys\(others)\(size)",
       "\(level.name): \(inUse.rawValue) \(WhatIfText.capacity(level.capacity, level)), hit rate \(WhatIfText.percent(ratio(inUse, now)))",
       "▸ \(advice)", "",
     ]

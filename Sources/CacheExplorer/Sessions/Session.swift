@@ -1,5 +1,6 @@
 import ArgumentParser
 import CacheEngine
+import CacheEngineHitRatio
 import ExplorerCache
 import ExplorerModel
 import ExplorerText
@@ -44,11 +45,14 @@ enum Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
   static func replay(
-    _ trace: String, clients: Int, speed: Double, on configuration: CacheConfiguration, file: String,
-    format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation] = []
+    _ trace: String, as traceFormat: TraceFormat? = nil, clients: Int, speed: Double,
+    on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format, isStrict: Bool,
+    expecting: [Expectation] = []
   ) async throws {
     let workload: Workload
-    do { workload = try Workload(WorkloadRequest(name: "trace", file: trace)) } catch {
+    var request = WorkloadRequest(name: "trace", file: trace)
+    request.traceFormat = traceFormat
+    do { workload = try Workload(request) } catch {
       throw ProgramFailure(.usage, "\(error)")
     }
     let opened = try await open(configuration, file: file, isStrict: isStrict)
@@ -60,7 +64,8 @@ enum Session {
     switch format {
     case .text:
       let requests = Format.counted(report.requests, "request", isGrouped: false)
-      StandardStreams.say("\(requests) of \(trace), \(report.failures) failed")
+      let skipped = workload.skipped > 0 ? ", \(workload.skipped) skipped that are no reads" : ""
+      StandardStreams.say("\(requests) of \(trace), \(report.failures) failed\(skipped)")
       StandardStreams.say(live.summary)
     case .json: StandardStreams.say(live.statisticsJSON)
     }
@@ -80,10 +85,11 @@ enum Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read, or a file not be written.
   static func curves(
-    of trace: String, on configuration: CacheConfiguration, level: String?, svg: String?, json: String?,
+    of trace: String, as traceFormat: TraceFormat? = nil, on configuration: CacheConfiguration, level: String?,
+    svg: String?, json: String?,
     format: ScriptRunner.Format
   ) async throws {
-    let work = Task { try await CurveReader.report(of: trace, on: configuration, level: level) }
+    let work = Task { try await CurveReader.report(of: trace, as: traceFormat, on: configuration, level: level) }
     let interruption = Interruption { work.cancel() }
     let result = await work.result
     if let status = interruption.status { throw ExitCode(status) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CacheEngineHitRatio
 import ExplorerModel
 import ExplorerText
 
@@ -7,13 +8,18 @@ struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay", abstract: "Drives a cache with a trace and prints the statistics of every level.",
     discussion: """
-      A trace has one request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments, and the whole \
-      may be compressed with gzip. What is missing is loaded from the configuration's own source; without a source a \
+      A trace has one request a line: KEY, or KEY, a tab and SIZE; or it is the access log of a web server (common or \
+      combined format), JSON with an object on each line, or one of the public cache traces. Lines that begin with # are \
+      comments, and the whole may be compressed with gzip, zstd or xz. Requests that are no reads are skipped. What is missing is loaded from the configuration's own source; without a source a \
       value of SIZE bytes (1024 if the trace does not say) is stored, as a client would.
       """)
 
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String
+  @Option(
+    help: "How the trace is written: \(Self.traceFormats); recognized if not given.",
+    completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: Self.named)
+  var traceFormat: TraceFormat?
   @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
   @Option(help: .expect) var expect: [String] = []
   @Option(help: "How many requests are under way at once.") var clients = 1
@@ -32,6 +38,15 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: "With --what-if: write the curves as JSON into this file.", completion: .file(extensions: ["json"]))
   var json: String?
 
+  private static let traceFormats = TraceFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
+  private static func named(_ name: String) throws -> TraceFormat {
+    guard let format = TraceFormat(rawValue: name) else {
+      throw ValidationError("there is no trace format “\(name)”; give one of \(traceFormats)")
+    }
+    return format
+  }
+
   func validate() throws {
     guard whatIf || (svg == nil && json == nil && level == nil) else {
       throw ValidationError("--level, --svg and --json belong to --what-if; add it, or leave them out")
@@ -44,10 +59,10 @@ struct ReplayCommand: AsyncParsableCommand {
     let configuration = try Loaded.file(config)
     guard !whatIf else {
       return try await Session.curves(
-        of: trace, on: configuration, level: level, svg: svg, json: json, format: format)
+        of: trace, as: traceFormat, on: configuration, level: level, svg: svg, json: json, format: format)
     }
     try await Session.replay(
-      trace, clients: clients, speed: speed, on: configuration, file: config, format: format,
+      trace, as: traceFormat, clients: clients, speed: speed, on: configuration, file: config, format: format,
       isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
   }
 }

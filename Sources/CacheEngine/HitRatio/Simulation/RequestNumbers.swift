@@ -12,10 +12,13 @@ package struct RequestNumbers {
 
   package var distinct: Int { names.count + ids.count }
 
-  package mutating func add(_ name: String) {
+  /// Gives its number.
+  @discardableResult
+  package mutating func add(_ name: String) -> Int {
     let number = names[name] ?? UInt32(names.count)
     if number == UInt32(names.count) { names[name] = number }
     keys.append(number)
+    return Int(number)
   }
 
   mutating func add(id: UInt32) {

@@ -3,7 +3,8 @@ import CacheMemory
 import CacheCore
 
 extension RequestTrace {
-  /// Reads a trace from a file, which may be packed with gzip.
+  /// Reads a trace from a file, which may be packed with gzip, or on Linux and macOS with zstd or xz if their programs are
+  /// installed.
   ///
   /// ```swift
   /// let trace = try RequestTrace(contentsOf: "/var/log/requests.txt.gz")
@@ -14,55 +15,78 @@ extension RequestTrace {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - format: How it is written; `nil` to go by its name.
+  ///   - format: How it is written; `nil` to go by its name, and else by its first lines.
   ///   - sizesPath: The path of a file of 32-bit numbers, one for each request: the sizes of the values in bytes.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidTrace``, which names the line.
   public init(contentsOf path: String, format: TraceFormat? = nil, sizes sizesPath: String? = nil) throws {
     do throws(TraceProblem) {
-      let format = format ?? TraceFormat(path: path)
-      var numbers = RequestNumbers()
-      var sizes: [UInt32] = []
-      if let width = format.width {
-        try TraceBytes.forEachNumber(of: path, width: width) { numbers.add(id: $0) }
-      } else {
-        (numbers, sizes) = try Self.text(of: path)
-      }
-      if let sizesPath {
-        guard sizes.isEmpty else {
-          throw TraceProblem(file: path, message: "has sizes of its own", remedy: "leave \(sizesPath) out")
+      var (requests, sized) = (0, 0)
+      var trace = try Self(reading: path, format: format) { request throws(TraceProblem) in
+        func problem(_ message: String, _ remedy: String) -> TraceProblem {
+          TraceProblem(file: path, line: request.line, message: message, remedy: remedy)
         }
-        try TraceBytes.forEachNumber(of: sizesPath, width: 4) { sizes.append($0) }
-        guard sizes.count == numbers.keys.count else {
-          throw TraceProblem(
-            file: sizesPath, message: "has \(sizes.count) sizes for \(numbers.keys.count) requests",
-            remedy: "give one 32-bit number for each request")
+        requests += 1
+        sized += request.size == nil ? 0 : 1
+        let size = request.size.flatMap { UInt32($0) }
+        guard (size == nil) == (request.size == nil) else {
+          throw problem("has no size after the tab", "write bytes from 0 to \(UInt32.max), or leave the tab out")
         }
+        guard sized == 0 || sized == requests else {
+          throw problem(
+            size == nil ? "has no size, unlike those before" : "has a size, unlike those before",
+            "give every line a size, or none")
+        }
+        return size
       }
-      self.init(keys: numbers.keys, distinct: numbers.distinct, sizes: sizes.isEmpty ? nil : sizes)
+      if let sizesPath { trace = try trace.sized(by: sizesPath, of: path) }
+      self = trace
     } catch { throw error.error }
   }
 
-  private static func text(of path: String) throws(TraceProblem) -> (RequestNumbers, sizes: [UInt32]) {
-    var lines = try TraceLines(path: path)
+  /// Reads a trace of any format.
+  ///
+  /// `textSize`: The size of a request of a text; one that is missing anywhere leaves the whole trace without sizes.
+  package init(
+    reading path: String, format: TraceFormat?,
+    textSize: (TraceLines.Request) throws(TraceProblem) -> UInt32?
+  ) throws(TraceProblem) {
     var numbers = RequestNumbers()
-    var sizes: [UInt32] = []
-    while let request = try lines.next() {
-      numbers.add(request.key)
-      func problem(_ message: String, _ remedy: String) -> TraceProblem {
-        TraceProblem(file: path, line: request.line, message: message, remedy: remedy)
-      }
-      if let text = request.size {
-        guard let size = UInt32(text) else {
-          throw problem("has no size after the tab", "write bytes from 0 to \(UInt32.max), or leave the tab out")
-        }
-        sizes.append(size)
-      }
-      guard sizes.isEmpty || sizes.count == numbers.keys.count else {
-        throw problem(
-          request.size == nil ? "has no size, unlike those before" : "has a size, unlike those before",
-          "give every line a size, or none")
-      }
+    if let format = format ?? TraceFormat(path: path), let width = format.width, format != .oracleGeneral {
+      try TraceBytes.forEachNumber(of: path, width: width) { numbers.add(id: $0) }
+      self.init(keys: numbers.keys, distinct: numbers.distinct, sizes: nil)
+      return
     }
-    return (numbers, sizes)
+    var lines = try TraceLines(path: path, format: format)
+    var sizes: [UInt32] = []
+    // What a request does not tell is as it last was. Beyond 4 GiB a size is 4 GiB.
+    var known: [UInt32?] = []
+    while let request = try lines.next() {
+      let number = numbers.add(request.key)
+      if lines.format == .text {
+        if let size = try textSize(request) { sizes.append(size) }
+        continue
+      }
+      if number == known.count { known.append(nil) }
+      if let size = request.size { known[number] = UInt32(clamping: UInt64(size) ?? .max) }
+      sizes.append(known[number] ?? 0)
+    }
+    let hasSizes = sizes.count == numbers.keys.count && (known.isEmpty || known.contains { $0 != nil })
+    self.init(
+      keys: numbers.keys, distinct: numbers.distinct, sizes: hasSizes && !sizes.isEmpty ? sizes : nil,
+      skipped: lines.skipped)
+  }
+
+  private func sized(by sizesPath: String, of path: String) throws(TraceProblem) -> RequestTrace {
+    guard sizes == nil else {
+      throw TraceProblem(file: path, message: "has sizes of its own", remedy: "leave \(sizesPath) out")
+    }
+    var sizes: [UInt32] = []
+    try TraceBytes.forEachNumber(of: sizesPath, width: 4) { sizes.append($0) }
+    guard sizes.count == keys.count else {
+      throw TraceProblem(
+        file: sizesPath, message: "has \(sizes.count) sizes for \(keys.count) requests",
+        remedy: "give one 32-bit number for each request")
+    }
+    return RequestTrace(keys: keys, distinct: distinct, sizes: sizes.isEmpty ? nil : sizes, skipped: skipped)
   }
 }

@@ -13,6 +13,8 @@ public struct RequestTrace: Sendable {
   public let distinct: Int
   /// The size of the value of every request in bytes, if they were recorded.
   public let sizes: [UInt32]?
+  /// How many requests of the file were left out because they are no reads.
+  public let skipped: Int
 
   /// Creates a trace of keys, one for each request.
   ///
@@ -27,12 +29,14 @@ public struct RequestTrace: Sendable {
     }
     distinct = numbers.count
     sizes = nil
+    skipped = 0
   }
 
   /// Keys that are numbered already, from 0 in the order in which they first come.
-  package init(keys: [UInt32], distinct: Int, sizes: [UInt32]?) {
+  package init(keys: [UInt32], distinct: Int, sizes: [UInt32]?, skipped: Int = 0) {
     self.keys = keys
     self.distinct = distinct
     self.sizes = sizes
+    self.skipped = skipped
   }
 }

@@ -2,15 +2,15 @@ import CacheDisk
 import CacheMemory
 import CacheCore
 
-/// The requests of a text, `KEY` or `KEY<TAB>SIZE` a line; `#` begins a comment line, and empty lines are passed over.
+/// The requests of a trace of any format; in those with lines, `#` begins a comment line, and empty lines are passed over.
 ///
-/// However long the text, little of it is in memory at a time.
+/// However long the trace, little of it is in memory at a time.
 package struct TraceLines: ~Copyable {
   package struct Request: Sendable {
     package let key: String
-    /// What stands after the tab, if there is one.
+    /// What the trace says; digits, but in a text, where it is whatever stands after the tab.
     package let size: String?
-    /// From 1.
+    /// The line or the record, from 1.
     package let line: Int
   }
 
@@ -19,33 +19,94 @@ package struct TraceLines: ~Copyable {
   /// How the source is called in a message.
   package var name: String { bytes.name }
 
-  private let bytes: TraceBytes
+  /// `nil` until the beginning has told it.
+  package private(set) var format: TraceFormat?
+  /// How many requests were passed over because they are no reads.
+  package var skipped: Int { parser?.skipped ?? 0 }
+
+  private var bytes: TraceBytes
+  private var parser: TraceLineParser?
+  /// What the last line stands for beyond what was given out.
+  private var run: (request: Request, block: UInt64?, left: Int)?
   private var buffer = [UInt8](repeating: 0, count: longestLine + TraceBytes.pieceSize)
   /// What was read and not yet given out.
   private var rest = 0..<0
   private var line = 0
   private var isAtEnd = false
 
+  /// Opens a trace.
+  ///
   /// `path`: `-` for standard input.
-  package init(path: String) throws(TraceProblem) { bytes = try TraceBytes(path: path) }
+  /// `format`: `nil` to go by the name and then by the beginning.
+  package init(
+    path: String, format: TraceFormat? = nil, packings: [TracePacking] = TracePacking.all
+  ) throws(TraceProblem) {
+    bytes = try TraceBytes(path: path, packings: packings)
+    self.format = format ?? TraceFormat(path: path)
+  }
 
   /// Gives the next request; `nil` at the end.
   package mutating func next() throws(TraceProblem) -> Request? {
-    while let line = try nextLine() {
-      guard let first = buffer[line].first, first != UInt8(ascii: "#") else { continue }
-      return try request(line)
+    if let request = nextOfRun() { return request }
+    if parser == nil { parser = try begin() }
+    guard var parser else { return nil }
+    defer { self.parser = parser }
+    guard parser.format.width == nil else { return try nextRecord(of: parser.format) }
+    while let range = try nextLine() {
+      let line = buffer[range]
+      guard !line.isEmpty, !parser.isComment(line) else { continue }
+      let entry: TraceEntry?
+      do throws(TraceLineParser.Problem) { entry = try parser.entry(of: line) } catch {
+        throw problem(error.message, error.remedy)
+      }
+      guard let entry else { continue }
+      run = (Request(key: entry.key, size: entry.size, line: self.line), entry.block, entry.count)
+      return nextOfRun()
     }
     return nil
   }
 
-  private func request(_ line: Range<Int>) throws(TraceProblem) -> Request {
-    let tab = buffer[line].firstIndex(of: UInt8(ascii: "\t"))
-    guard tab != line.lowerBound else { throw problem("has no key before the tab", "write a key first") }
-    guard let key = String(validating: buffer[line.lowerBound..<(tab ?? line.upperBound)], as: UTF8.self) else {
-      throw problem("is not UTF-8", "write keys in UTF-8")
+  private mutating func nextOfRun() -> Request? {
+    guard let (request, block, left) = run else { return nil }
+    run = left > 1 ? (request, block.map { $0 + 1 }, left - 1) : nil
+    return block.map { Request(key: String($0), size: nil, line: request.line) } ?? request
+  }
+
+  /// Looks at the beginning.
+  private mutating func begin() throws(TraceProblem) -> TraceLineParser {
+    try fill()
+    let format =
+      self.format
+      ?? TraceFormat(beginning: buffer[rest], isWhole: rest.count < buffer.count, path: bytes.name)
+    self.format = format
+    return TraceLineParser(format: format)
+  }
+
+  private mutating func nextRecord(of format: TraceFormat) throws(TraceProblem) -> Request? {
+    let width = format.width ?? 1
+    while rest.count < width, !isAtEnd { try fill() }
+    guard !rest.isEmpty else { return nil }
+    guard rest.count >= width else {
+      throw TraceProblem(
+        file: name,
+        message:
+          "ends in the middle of a \(format == .oracleGeneral ? "record of 24 bytes" : "number of \(width * 8) bits")",
+        remedy: "it was cut off, or is of another format")
     }
-    let size = tab.map { String(decoding: buffer[($0 + 1)..<line.upperBound], as: UTF8.self) }
-    return Request(key: key, size: size, line: self.line)
+    let record = buffer[rest.prefix(width)]
+    rest = rest.dropFirst(width)
+    line += 1
+    guard format == .oracleGeneral else {
+      return Request(key: String(TraceFormat.littleEndian(record)), size: nil, line: line)
+    }
+    guard Int64(bitPattern: TraceFormat.littleEndian(record.suffix(8))) >= -1 else {
+      throw TraceProblem(
+        file: name, message: "has a next access before the beginning in record \(line)",
+        remedy: "it is damaged, or of another format")
+    }
+    return Request(
+      key: String(TraceFormat.littleEndian(record.dropFirst(4).prefix(8))),
+      size: String(TraceFormat.littleEndian(record.dropFirst(12).prefix(4))), line: line)
   }
 
   /// Where the next line lies in the buffer, without what ends it.

@@ -3,7 +3,7 @@ package import CacheEngineHitRatio
 import ExplorerText
 import Synchronization
 
-/// Reads a trace of requests: `KEY` or `KEY<TAB>SIZE` a line, `#` begins a comment line, gzip or not.
+/// Reads a trace of requests of any format.
 package final class TraceReader: Sendable {
   package struct Request: Equatable, Sendable {
     package var key: String
@@ -19,24 +19,30 @@ package final class TraceReader: Sendable {
   private let name: String
   private let lines: Mutex<TraceLines>
 
+  /// Opens a trace.
+  ///
   /// `path`: `-` for standard input.
-  package init(path: String) throws(TraceProblem) {
-    let lines = try TraceLines(path: path)
+  /// `format`: `nil` to recognize it.
+  package init(path: String, format: TraceFormat? = nil) throws(TraceProblem) {
+    let lines = try TraceLines(path: path, format: format)
     name = lines.name
     self.lines = Mutex(lines)
   }
+
+  /// How many requests were passed over because they are no reads.
+  package var skipped: Int { lines.withLock { $0.skipped } }
 
   /// Gives the next request; `nil` at the end.
   package func next() throws(TraceProblem) -> Request? {
     let request = try lines.withLock { lines throws(TraceProblem) in try lines.next() }
     guard let request else { return nil }
-    return Request(key: request.key, size: try size(of: request))
+    return Request(key: request.key, size: try Self.size(of: request, in: name))
   }
 
   /// Sizes as people write them, in units if they like.
-  private func size(of request: TraceLines.Request) throws(TraceProblem) -> Int? {
+  package static func size(of request: TraceLines.Request, in name: String) throws(TraceProblem) -> Int? {
     guard let text = request.size else { return nil }
-    if let size = Int(text), (0...Self.largestValue).contains(size) { return size }
+    if let size = Int(text), (0...largestValue).contains(size) { return size }
     func problem(_ message: String, _ remedy: String) -> TraceProblem {
       TraceProblem(file: name, line: request.line, message: message, remedy: remedy)
     }
@@ -46,7 +52,7 @@ package final class TraceReader: Sendable {
     do { size = try Quantity.bytes(text) } catch {
       throw problem("has “\(text)” for a size: \(error.message)", error.remedy)
     }
-    guard size <= Self.largestValue else {
+    guard size <= largestValue else {
       throw problem("asks for \(text), more than a value may have", "give at most 64 MiB")
     }
     return size

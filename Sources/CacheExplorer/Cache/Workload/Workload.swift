@@ -28,6 +28,9 @@ package struct Workload: Sendable {
   /// The requests come all at once, not one after the other.
   var isHerd: Bool { if case .burst = pattern { true } else { false } }
 
+  /// How many requests of a trace were passed over because they are no reads.
+  package var skipped: Int { if case .trace(let reader) = pattern { reader.skipped } else { 0 } }
+
   private let pattern: Pattern
   private let keys: Int
   private let fixedKey: String?
@@ -51,16 +54,16 @@ package struct Workload: Sendable {
       case "loop": .loop
       case "burst": .burst
       case "mixed": .mixed(Zipf(count: keys, skew: skew))
-      case "trace": .trace(try Self.trace(request.file))
+      case "trace": .trace(try Self.trace(request.file, request.traceFormat))
       default: .zipf(Zipf(count: keys, skew: skew))
       }
   }
 
-  private static func trace(_ file: String?) throws -> TraceReader {
+  private static func trace(_ file: String?, _ format: TraceFormat?) throws -> TraceReader {
     guard let file else {
       throw CommandFailure(message: "the workload trace needs a file; write run trace --file FILE")
     }
-    return try TraceReader(path: file)
+    return try TraceReader(path: file, format: format)
   }
 
   /// Gives the next request; `nil` at the end of a trace.

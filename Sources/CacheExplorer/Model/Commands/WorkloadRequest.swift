@@ -1,3 +1,5 @@
+package import CacheEngineHitRatio
+
 /// What `run` is asked to do.
 package struct WorkloadRequest: Equatable, Sendable {
   package var name: String
@@ -14,6 +16,8 @@ package struct WorkloadRequest: Equatable, Sendable {
   package var skew: Double?
   /// The trace, in workloads that are read from a file.
   package var file: String?
+  /// How it is written; `nil` to recognize it.
+  package var traceFormat: TraceFormat?
 
   package init(
     name: String, rate: Double? = nil, requests: Int? = nil, seed: UInt64? = nil, keys: Int? = nil, key: String? = nil,

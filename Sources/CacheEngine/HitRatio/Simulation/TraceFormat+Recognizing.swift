@@ -1,0 +1,70 @@
+import CacheCore
+
+extension TraceFormat {
+  private static let sampledLines = 20
+
+  /// Goes by the beginning of a file: what most of its first lines can be read as.
+  ///
+  /// Text is whatever nothing else fits.
+  ///
+  /// `isWhole`: There is nothing behind the beginning.
+  init(beginning bytes: ArraySlice<UInt8>, isWhole: Bool, path: String) {
+    guard !Self.isOracleGeneral(bytes) else {
+      self = .oracleGeneral
+      return
+    }
+    var lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: Self.sampledLines * 4)
+    // The last one may be cut.
+    if !isWhole, lines.count > 1 { lines.removeLast() }
+    lines = lines.map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }.filter { !$0.isEmpty }
+    let sample = Array(lines.prefix(Self.sampledLines))
+    self = [.json, .log, .twitter, .csv, .arc, .lirs].first { $0.fits(sample, path: path) } ?? .text
+  }
+
+  private func fits(_ lines: [ArraySlice<UInt8>], path: String) -> Bool {
+    var parser = TraceLineParser(format: self)
+    var (good, bad) = (0, 0)
+    for line in lines where !parser.isComment(line) {
+      do {
+        if try parser.entry(of: line) != nil || parser.skipped > good { good += 1 }
+      } catch { bad += 1 }
+    }
+    // Names of columns are none of chance, whatever comes behind them.
+    guard good > bad || parser.hasHeader else { return false }
+    switch self {
+    case .csv: return parser.hasHeader || Self.unpacked(path).hasSuffix(".csv")
+    // Lines of four numbers may be keys; only the authors' own files count them.
+    case .arc: return Self.countsUp(lines)
+    // Without a mark they are read alike.
+    case .lirs: return bad == 0 && lines.contains { $0.elementsEqual("*".utf8) }
+    default: return true
+    }
+  }
+
+  private static func countsUp(_ lines: [ArraySlice<UInt8>]) -> Bool {
+    let numbers = lines.compactMap { line in
+      line.split(separator: UInt8(ascii: " ")).last.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+    }
+    let steps = zip(numbers, numbers.dropFirst()).count { $0 < .max && $0 + 1 == $1 }
+    return steps > 0 && steps * 2 >= numbers.count - 1
+  }
+
+  /// Times that never go back, and next accesses that lie ahead or are none: chance does not make that of other bytes.
+  private static func isOracleGeneral(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let count = min(bytes.count / 24, 64)
+    guard count > 0, bytes.prefix(count * 24).contains(0) else { return false }
+    var time: UInt64 = 0
+    for index in 0..<count {
+      let record = bytes.dropFirst(index * 24).prefix(24)
+      let next = Int64(bitPattern: littleEndian(record.dropFirst(16)))
+      let now = littleEndian(record.prefix(4))
+      guard now >= time, next == -1 || next > index else { return false }
+      time = now
+    }
+    return true
+  }
+
+  static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
