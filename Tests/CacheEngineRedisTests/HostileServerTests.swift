@@ -1,3 +1,5 @@
+import CacheEngineShared
+
 #if Redis
   import CacheEngine
   import CacheEngineRedis

@@ -1,6 +1,6 @@
 #if HTTP
   public import CacheEngine
-import CacheEngineNetwork
+  import CacheEngineNetwork
   public import HTTPTypes
 
   #if canImport(FoundationEssentials)

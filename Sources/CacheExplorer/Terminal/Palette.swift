@@ -25,7 +25,6 @@ enum ColorDepth: String, CaseIterable, Sendable {
   }
 }
 
-
 /// How a style looks on a terminal: a colour and the signs that do without colour.
 struct Appearance: Equatable, Hashable, Sendable {
   /// The colour's number, `nil` for the terminal's own.

@@ -22,4 +22,3 @@ protocol Screen: AnyObject {
   /// Puts text into the terminal's clipboard, if it lets programs do that.
   func copy(_ text: String)
 }
-

@@ -11,7 +11,6 @@ struct FieldOrigins: Equatable, Sendable {
   static func == (left: FieldOrigins, right: FieldOrigins) -> Bool { true }
 }
 
-
 extension CacheConfiguration {
   /// Every value that is in force, level by level from the top.
   package var settings: [ConfigurationSetting] {
