@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// The version of an app: numbers with dots between them.

@@ -1,5 +1,5 @@
 import CacheDisk
-import CacheMemory
+
 public import CacheCore
 import Dispatch
 

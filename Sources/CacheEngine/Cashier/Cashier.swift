@@ -1,5 +1,6 @@
 import CacheDisk
 import CacheMemory
+
 public import CacheCore
 import Synchronization
 

@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// The lower level of a ``Cashier``: its files, of which those are kept out that stay in memory.

@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 #if canImport(Darwin)
   internal import Foundation

@@ -1,5 +1,6 @@
 import CacheDisk
 import CacheMemory
+
 public import CacheCore
 
 /// The values of one type in a ``Cashier``, as a level that can be composed with others.

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// What a ``Cashier`` remembers of itself from one start to the next.

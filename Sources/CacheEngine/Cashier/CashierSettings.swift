@@ -1,7 +1,3 @@
-import CacheDisk
-import CacheMemory
-import CacheCore
-
 /// How a ``Cashier`` treats what it holds.
 ///
 /// Settings are kept beside the entries and are there again after a restart. Clearing the cache leaves them.

@@ -1,5 +1,3 @@
-import CacheCore
-
 extension DiskCacheLevel {
   /// Seals everything with the cipher's newest key, so that older keys are needed no longer.
   ///

@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// What an archive has still to write, and what changed while it reads: a part of the graph, under its lock.

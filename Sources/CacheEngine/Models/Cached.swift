@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// A live handle of one model in a ``ModelCache``: it always shows what is stored now.

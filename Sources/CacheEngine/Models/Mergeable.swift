@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// A model of which several parts of an app know different fields.

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// What observers are still to be told, in the order of the commits.

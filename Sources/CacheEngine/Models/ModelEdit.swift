@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// What is to become of one model: prepared by the caller, carried out under the lock.

@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// Names one model in a ``ModelCache``: its type and its identifier.

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// Keeps an observation alive: it ends with ``cancel()``, or when nobody holds this object any more.

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// Points from one model to another by its identifier, so that each model is stored once.

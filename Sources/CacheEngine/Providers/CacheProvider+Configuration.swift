@@ -1,6 +1,7 @@
 public import CacheEngineNetwork
 import CacheDisk
 import CacheMemory
+
 public import CacheCore
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,4 +1,5 @@
 public import CacheCore
+
 public import Synchronization
 
 /// How a composition hears of what others change in the shared level below.

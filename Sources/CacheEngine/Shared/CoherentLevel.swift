@@ -1,4 +1,5 @@
 public import CacheCore
+
 /// A level above a shared one that forgets what others change there.
 ///
 /// Built by ``CacheLevel/compose(_:coherence:partialStores:backFill:observer:clock:)``. It is a ``ComposedLevel`` that listens: a

@@ -1,4 +1,5 @@
 import CacheCore
+
 /// The names under which a namespace keeps its things in a shared store.
 struct SharedNamespace: Sendable {
   /// What a name stands for.

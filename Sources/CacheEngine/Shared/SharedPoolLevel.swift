@@ -1,4 +1,5 @@
 public import CacheCore
+
 /// A source below a shared level, asked by one process at a time for each key.
 ///
 /// Built by ``CacheLevel/sharedPool(_:lease:name:observer:clock:)``.

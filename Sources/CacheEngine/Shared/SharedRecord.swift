@@ -1,4 +1,5 @@
 import CacheCore
+
 /// An entry as it stands in a shared store.
 ///
 /// Little endian: a head of 88 bytes, the key as the store knows it, the name of the coding, the stamps of the tags, the value.

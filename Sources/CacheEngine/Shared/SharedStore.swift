@@ -1,4 +1,5 @@
 import CacheCore
+
 /// A place outside of the process in which several processes keep bytes: Redis, Valkey, a test double.
 ///
 /// A ``SharedCacheLevel`` makes a level of it. A store may lose anything at any time, and a lost name reads as absent; it never

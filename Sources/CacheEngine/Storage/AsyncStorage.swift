@@ -1,5 +1,6 @@
 import CacheDisk
 import CacheMemory
+
 public import CacheCore
 
 /// The asynchronous faces of a ``Storage``: awaited, or with a completion.

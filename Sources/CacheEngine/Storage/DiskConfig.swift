@@ -1,5 +1,6 @@
 public import CacheDisk
 import CacheMemory
+
 public import CacheCore
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

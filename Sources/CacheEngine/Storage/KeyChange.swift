@@ -1,5 +1,5 @@
-import CacheDisk
 import CacheMemory
+
 public import CacheCore
 
 /// What became of one key of a ``Storage``, as told to its observers.

@@ -1,5 +1,7 @@
 import CacheDisk
+
 public import CacheMemory
+
 public import CacheCore
 
 /// What the memory tier of a ``Storage`` may hold, and for how long.

@@ -1,5 +1,6 @@
 import CacheDisk
 import CacheMemory
+
 public import CacheCore
 
 /// One store of typed values over memory, a disk, or both, with an expiry for each entry and each tier, and observers.

@@ -1,5 +1,6 @@
 import CacheDisk
 import CacheMemory
+
 public import CacheCore
 
 /// The part of a ``Storage`` that something happened in.

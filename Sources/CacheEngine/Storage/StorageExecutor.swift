@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 import Dispatch
 import Synchronization

@@ -1,4 +1,5 @@
 public import CacheCore
+
 public import Foundation
 
 /// Turns dates into text by a format, and the text into dates.

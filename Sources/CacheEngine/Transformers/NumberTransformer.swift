@@ -1,4 +1,5 @@
 public import CacheCore
+
 public import Foundation
 
 /// Turns numbers into text with a set number of fraction digits, and the text into numbers.

@@ -1,5 +1,6 @@
 // The encodings beyond Unicode, ASCII and Latin-1 are in Foundation, not in FoundationEssentials.
 public import CacheCore
+
 public import Foundation
 
 /// Turns bytes into text, and text into bytes.

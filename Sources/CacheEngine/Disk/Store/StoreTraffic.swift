@@ -1,5 +1,3 @@
-import CacheCore
-
 /// What a store has written since it was opened, in bytes.
 ///
 /// Entries that leave make holes in the log, and room is made by copying what lives forward. How much that costs beside

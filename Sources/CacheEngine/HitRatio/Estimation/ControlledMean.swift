@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// The mean of a quantity over all groups, estimated from some groups with the help of two others whose means are known.

@@ -1,5 +1,7 @@
 package import CacheCore
+
 package import CacheDisk
+
 package import CacheMemory
 
 /// A level from which entries leave when room is needed.

@@ -1,4 +1,3 @@
-import CacheDisk
 import CacheMemory
 import CacheCore
 

@@ -1,4 +1,3 @@
-import CacheDisk
 public import CacheMemory
 import CacheCore
 

@@ -1,4 +1,5 @@
 import CacheDisk
+
 public import CacheMemory
 import CacheCore
 import CStore

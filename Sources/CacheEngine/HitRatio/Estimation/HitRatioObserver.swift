@@ -1,5 +1,5 @@
-import CacheDisk
 public import CacheMemory
+
 public import CacheCore
 import Dispatch
 import Synchronization

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// What a level would have answered with another capacity or another policy, and what that is known from.

@@ -1,5 +1,3 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// Tells how much of the time that pieces of work took was work, and not somebody else's turn on the processor.

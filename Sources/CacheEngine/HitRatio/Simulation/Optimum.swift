@@ -1,6 +1,5 @@
-import CacheDisk
-import CacheMemory
 import CacheCore
+
 /// Evicts what is needed again last, which only a simulation can know.
 ///
 /// L. A. Belady, A study of replacement algorithms for a virtual-storage computer, IBM Systems Journal 5(2), 1966 (MIN).

@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 
 extension RequestTrace {

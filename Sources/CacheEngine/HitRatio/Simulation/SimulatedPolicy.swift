@@ -1,6 +1,5 @@
-import CacheDisk
 import CacheMemory
-import CacheCore
+
 /// A policy that a trace can be simulated through: every ``Eviction``, and three to measure them by.
 public enum SimulatedPolicy: String, Sendable, CaseIterable {
   /// What was stored first leaves.

@@ -1,5 +1,4 @@
 import CacheDisk
-import CacheMemory
 import CacheCore
 
 /// Why a trace cannot be read, or not any further.

@@ -1,4 +1,5 @@
 public import CacheCore
+
 public import Synchronization
 
 /// What a ``ReadMostlyLock`` keeps in order: told which slots were read.

@@ -1,4 +1,5 @@
 import CacheCore
+
 public import Synchronization
 
 /// The part of a ``ReadMostlyLock`` that the reads of one thread use.

@@ -1,5 +1,3 @@
-import CacheCore
-
 /// How much of a server's answer is accepted.
 ///
 /// All limits are on by default.
