@@ -268,6 +268,10 @@ import Testing
     #expect(trace.keys == RequestTrace((0..<40_000).map { $0 * 7 % 9_001 }).keys)
     let torn = try file(whole.prefix(whole.count / 2))
     #expect(message { try RequestTrace(contentsOf: torn) }.contains("check it with \(program) -t"))
+    // What comes through a pipe cannot be looked at before it is read.
+    var piped = try TraceLines(path: try file(whole, "piped"), packings: [])
+    let problem = #expect(throws: TraceProblem.self) { _ = try piped.next() }
+    #expect(problem?.remedy == "give the file, or unpack it first with \(program) -dc")
     // Left in the middle, it is ended.
     var lines = try TraceLines(path: try file(whole, "left"))
     #expect(try lines.next()?.key == "/0")
