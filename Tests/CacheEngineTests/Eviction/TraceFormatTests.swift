@@ -169,13 +169,14 @@ import Testing
       0,a,b,3,0,4,gets,0
       1,nz:u:eeW511W3dcH3de3d15ec,22,310,1,set,3600
       2,a,b,3,9,4,get,0
+      2,nz:u:eeW511W3dcH3de3d15ec,22,0,1,get,0
       """
-    #expect(try names(text) == (["nz:u:eeW511W3dcH3de3d15ec", "a,b", "a,b"], .twitter))
+    #expect(try names(text) == (["nz:u:eeW511W3dcH3de3d15ec", "a,b", "a,b", "nz:u:eeW511W3dcH3de3d15ec"], .twitter))
     let trace = try read(text)
-    #expect(trace.sizes == [304, 0, 9])
+    #expect(trace.sizes == [304, 0, 9, 304])
     #expect(trace.skipped == 1)
-    #expect(message { try read(text + "\n3,k,1,1,1,fetch,0") }.contains("line 5 has “fetch” for an operation"))
-    #expect(message { try read(text + "\n3,k,1,1") }.contains("line 5 is not of Twitter's format"))
+    #expect(message { try read(text + "\n3,k,1,1,1,fetch,0") }.contains("line 6 has “fetch” for an operation"))
+    #expect(message { try read(text + "\n3,k,1,1") }.contains("line 6 is not of Twitter's format"))
   }
 
   @Test("ARC's lines are runs of blocks, and refused where a line asks for too much")
