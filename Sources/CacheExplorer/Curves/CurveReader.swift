@@ -56,8 +56,8 @@ enum CurveReader {
 
   private static func read(_ path: String, _ format: TraceFormat?) throws -> RequestTrace {
     do {
-      return try RequestTrace(reading: path, format: format) { request throws(TraceProblem) in
-        try TraceReader.size(of: request, in: path).map { UInt32(clamping: $0) }
+      return try RequestTrace(reading: path, format: format) { request, name throws(TraceProblem) in
+        try TraceReader.size(of: request, in: name).map { UInt32(clamping: $0) }
       }
     } catch { throw ProgramFailure(.usage, "\(error)") }
   }

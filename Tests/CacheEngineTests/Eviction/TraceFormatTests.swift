@@ -169,13 +169,14 @@ import Testing
       0,a,b,3,0,4,gets,0
       1,nz:u:eeW511W3dcH3de3d15ec,22,310,1,set,3600
       2,a,b,3,9,4,get,0
+      2,nz:u:eeW511W3dcH3de3d15ec,22,0,1,get,0
       """
-    #expect(try names(text) == (["nz:u:eeW511W3dcH3de3d15ec", "a,b", "a,b"], .twitter))
+    #expect(try names(text) == (["nz:u:eeW511W3dcH3de3d15ec", "a,b", "a,b", "nz:u:eeW511W3dcH3de3d15ec"], .twitter))
     let trace = try read(text)
-    #expect(trace.sizes == [304, 0, 9])
+    #expect(trace.sizes == [304, 0, 9, 304])
     #expect(trace.skipped == 1)
-    #expect(message { try read(text + "\n3,k,1,1,1,fetch,0") }.contains("line 5 has “fetch” for an operation"))
-    #expect(message { try read(text + "\n3,k,1,1") }.contains("line 5 is not of Twitter's format"))
+    #expect(message { try read(text + "\n3,k,1,1,1,fetch,0") }.contains("line 6 has “fetch” for an operation"))
+    #expect(message { try read(text + "\n3,k,1,1") }.contains("line 6 is not of Twitter's format"))
   }
 
   @Test("ARC's lines are runs of blocks, and refused where a line asks for too much")
@@ -268,6 +269,10 @@ import Testing
     #expect(trace.keys == RequestTrace((0..<40_000).map { $0 * 7 % 9_001 }).keys)
     let torn = try file(whole.prefix(whole.count / 2))
     #expect(message { try RequestTrace(contentsOf: torn) }.contains("check it with \(program) -t"))
+    // What comes through a pipe cannot be looked at before it is read.
+    var piped = try TraceLines(path: try file(whole, "piped"), packings: [])
+    let problem = #expect(throws: TraceProblem.self) { _ = try piped.next() }
+    #expect(problem?.remedy == "give the file, or unpack it first with \(program) -dc")
     // Left in the middle, it is ended.
     var lines = try TraceLines(path: try file(whole, "left"))
     #expect(try lines.next()?.key == "/0")

@@ -54,6 +54,27 @@ import Testing
     #expect(run.errors == "-: error: there is no request in it; write a key on each line\n")
   }
 
+  @Test("an access log is recognized, its writes are counted as skipped, and a format can be named")
+  func accessLog() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.withOrigin, to: "c.yaml")
+    let log = ["GET /a", "POST /b", "HEAD /a"].map {
+      #"10.0.0.1 - - [22/Nov/2026:20:58:29 +0000] "\#($0) HTTP/1.1" 200 12 "-" "curl/8.5.0""# + "\n"
+    }.joined()
+    let run = try await Program.run(["replay", file, "--trace", "-"], input: log)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.hasPrefix("2 requests of -, 0 failed, 1 skipped that are no reads\n"))
+    let curves = try await Program.run(["replay", file, "--trace", "-", "--what-if"], input: log)
+    #expect(curves.output.hasPrefix("-: 2 requests of 1 keys; 1 skipped that are no reads"), "\(curves.output)")
+    let text = try await Program.run(["replay", file, "--trace", "-", "--trace-format", "text"], input: log)
+    #expect(text.output.hasPrefix("3 requests of -, 0 failed\n"))
+    let bad = try await Program.run(["replay", file, "--trace", "-", "--trace-format", "json"], input: log)
+    #expect(bad.status == 2)
+    #expect(bad.errors.hasPrefix("standard input:1: error: the line is no JSON object; "))
+    let unknown = try await Program.run(["replay", file, "--trace", "-", "--trace-format", "nginx"], input: log)
+    #expect(unknown.errors.contains("there is no trace format “nginx”; give one of text, log, json,"))
+  }
+
   @Test("a size of the trace is the size of the value that a simulated source gives")
   func sizes() async throws {
     let folder = try TemporaryFolder()

@@ -20,9 +20,9 @@ extension RequestTrace {
   public init(contentsOf path: String, format: TraceFormat? = nil, sizes sizesPath: String? = nil) throws {
     do throws(TraceProblem) {
       var (requests, sized) = (0, 0)
-      var trace = try Self(reading: path, format: format) { request throws(TraceProblem) in
+      var trace = try Self(reading: path, format: format) { request, name throws(TraceProblem) in
         func problem(_ message: String, _ remedy: String) -> TraceProblem {
-          TraceProblem(file: path, line: request.line, message: message, remedy: remedy)
+          TraceProblem(file: name, line: request.line, message: message, remedy: remedy)
         }
         requests += 1
         sized += request.size == nil ? 0 : 1
@@ -44,10 +44,10 @@ extension RequestTrace {
 
   /// Reads a trace of any format.
   ///
-  /// `textSize`: The size of a request of a text; one that is missing anywhere leaves the whole trace without sizes.
+  /// `textSize`: The size of a request of a text, whose name it is told; one that is missing anywhere leaves the whole trace without sizes.
   package init(
     reading path: String, format: TraceFormat?,
-    textSize: (TraceLines.Request) throws(TraceProblem) -> UInt32?
+    textSize: (TraceLines.Request, String) throws(TraceProblem) -> UInt32?
   ) throws(TraceProblem) {
     var numbers = RequestNumbers()
     if let format = format ?? TraceFormat(path: path), let width = format.width, format != .oracleGeneral {
@@ -62,7 +62,7 @@ extension RequestTrace {
     while let request = try lines.next() {
       let number = numbers.add(request.key)
       if lines.format == .text {
-        if let size = try textSize(request) { sizes.append(size) }
+        if let size = try textSize(request, lines.name) { sizes.append(size) }
         continue
       }
       if number == known.count { known.append(nil) }

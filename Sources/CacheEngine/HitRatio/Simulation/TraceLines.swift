@@ -75,6 +75,11 @@ package struct TraceLines: ~Copyable {
   /// Looks at the beginning.
   private mutating func begin() throws(TraceProblem) -> TraceLineParser {
     try fill()
+    if let packing = TracePacking.all.first(where: { buffer[rest].starts(with: $0.magic) }) {
+      throw TraceProblem(
+        file: name, message: "is packed with \(packing.program), which only a file may be",
+        remedy: "give the file, or unpack it first with \(packing.program) -dc")
+    }
     let format =
       self.format
       ?? TraceFormat(beginning: buffer[rest], isWhole: rest.count < buffer.count, path: bytes.name)
