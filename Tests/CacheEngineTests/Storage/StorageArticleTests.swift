@@ -93,7 +93,7 @@ import Testing
     try users.removeObject(forKey: "ada")
     users.removeObservers(forKey: "ada")
     await follower.value
-    #expect(screen.shown.take() == ["remove(cause: CacheEngine.RemovalCause.removed)"])
+    #expect(screen.shown.take() == ["remove(cause: CacheCore.RemovalCause.removed)"])
     try await users.async.close()
   }
 
