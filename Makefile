@@ -43,7 +43,7 @@ fuzz: test-dependencies ## Make up bytes for every parser; FUZZ_TIME=600 for sec
 fuzz-seeds: test-dependencies ## Write the files that fuzzing begins with anew, as this build writes them
 	@./Scripts/fuzz seeds
 
-# CI tortures what `make test` has built.
+# debug tortures what `make test` has built.
 TORTURE_BUILD ?= release
 
 torture: dependencies ## Kill disk levels, cut their power, let system calls fail, fill disks; CYCLES=500 for the long form

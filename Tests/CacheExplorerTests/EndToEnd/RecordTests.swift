@@ -120,6 +120,8 @@ import Testing
     try await terminal.wait(forText: "✓ set key-")
     terminal.send(":get account:vier\r")
     try await terminal.wait(forText: "6 B from MEMORY")
+    // What a level holds is listed a moment after it was stored.
+    try await terminal.wait(forText: "▸key-")
     let export = folder.url.appending(path: "m.csv").path()
     terminal.send(":export \(export)\r")
     try await terminal.wait(forText: "written to")
