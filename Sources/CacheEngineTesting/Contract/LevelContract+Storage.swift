@@ -1,5 +1,4 @@
 import CacheEngine
-import CacheEngineStorage
 
 extension LevelContract {
   /// What is promised of a ``StorageLevel``; nothing of a level that is none.
