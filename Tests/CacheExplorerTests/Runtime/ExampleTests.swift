@@ -195,7 +195,9 @@ private final class EventCount: CacheObserver {
         let answers = results.filter { $0.command == "whatif" }.map { $0.note ?? "" }
         #expect(answers.count == 6)
         #expect(answers[1].hasPrefix("memory: policy "), "\(answers[1])")
-        #expect(answers[3].hasPrefix("memory: 400 KiB in place of 200 KiB would bring +"), "\(answers[3])")
+        // How much a policy brings here differs by some points from run to run, as keys hash; what twice the room brings does not.
+        let doubled = answers[3].firstMatch(of: /×2 +400 KiB +[\d.]+% +\+(\d+)/).flatMap { Int($0.1) }
+        #expect(doubled.map { $0 >= 40 } == true, "\(answers[3])")
         #expect(answers[5].hasPrefix("memory: no change helps; 100 KiB would do as well"), "\(answers[5])")
       default: #expect(live.operation("breaker").timesOpened > 0)
       }
