@@ -19,9 +19,9 @@ let withoutCombine: [Platform] = [.linux, .android, .windows]
 // Homebrew keeps its ncurses apart, where pkg-config finds it. Elsewhere it lies in the way, and pkg-config would only warn of
 // flags that SwiftPM does not take.
 #if os(macOS)
-  let ncursesw: String? = "ncursesw"
+let ncursesw: String? = "ncursesw"
 #else
-  let ncursesw: String? = nil
+let ncursesw: String? = nil
 #endif
 
 /// The folders below Sources/CacheEngine, each a target of its own.

@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(Combine)
-  import Combine
+import Combine
 #else
-  import OpenCombine
+import OpenCombine
 #endif
 
 /// Gives the first value that a publisher delivers, once, whatever the publisher does.

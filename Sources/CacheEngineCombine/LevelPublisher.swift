@@ -1,8 +1,8 @@
 // Whoever asks for a publisher needs what publishers can do: one import is enough, the same on every platform.
 #if canImport(Combine)
-  @_exported public import Combine
+@_exported public import Combine
 #else
-  @_exported public import OpenCombine
+@_exported public import OpenCombine
 #endif
 
 /// One question to a level, as a publisher.

@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(Combine)
-  import Combine
+import Combine
 #else
-  import OpenCombine
+import OpenCombine
 #endif
 
 /// The task that asks a level for one subscriber, and what is left to do for that subscriber.

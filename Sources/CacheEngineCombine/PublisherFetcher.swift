@@ -1,9 +1,9 @@
 public import CacheEngine
 
 #if canImport(Combine)
-  public import Combine
+public import Combine
 #else
-  public import OpenCombine
+public import OpenCombine
 #endif
 
 /// A source that asks a publisher: how a cache or a client written with Combine becomes a level.

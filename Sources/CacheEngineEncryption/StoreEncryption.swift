@@ -2,9 +2,9 @@ public import CacheEngine
 public import Crypto
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// Encrypts a disk level with AES-256-GCM.

@@ -1,371 +1,371 @@
 #if Proxy
-  public import CacheEngine
-  public import CacheEngineHTTP
-  import HTTPTypes
-  import NIOCore
-  import NIOHTTP1
-  import NIOPosix
-  import Synchronization
+public import CacheEngine
+public import CacheEngineHTTP
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// A reverse proxy in front of one http server, which answers from a shared cache what it may.
+/// A reverse proxy in front of one http server, which answers from a shared cache what it may.
+///
+/// ```swift
+/// let memory = MemoryCacheLevel<String, StoredVariants>(capacity: 256 << 20) { $1.cost }
+/// let proxy = try await HTTPCacheProxy(
+///   storing: memory, origin: ServerOrigin(host: "127.0.0.1", port: 3000), settings: settings)
+/// try await proxy.serve()
+/// ```
+///
+/// It speaks HTTP/1.1 and 1.0 with clients and HTTP/1.1 with the server. Requests that could be understood differently by two readers
+/// are refused; every request goes to the one server and has its authority, whatever `Host` a client sends.
+public final class HTTPCacheProxy<Store: CacheLevel>: Sendable
+where Store.Key == String, Store.Value == StoredVariants {
+  typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+
+  private struct Serving {
+    var nextID = 0
+    var tasks: [Int: Task<Void, Never>] = [:]
+    /// Connections that wait for a request.
+    var idle: Set<Int> = []
+    var isStopping = false
+    var room: CheckedContinuation<Void, Never>?
+  }
+
+  /// The cache that answers.
+  public let cache: HTTPCache<Store>
+  /// The port that it listens at.
+  public let port: Int
+  private let settings: ProxySettings
+  private let authority: String
+  private let listener: NIOAsyncChannel<Connection, Never>
+  private let tally: ProxyTally
+  private let serving = Mutex(Serving())
+
+  /// What was done so far.
+  public var counts: ProxyCounts { tally.counts }
+
+  /// Creates a proxy that listens; ``serve()`` answers.
   ///
-  /// ```swift
-  /// let memory = MemoryCacheLevel<String, StoredVariants>(capacity: 256 << 20) { $1.cost }
-  /// let proxy = try await HTTPCacheProxy(
-  ///   storing: memory, origin: ServerOrigin(host: "127.0.0.1", port: 3000), settings: settings)
-  /// try await proxy.serve()
-  /// ```
-  ///
-  /// It speaks HTTP/1.1 and 1.0 with clients and HTTP/1.1 with the server. Requests that could be understood differently by two readers
-  /// are refused; every request goes to the one server and has its authority, whatever `Host` a client sends.
-  public final class HTTPCacheProxy<Store: CacheLevel>: Sendable
-  where Store.Key == String, Store.Value == StoredVariants {
-    typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
-
-    private struct Serving {
-      var nextID = 0
-      var tasks: [Int: Task<Void, Never>] = [:]
-      /// Connections that wait for a request.
-      var idle: Set<Int> = []
-      var isStopping = false
-      var room: CheckedContinuation<Void, Never>?
-    }
-
-    /// The cache that answers.
-    public let cache: HTTPCache<Store>
-    /// The port that it listens at.
-    public let port: Int
-    private let settings: ProxySettings
-    private let authority: String
-    private let listener: NIOAsyncChannel<Connection, Never>
-    private let tally: ProxyTally
-    private let serving = Mutex(Serving())
-
-    /// What was done so far.
-    public var counts: ProxyCounts { tally.counts }
-
-    /// Creates a proxy that listens; ``serve()`` answers.
-    ///
-    /// - Parameters:
-    ///   - store: What responses are kept in.
-    ///   - origin: The server behind it.
-    ///   - policy: What is decided by; by default that of a shared cache that stores nothing that sets cookies.
-    ///   - settings: Where it listens and how much it accepts.
-    ///   - bodyLimit: The most bytes of content that are stored.
-    ///   - clock: Whose time of day ages are measured by.
-    ///   - report: Told of what failed without failing a request.
-    ///   - observe: Told of every request when its answer has gone out. It must not block.
-    /// - Throws: `CacheError` with code `unreachable` if the address cannot be listened at.
-    public init(
-      storing store: Store, origin: ServerOrigin, policy: HTTPCachePolicy? = nil,
-      settings: ProxySettings = ProxySettings(),
-      bodyLimit: Int = 8 << 20, clock: any CacheClock = SystemClock(),
-      report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in },
-      observe: @escaping @Sendable (ServedRequest) -> Void = { _ in }
-    ) async throws {
-      var standard = HTTPCachePolicy(.shared)
-      standard.storesCookies = false
-      cache = HTTPCache(
-        storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
-      authority = origin.authority
-      self.settings = settings
-      tally = ProxyTally(observe)
-      do {
-        // What can be answered at once is, where it was read.
-        let instant = InstantAnswers(
-          cache: { [cache] in cache.immediateAnswer(for: $0) }, authority: origin.authority, settings: settings,
-          note: { [tally] in tally.note($0) })
-        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-          .serverChannelOption(.backlog, value: 1024)
-          .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-          .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-          .bind(host: settings.host, port: settings.port) { channel in
-            channel.eventLoop.makeCompletedFuture {
-              try Self.prepare(channel, settings, instant)
-              return try Connection(wrappingChannelSynchronously: channel)
-            }
-          }
-      } catch {
-        throw CacheError(
-          .unreachable,
-          "\(settings.host):\(settings.port) cannot be listened at; see whether another program does, or take another port",
-          underlying: error)
-      }
-      port = listener.channel.localAddress?.port ?? settings.port
-    }
-
-    private static func prepare(
-      _ channel: any Channel, _ settings: ProxySettings, _ instant: InstantAnswers
-    ) throws {
-      var limits = NIOHTTPDecoderLimitConfiguration()
-      limits.maxHeaderFieldSize = settings.headBytes
-      limits.maxHeaderListSize = settings.headBytes
-      limits.maxHeaderFieldCount = settings.fieldCount
-      var encoding = HTTPResponseEncoder.Configuration()
-      encoding.automaticallySetFramingHeaders = false
-      try channel.pipeline.syncOperations.configureHTTPServerPipeline(
-        withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: true,
-        withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
-      try channel.pipeline.syncOperations.addHandler(
-        ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout))
-      try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(instant))
-    }
-
-    /// Answers requests until ``stop(within:)``, or until the task is cancelled.
-    public func serve() async throws {
-      try await withTaskCancellationHandler {
-        try await listener.executeThenClose { connections in
-          for try await connection in connections {
-            begin(connection)
-            await waitForRoom()
+  /// - Parameters:
+  ///   - store: What responses are kept in.
+  ///   - origin: The server behind it.
+  ///   - policy: What is decided by; by default that of a shared cache that stores nothing that sets cookies.
+  ///   - settings: Where it listens and how much it accepts.
+  ///   - bodyLimit: The most bytes of content that are stored.
+  ///   - clock: Whose time of day ages are measured by.
+  ///   - report: Told of what failed without failing a request.
+  ///   - observe: Told of every request when its answer has gone out. It must not block.
+  /// - Throws: `CacheError` with code `unreachable` if the address cannot be listened at.
+  public init(
+    storing store: Store, origin: ServerOrigin, policy: HTTPCachePolicy? = nil,
+    settings: ProxySettings = ProxySettings(),
+    bodyLimit: Int = 8 << 20, clock: any CacheClock = SystemClock(),
+    report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in },
+    observe: @escaping @Sendable (ServedRequest) -> Void = { _ in }
+  ) async throws {
+    var standard = HTTPCachePolicy(.shared)
+    standard.storesCookies = false
+    cache = HTTPCache(
+      storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
+    authority = origin.authority
+    self.settings = settings
+    tally = ProxyTally(observe)
+    do {
+      // What can be answered at once is, where it was read.
+      let instant = InstantAnswers(
+        cache: { [cache] in cache.immediateAnswer(for: $0) }, authority: origin.authority, settings: settings,
+        note: { [tally] in tally.note($0) })
+      listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelOption(.backlog, value: 1024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+        .bind(host: settings.host, port: settings.port) { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try Self.prepare(channel, settings, instant)
+            return try Connection(wrappingChannelSynchronously: channel)
           }
         }
-      } onCancel: {
-        listener.channel.close(promise: nil)
-      }
-      for task in serving.withLock({ Array($0.tasks.values) }) {
-        if Task.isCancelled { task.cancel() }
-        await task.value
-      }
-      await cache.close()
+    } catch {
+      throw CacheError(
+        .unreachable,
+        "\(settings.host):\(settings.port) cannot be listened at; see whether another program does, or take another port",
+        underlying: error)
     }
+    port = listener.channel.localAddress?.port ?? settings.port
+  }
 
-    /// Ends: no new connection is taken, and what is under way is finished.
-    ///
-    /// - Parameter grace: How long that may take; what is left then is broken off.
-    public func stop(within grace: Duration = .seconds(10)) async {
-      let idle = serving.withLock { serving in
-        serving.isStopping = true
-        return serving.idle.compactMap { serving.tasks[$0] }
+  private static func prepare(
+    _ channel: any Channel, _ settings: ProxySettings, _ instant: InstantAnswers
+  ) throws {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = settings.headBytes
+    limits.maxHeaderListSize = settings.headBytes
+    limits.maxHeaderFieldCount = settings.fieldCount
+    var encoding = HTTPResponseEncoder.Configuration()
+    encoding.automaticallySetFramingHeaders = false
+    try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+      withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: true,
+      withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
+    try channel.pipeline.syncOperations.addHandler(
+      ClientGuard(headTimeout: settings.headTimeout, idleTimeout: settings.idleTimeout))
+    try channel.pipeline.syncOperations.addHandler(InstantAnswerHandler(instant))
+  }
+
+  /// Answers requests until ``stop(within:)``, or until the task is cancelled.
+  public func serve() async throws {
+    try await withTaskCancellationHandler {
+      try await listener.executeThenClose { connections in
+        for try await connection in connections {
+          begin(connection)
+          await waitForRoom()
+        }
       }
-      for task in idle { task.cancel() }
-      takeRoom()?.resume()
+    } onCancel: {
       listener.channel.close(promise: nil)
-      let tasks = serving.withLock { Array($0.tasks.values) }
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-          for task in tasks { await task.value }
+    }
+    for task in serving.withLock({ Array($0.tasks.values) }) {
+      if Task.isCancelled { task.cancel() }
+      await task.value
+    }
+    await cache.close()
+  }
+
+  /// Ends: no new connection is taken, and what is under way is finished.
+  ///
+  /// - Parameter grace: How long that may take; what is left then is broken off.
+  public func stop(within grace: Duration = .seconds(10)) async {
+    let idle = serving.withLock { serving in
+      serving.isStopping = true
+      return serving.idle.compactMap { serving.tasks[$0] }
+    }
+    for task in idle { task.cancel() }
+    takeRoom()?.resume()
+    listener.channel.close(promise: nil)
+    let tasks = serving.withLock { Array($0.tasks.values) }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for task in tasks { await task.value }
+      }
+      group.addTask {
+        do { try await Task.sleep(for: grace) } catch { return }
+        for task in tasks { task.cancel() }
+      }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private func begin(_ connection: Connection) {
+    let task = serving.withLock { serving -> Task<Void, Never> in
+      serving.nextID += 1
+      let id = serving.nextID
+      let task = Task { [self] in
+        await carry(connection, id)
+        let room = self.serving.withLock { serving in
+          serving.tasks[id] = nil
+          serving.idle.remove(id)
+          defer { serving.room = nil }
+          return serving.room
         }
-        group.addTask {
-          do { try await Task.sleep(for: grace) } catch { return }
-          for task in tasks { task.cancel() }
-        }
-        await group.next()
-        group.cancelAll()
+        room?.resume()
       }
+      serving.tasks[id] = task
+      return task
     }
+    // A client that leaves ends what is done for it.
+    connection.channel.closeFuture.whenComplete { _ in task.cancel() }
+  }
 
-    private func begin(_ connection: Connection) {
-      let task = serving.withLock { serving -> Task<Void, Never> in
-        serving.nextID += 1
-        let id = serving.nextID
-        let task = Task { [self] in
-          await carry(connection, id)
-          let room = self.serving.withLock { serving in
-            serving.tasks[id] = nil
-            serving.idle.remove(id)
-            defer { serving.room = nil }
-            return serving.room
-          }
-          room?.resume()
-        }
-        serving.tasks[id] = task
-        return task
-      }
-      // A client that leaves ends what is done for it.
-      connection.channel.closeFuture.whenComplete { _ in task.cancel() }
-    }
-
-    private func waitForRoom() async {
-      await withCheckedContinuation { continuation in
-        let hasRoom = serving.withLock { serving in
-          if serving.tasks.count < settings.connections || serving.isStopping { return true }
-          serving.room = continuation
-          return false
-        }
-        if hasRoom { continuation.resume() }
-      }
-    }
-
-    private func takeRoom() -> CheckedContinuation<Void, Never>? {
-      serving.withLock { serving in
-        defer { serving.room = nil }
-        return serving.room
-      }
-    }
-
-    /// Notes whether a connection waits for a request.
-    ///
-    /// - Returns: Whether it may go on.
-    private func note(idle: Bool, _ id: Int) -> Bool {
-      serving.withLock { serving in
-        if idle, serving.isStopping { return false }
-        if idle { serving.idle.insert(id) } else { serving.idle.remove(id) }
-        return true
-      }
-    }
-
-    private func carry(_ connection: Connection, _ id: Int) async {
-      let peer = connection.channel.remoteAddress?.ipAddress
-      do {
-        try await connection.executeThenClose { inbound, outbound in
-          var parts = inbound.makeAsyncIterator()
-          while note(idle: true, id), case .head(let head)? = try await parts.next(isolation: #isolation) {
-            guard note(idle: false, id) else { return }
-            let exchange = Exchange(head: head, start: .now, outbound: outbound)
-            let goesOn: Bool
-            switch RequestCheck(head, authority: authority, peer: peer, settings: settings) {
-            case .refuse(let status):
-              try await answer(exchange, status, [], "", isLast: true)
-              goesOn = false
-            case .answer(let status, let fields, let body):
-              guard case .end? = try await parts.next(isolation: #isolation) else { return }
-              try await answer(exchange, status, fields, body, isLast: false)
-              goesOn = head.isKeepAlive
-            case .forward(let request, let expectsContinue):
-              goesOn = try await forward(request, exchange, expectsContinue, &parts)
-            }
-            guard goesOn else { return }
-          }
-        }
-      } catch {
-        // The client left, or its answer broke off: the connection is closed, which is all that can still be said.
-      }
-    }
-
-    private struct Exchange: Sendable {
-      let head: HTTPRequestHead
-      let start: ContinuousClock.Instant
-      let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
-    }
-
-    /// Forwards a request with its content.
-    ///
-    /// - Returns: Whether the connection can carry another one.
-    private func forward(
-      _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool,
-      _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
-    ) async throws -> Bool {
-      let length = request.headerFields[.contentLength].flatMap { Int($0) }
-      let isChunked = exchange.head.headers.contains(name: "transfer-encoding")
-      guard isChunked || length ?? 0 > 0 else {
-        guard case .end? = try await parts.next(isolation: #isolation) else { return false }
-        var request = request
-        if request.method == .get || request.method == .head { request.headerFields[.contentLength] = nil }
-        return try await respond(to: request, HTTPBody(), exchange)
-      }
-      if expectsContinue {
-        try await exchange.outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
-      }
-      let feed = BodyFeed()
-      let body = HTTPBody(length: length) { try await feed.next() }
-      async let response = respond(to: request, body, exchange, then: { feed.abandon() })
-      var count = 0
-      var isWhole = false
-      do {
-        reading: while let part = try await parts.next(isolation: #isolation) {
-          switch part {
-          case .head: break reading
-          case .end:
-            isWhole = true
-            break reading
-          case .body(let bytes):
-            count += bytes.readableBytes
-            guard count <= settings.bodyBytes else { break reading }
-            guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
-          }
-        }
-        feed.finish(isWhole ? .success(()) : .failure(CacheError(.invalidResponse, "the request's content broke off")))
-      } catch {
-        feed.finish(.failure(error))
-      }
-      return try await response && isWhole
-    }
-
-    private func respond(
-      to request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ exchange: Exchange, then ended: @Sendable () -> Void = {}
-    ) async throws -> Bool {
-      defer { ended() }
-      let takesInterim = exchange.head.version == .http1_1
-      let outbound = exchange.outbound
-      let answer: HTTPCacheAnswer
-      do {
-        answer = try await cache.response(for: request, body: body) { interim in
-          guard takesInterim else { return }
-          // A client that is gone shows with the final answer.
-          try? await outbound.write(.head(HTTPResponseHead(interim)))
-        }
-      } catch {
-        if error is CancellationError { throw error }
-        let code = (error as? CacheError)?.code
-        try await self.answer(
-          exchange, code == .timedOut ? 504 : code == .invalidAddress ? 400 : 502, [], "", isLast: true)
+  private func waitForRoom() async {
+    await withCheckedContinuation { continuation in
+      let hasRoom = serving.withLock { serving in
+        if serving.tasks.count < settings.connections || serving.isStopping { return true }
+        serving.room = continuation
         return false
       }
-      return try await send(answer, exchange)
+      if hasRoom { continuation.resume() }
     }
+  }
 
-    /// Sends an answer.
-    ///
-    /// - Returns: Whether the connection can carry another one.
-    private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange) async throws -> Bool {
-      var served = ServedRequest(answer, to: exchange.head)
-      defer {
-        served.duration = exchange.start.duration(to: .now)
-        tally.note(served)
-      }
-      let framed = FramedHead(answer, to: exchange.head, mayStay: serving.withLock { !$0.isStopping })
-      let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
-      guard framed.mayHaveBody else {
-        try await exchange.outbound.write(contentsOf: [.head(head), .end(nil)])
-        served.isWhole = true
-        return isKept
-      }
-      if let bytes = answer.body.bytes {
-        let body: [HTTPServerResponsePart] = bytes.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: bytes)))]
-        try await exchange.outbound.write(contentsOf: [.head(head)] + body + [.end(nil)])
-        served.bytes = bytes.count
-        served.isWhole = true
-        return isKept
-      }
-      try await exchange.outbound.write(.head(head))
-      var trailers: HTTPHeaders?
-      // A body that breaks off throws here, and the connection is closed without an end of the message.
-      for try await part in answer.body {
-        switch part {
-        case .bytes(let bytes):
-          try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
-          served.bytes += bytes.count
-        case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
+  private func takeRoom() -> CheckedContinuation<Void, Never>? {
+    serving.withLock { serving in
+      defer { serving.room = nil }
+      return serving.room
+    }
+  }
+
+  /// Notes whether a connection waits for a request.
+  ///
+  /// - Returns: Whether it may go on.
+  private func note(idle: Bool, _ id: Int) -> Bool {
+    serving.withLock { serving in
+      if idle, serving.isStopping { return false }
+      if idle { serving.idle.insert(id) } else { serving.idle.remove(id) }
+      return true
+    }
+  }
+
+  private func carry(_ connection: Connection, _ id: Int) async {
+    let peer = connection.channel.remoteAddress?.ipAddress
+    do {
+      try await connection.executeThenClose { inbound, outbound in
+        var parts = inbound.makeAsyncIterator()
+        while note(idle: true, id), case .head(let head)? = try await parts.next(isolation: #isolation) {
+          guard note(idle: false, id) else { return }
+          let exchange = Exchange(head: head, start: .now, outbound: outbound)
+          let goesOn: Bool
+          switch RequestCheck(head, authority: authority, peer: peer, settings: settings) {
+          case .refuse(let status):
+            try await answer(exchange, status, [], "", isLast: true)
+            goesOn = false
+          case .answer(let status, let fields, let body):
+            guard case .end? = try await parts.next(isolation: #isolation) else { return }
+            try await answer(exchange, status, fields, body, isLast: false)
+            goesOn = head.isKeepAlive
+          case .forward(let request, let expectsContinue):
+            goesOn = try await forward(request, exchange, expectsContinue, &parts)
+          }
+          guard goesOn else { return }
         }
       }
-      try await exchange.outbound.write(.end(trailers))
+    } catch {
+      // The client left, or its answer broke off: the connection is closed, which is all that can still be said.
+    }
+  }
+
+  private struct Exchange: Sendable {
+    let head: HTTPRequestHead
+    let start: ContinuousClock.Instant
+    let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+  }
+
+  /// Forwards a request with its content.
+  ///
+  /// - Returns: Whether the connection can carry another one.
+  private func forward(
+    _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool,
+    _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+  ) async throws -> Bool {
+    let length = request.headerFields[.contentLength].flatMap { Int($0) }
+    let isChunked = exchange.head.headers.contains(name: "transfer-encoding")
+    guard isChunked || length ?? 0 > 0 else {
+      guard case .end? = try await parts.next(isolation: #isolation) else { return false }
+      var request = request
+      if request.method == .get || request.method == .head { request.headerFields[.contentLength] = nil }
+      return try await respond(to: request, HTTPBody(), exchange)
+    }
+    if expectsContinue {
+      try await exchange.outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+    }
+    let feed = BodyFeed()
+    let body = HTTPBody(length: length) { try await feed.next() }
+    async let response = respond(to: request, body, exchange, then: { feed.abandon() })
+    var count = 0
+    var isWhole = false
+    do {
+      reading: while let part = try await parts.next(isolation: #isolation) {
+        switch part {
+        case .head: break reading
+        case .end:
+          isWhole = true
+          break reading
+        case .body(let bytes):
+          count += bytes.readableBytes
+          guard count <= settings.bodyBytes else { break reading }
+          guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
+        }
+      }
+      feed.finish(isWhole ? .success(()) : .failure(CacheError(.invalidResponse, "the request's content broke off")))
+    } catch {
+      feed.finish(.failure(error))
+    }
+    return try await response && isWhole
+  }
+
+  private func respond(
+    to request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ exchange: Exchange, then ended: @Sendable () -> Void = {}
+  ) async throws -> Bool {
+    defer { ended() }
+    let takesInterim = exchange.head.version == .http1_1
+    let outbound = exchange.outbound
+    let answer: HTTPCacheAnswer
+    do {
+      answer = try await cache.response(for: request, body: body) { interim in
+        guard takesInterim else { return }
+        // A client that is gone shows with the final answer.
+        try? await outbound.write(.head(HTTPResponseHead(interim)))
+      }
+    } catch {
+      if error is CancellationError { throw error }
+      let code = (error as? CacheError)?.code
+      try await self.answer(
+        exchange, code == .timedOut ? 504 : code == .invalidAddress ? 400 : 502, [], "", isLast: true)
+      return false
+    }
+    return try await send(answer, exchange)
+  }
+
+  /// Sends an answer.
+  ///
+  /// - Returns: Whether the connection can carry another one.
+  private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange) async throws -> Bool {
+    var served = ServedRequest(answer, to: exchange.head)
+    defer {
+      served.duration = exchange.start.duration(to: .now)
+      tally.note(served)
+    }
+    let framed = FramedHead(answer, to: exchange.head, mayStay: serving.withLock { !$0.isStopping })
+    let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
+    guard framed.mayHaveBody else {
+      try await exchange.outbound.write(contentsOf: [.head(head), .end(nil)])
       served.isWhole = true
       return isKept
     }
-
-    /// Answers by itself.
-    private func answer(
-      _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool
-    ) async throws {
-      var headers = HTTPHeaders(fields)
-      let content = exchange.head.method == .HEAD ? "" : body
-      headers.add(name: "Content-Length", value: String(body.utf8.count))
-      headers.add(name: "Date", value: HTTPDate(SystemClock().timeSinceEpoch).description)
-      if isLast { headers.add(name: "Connection", value: "close") }
-      let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
-      try await exchange.outbound.write(
-        contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
-      tally.note(
-        ServedRequest(
-          method: exchange.head.method.rawValue, path: exchange.head.uri, status: status, cache: nil, age: nil,
-          bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true))
+    if let bytes = answer.body.bytes {
+      let body: [HTTPServerResponsePart] = bytes.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: bytes)))]
+      try await exchange.outbound.write(contentsOf: [.head(head)] + body + [.end(nil)])
+      served.bytes = bytes.count
+      served.isWhole = true
+      return isKept
     }
+    try await exchange.outbound.write(.head(head))
+    var trailers: HTTPHeaders?
+    // A body that breaks off throws here, and the connection is closed without an end of the message.
+    for try await part in answer.body {
+      switch part {
+      case .bytes(let bytes):
+        try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+        served.bytes += bytes.count
+      case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
+      }
+    }
+    try await exchange.outbound.write(.end(trailers))
+    served.isWhole = true
+    return isKept
   }
+
+  /// Answers by itself.
+  private func answer(
+    _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool
+  ) async throws {
+    var headers = HTTPHeaders(fields)
+    let content = exchange.head.method == .HEAD ? "" : body
+    headers.add(name: "Content-Length", value: String(body.utf8.count))
+    headers.add(name: "Date", value: HTTPDate(SystemClock().timeSinceEpoch).description)
+    if isLast { headers.add(name: "Connection", value: "close") }
+    let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+    try await exchange.outbound.write(
+      contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
+    tally.note(
+      ServedRequest(
+        method: exchange.head.method.rawValue, path: exchange.head.uri, status: status, cache: nil, age: nil,
+        bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true))
+  }
+}
 #endif

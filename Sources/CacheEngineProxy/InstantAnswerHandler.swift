@@ -1,98 +1,98 @@
 #if Proxy
-  import CacheEngineHTTP
-  import HTTPTypes
-  import NIOCore
-  import NIOHTTP1
-  import Synchronization
+import CacheEngineHTTP
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Synchronization
 
-  /// What it takes to answer from memory, with the types of the level hidden.
-  struct InstantAnswers: Sendable {
-    let cache: @Sendable (HTTPTypes.HTTPRequest) -> HTTPCacheAnswer?
-    let authority: String
-    let settings: ProxySettings
-    let note: @Sendable (ServedRequest) -> Void
-  }
+/// What it takes to answer from memory, with the types of the level hidden.
+struct InstantAnswers: Sendable {
+  let cache: @Sendable (HTTPTypes.HTTPRequest) -> HTTPCacheAnswer?
+  let authority: String
+  let settings: ProxySettings
+  let note: @Sendable (ServedRequest) -> Void
+}
 
-  /// Answers on the event loop what the cache can answer at once; everything else goes on to a task.
-  ///
-  /// Requests come here one after the other, each when the one before is answered, so no answer overtakes another one.
-  final class InstantAnswerHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
+/// Answers on the event loop what the cache can answer at once; everything else goes on to a task.
+///
+/// Requests come here one after the other, each when the one before is answered, so no answer overtakes another one.
+final class InstantAnswerHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
 
-    private let answers: InstantAnswers
-    private var pending:
-      (answer: HTTPCacheAnswer, head: HTTPRequestHead, content: ByteBuffer, start: ContinuousClock.Instant)?
+  private let answers: InstantAnswers
+  private var pending:
+    (answer: HTTPCacheAnswer, head: HTTPRequestHead, content: ByteBuffer, start: ContinuousClock.Instant)?
 
-    init(_ answers: InstantAnswers) { self.answers = answers }
+  init(_ answers: InstantAnswers) { self.answers = answers }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      switch unwrapInboundIn(data) {
-      case .head(let head):
-        // A client that asks and does not take has to wait, which only a task can.
-        if context.channel.isWritable, let answer = answer(to: head), let bytes = answer.body.bytes {
-          pending = (answer, head, ByteBuffer(bytes: bytes), .now)
-          return
-        }
-      case .end:
-        if let (answer, head, content, start) = pending {
-          pending = nil
-          return send(answer, content, to: head, since: start, context)
-        }
-      case .body: break
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      // A client that asks and does not take has to wait, which only a task can.
+      if context.channel.isWritable, let answer = answer(to: head), let bytes = answer.body.bytes {
+        pending = (answer, head, ByteBuffer(bytes: bytes), .now)
+        return
       }
-      context.fireChannelRead(data)
-    }
-
-    private func answer(to head: HTTPRequestHead) -> HTTPCacheAnswer? {
-      guard head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
-        !head.headers.contains(name: "transfer-encoding"),
-        case .forward(let request, _) = RequestCheck(
-          head, authority: answers.authority, peer: nil, settings: answers.settings)
-      else { return nil }
-      return answers.cache(request)
-    }
-
-    private func send(
-      _ answer: HTTPCacheAnswer, _ content: ByteBuffer, to head: HTTPRequestHead, since start: ContinuousClock.Instant,
-      _ context: ChannelHandlerContext
-    ) {
-      let framed = FramedHead(answer, to: head, mayStay: true)
-      context.write(wrapOutboundOut(.head(framed.head)), promise: nil)
-      var served = ServedRequest(answer, to: head)
-      if framed.mayHaveBody, content.readableBytes > 0 {
-        served.bytes = content.readableBytes
-        context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil)
+    case .end:
+      if let (answer, head, content, start) = pending {
+        pending = nil
+        return send(answer, content, to: head, since: start, context)
       }
-      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      if !framed.isKept { context.close(promise: nil) }
-      served.isWhole = true
-      served.duration = start.duration(to: .now)
-      answers.note(served)
+    case .body: break
     }
+    context.fireChannelRead(data)
   }
 
-  /// Adds up what was served, and tells who wants to know.
-  final class ProxyTally: Sendable {
-    private let observe: @Sendable (ServedRequest) -> Void
-    private let counted = Mutex(ProxyCounts())
-
-    init(_ observe: @escaping @Sendable (ServedRequest) -> Void) { self.observe = observe }
-
-    var counts: ProxyCounts { counted.withLock { $0 } }
-
-    func note(_ served: ServedRequest) {
-      counted.withLock { $0.count(served) }
-      observe(served)
-    }
+  private func answer(to head: HTTPRequestHead) -> HTTPCacheAnswer? {
+    guard head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
+      !head.headers.contains(name: "transfer-encoding"),
+      case .forward(let request, _) = RequestCheck(
+        head, authority: answers.authority, peer: nil, settings: answers.settings)
+    else { return nil }
+    return answers.cache(request)
   }
 
-  extension ServedRequest {
-    init(_ answer: HTTPCacheAnswer, to head: HTTPRequestHead) {
-      self.init(
-        method: head.method.rawValue, path: head.uri, status: answer.head.status.code, cache: answer.status,
-        age: answer.head.headerFields[.age].flatMap { Int($0) }, bytes: 0, duration: .zero, isWhole: false)
+  private func send(
+    _ answer: HTTPCacheAnswer, _ content: ByteBuffer, to head: HTTPRequestHead, since start: ContinuousClock.Instant,
+    _ context: ChannelHandlerContext
+  ) {
+    let framed = FramedHead(answer, to: head, mayStay: true)
+    context.write(wrapOutboundOut(.head(framed.head)), promise: nil)
+    var served = ServedRequest(answer, to: head)
+    if framed.mayHaveBody, content.readableBytes > 0 {
+      served.bytes = content.readableBytes
+      context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil)
     }
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    if !framed.isKept { context.close(promise: nil) }
+    served.isWhole = true
+    served.duration = start.duration(to: .now)
+    answers.note(served)
   }
+}
+
+/// Adds up what was served, and tells who wants to know.
+final class ProxyTally: Sendable {
+  private let observe: @Sendable (ServedRequest) -> Void
+  private let counted = Mutex(ProxyCounts())
+
+  init(_ observe: @escaping @Sendable (ServedRequest) -> Void) { self.observe = observe }
+
+  var counts: ProxyCounts { counted.withLock { $0 } }
+
+  func note(_ served: ServedRequest) {
+    counted.withLock { $0.count(served) }
+    observe(served)
+  }
+}
+
+extension ServedRequest {
+  init(_ answer: HTTPCacheAnswer, to head: HTTPRequestHead) {
+    self.init(
+      method: head.method.rawValue, path: head.uri, status: answer.head.status.code, cache: answer.status,
+      age: answer.head.headerFields[.age].flatMap { Int($0) }, bytes: 0, duration: .zero, isWhole: false)
+  }
+}
 #endif

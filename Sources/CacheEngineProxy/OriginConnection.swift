@@ -1,137 +1,137 @@
 #if Proxy
-  import CacheEngine
-  import HTTPTypes
-  import NIOCore
-  import NIOHTTP1
-  import Synchronization
+import CacheEngine
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import Synchronization
 
-  /// One connection to the origin, which carries one exchange at a time.
-  ///
-  /// Nothing is read from it that nobody asked for: a slow reader holds back the origin, and not our memory.
-  ///
-  /// Unchecked: what changes is touched on the event loop only.
-  final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
-    typealias InboundIn = HTTPClientResponsePart
+/// One connection to the origin, which carries one exchange at a time.
+///
+/// Nothing is read from it that nobody asked for: a slow reader holds back the origin, and not our memory.
+///
+/// Unchecked: what changes is touched on the event loop only.
+final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
+  typealias InboundIn = HTTPClientResponsePart
 
-    private var channel: (any Channel)?
-    private var parts: CircularBuffer<HTTPClientResponsePart> = []
-    private var reader: CheckedContinuation<HTTPClientResponsePart?, any Error>?
-    private var alarm: Scheduled<Void>?
-    private var failure: (any Error)?
-    private var isReading = false
-    private var hasEnded = true
-    private let live = Mutex(true)
+  private var channel: (any Channel)?
+  private var parts: CircularBuffer<HTTPClientResponsePart> = []
+  private var reader: CheckedContinuation<HTTPClientResponsePart?, any Error>?
+  private var alarm: Scheduled<Void>?
+  private var failure: (any Error)?
+  private var isReading = false
+  private var hasEnded = true
+  private let live = Mutex(true)
 
-    /// Whether another request can be sent over it, as far as is known.
-    var isLive: Bool { live.withLock { $0 } }
+  /// Whether another request can be sent over it, as far as is known.
+  var isLive: Bool { live.withLock { $0 } }
 
-    func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
+  func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
 
-    func channelActive(context: ChannelHandlerContext) {
-      // Idle connections are read from, so that their end is noticed.
-      read(context.channel)
-      context.fireChannelActive()
+  func channelActive(context: ChannelHandlerContext) {
+    // Idle connections are read from, so that their end is noticed.
+    read(context.channel)
+    context.fireChannelActive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let part = unwrapInboundIn(data)
+    if hasEnded {
+      // Nobody asked for anything.
+      return fail(CacheError(.invalidResponse, "the origin sends what it was not asked for"), context.channel)
     }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let part = unwrapInboundIn(data)
-      if hasEnded {
-        // Nobody asked for anything.
-        return fail(CacheError(.invalidResponse, "the origin sends what it was not asked for"), context.channel)
-      }
-      if case .end = part { hasEnded = true }
-      if let reader {
-        self.reader = nil
-        alarm?.cancel()
-        reader.resume(returning: part)
-      } else {
-        parts.append(part)
-      }
+    if case .end = part { hasEnded = true }
+    if let reader {
+      self.reader = nil
+      alarm?.cancel()
+      reader.resume(returning: part)
+    } else {
+      parts.append(part)
     }
+  }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-      isReading = false
-      if reader != nil || hasEnded { read(context.channel) }
-      context.fireChannelReadComplete()
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isReading = false
+    if reader != nil || hasEnded { read(context.channel) }
+    context.fireChannelReadComplete()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    fail(CacheError(.invalidResponse, "the origin does not answer in valid HTTP", underlying: error), context.channel)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    fail(CacheError(.invalidResponse, "the origin ended the connection before its answer was whole"), context.channel)
+    context.fireChannelInactive()
+  }
+
+  /// Sends parts of a request.
+  func send(_ parts: [HTTPClientRequestPart], beginning: Bool) async throws {
+    guard let channel else { throw CacheError(.unreachable, "the connection to the origin is closed") }
+    let done = channel.eventLoop.makePromise(of: Void.self)
+    channel.eventLoop.execute {
+      if beginning { self.hasEnded = false }
+      if let failure = self.failure { return done.fail(failure) }
+      for part in parts.dropLast() { channel.write(part, promise: nil) }
+      if let last = parts.last { channel.writeAndFlush(last, promise: done) } else { done.succeed() }
     }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      fail(CacheError(.invalidResponse, "the origin does not answer in valid HTTP", underlying: error), context.channel)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      fail(CacheError(.invalidResponse, "the origin ended the connection before its answer was whole"), context.channel)
-      context.fireChannelInactive()
-    }
-
-    /// Sends parts of a request.
-    func send(_ parts: [HTTPClientRequestPart], beginning: Bool) async throws {
-      guard let channel else { throw CacheError(.unreachable, "the connection to the origin is closed") }
-      let done = channel.eventLoop.makePromise(of: Void.self)
-      channel.eventLoop.execute {
-        if beginning { self.hasEnded = false }
-        if let failure = self.failure { return done.fail(failure) }
-        for part in parts.dropLast() { channel.write(part, promise: nil) }
-        if let last = parts.last { channel.writeAndFlush(last, promise: done) } else { done.succeed() }
-      }
-      try await withTaskCancellationHandler {
-        try await done.futureResult.get()
-      } onCancel: {
-        channel.close(promise: nil)
-      }
-    }
-
-    /// The next part of the response.
-    ///
-    /// - Parameter timeout: How long it is waited for.
-    /// - Returns: The part; `nil` if there is no connection.
-    /// - Throws: `CacheError`; `CancellationError`.
-    func next(within timeout: Duration) async throws -> HTTPClientResponsePart? {
-      guard let channel else { return nil }
-      do {
-        return try await withTaskCancellationHandler {
-          try await withCheckedThrowingContinuation { continuation in
-            channel.eventLoop.execute {
-              if let part = self.parts.popFirst() { return continuation.resume(returning: part) }
-              if let failure = self.failure { return continuation.resume(throwing: failure) }
-              self.reader = continuation
-              self.alarm = channel.eventLoop.scheduleTask(in: .nanoseconds(timeout.clampedNanoseconds)) {
-                self.fail(
-                  CacheError(.timedOut, "the origin sent nothing for \(timeout); check it, or allow more time"), channel
-                )
-              }
-              self.read(channel)
-            }
-          }
-        } onCancel: {
-          channel.close(promise: nil)
-        }
-      } catch {
-        throw Task.isCancelled ? CancellationError() : error
-      }
-    }
-
-    /// Ends the connection, whatever it carries.
-    func close() {
-      live.withLock { $0 = false }
-      channel?.close(promise: nil)
-    }
-
-    private func read(_ channel: any Channel) {
-      guard !isReading, failure == nil else { return }
-      isReading = true
-      channel.read()
-    }
-
-    private func fail(_ error: any Error, _ channel: any Channel) {
-      live.withLock { $0 = false }
-      if failure == nil { failure = error }
-      if let reader {
-        self.reader = nil
-        alarm?.cancel()
-        reader.resume(throwing: error)
-      }
+    try await withTaskCancellationHandler {
+      try await done.futureResult.get()
+    } onCancel: {
       channel.close(promise: nil)
     }
   }
+
+  /// The next part of the response.
+  ///
+  /// - Parameter timeout: How long it is waited for.
+  /// - Returns: The part; `nil` if there is no connection.
+  /// - Throws: `CacheError`; `CancellationError`.
+  func next(within timeout: Duration) async throws -> HTTPClientResponsePart? {
+    guard let channel else { return nil }
+    do {
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+          channel.eventLoop.execute {
+            if let part = self.parts.popFirst() { return continuation.resume(returning: part) }
+            if let failure = self.failure { return continuation.resume(throwing: failure) }
+            self.reader = continuation
+            self.alarm = channel.eventLoop.scheduleTask(in: .nanoseconds(timeout.clampedNanoseconds)) {
+              self.fail(
+                CacheError(.timedOut, "the origin sent nothing for \(timeout); check it, or allow more time"), channel
+              )
+            }
+            self.read(channel)
+          }
+        }
+      } onCancel: {
+        channel.close(promise: nil)
+      }
+    } catch {
+      throw Task.isCancelled ? CancellationError() : error
+    }
+  }
+
+  /// Ends the connection, whatever it carries.
+  func close() {
+    live.withLock { $0 = false }
+    channel?.close(promise: nil)
+  }
+
+  private func read(_ channel: any Channel) {
+    guard !isReading, failure == nil else { return }
+    isReading = true
+    channel.read()
+  }
+
+  private func fail(_ error: any Error, _ channel: any Channel) {
+    live.withLock { $0 = false }
+    if failure == nil { failure = error }
+    if let reader {
+      self.reader = nil
+      alarm?.cancel()
+      reader.resume(throwing: error)
+    }
+    channel.close(promise: nil)
+  }
+}
 #endif

@@ -1,113 +1,113 @@
 #if Proxy
-  import CacheEngineHTTP
-  import HTTPTypes
-  import NIOHTTP1
+import CacheEngineHTTP
+import HTTPTypes
+import NIOHTTP1
 
-  /// What a proxy makes of the head of a request: one to forward, or a status.
-  ///
-  /// What two readers could understand differently is refused, and never mended: RFC 9112, sections 3.2, 6.1 and 11.
-  enum RequestCheck {
-    case forward(HTTPRequest, expectsContinue: Bool)
-    case refuse(Int)
-    /// It is for the proxy itself.
-    case answer(Int, [(String, String)], body: String)
+/// What a proxy makes of the head of a request: one to forward, or a status.
+///
+/// What two readers could understand differently is refused, and never mended: RFC 9112, sections 3.2, 6.1 and 11.
+enum RequestCheck {
+  case forward(HTTPRequest, expectsContinue: Bool)
+  case refuse(Int)
+  /// It is for the proxy itself.
+  case answer(Int, [(String, String)], body: String)
 
-    init(_ head: HTTPRequestHead, authority: String, peer: String?, settings: ProxySettings) {
-      do throws(Refusal) {
-        self = try Self.check(head, authority: authority, peer: peer, settings: settings)
-      } catch {
-        self = .refuse(error.status)
-      }
-    }
-
-    private struct Refusal: Error {
-      let status: Int
-    }
-
-    private static func check(
-      _ head: HTTPRequestHead, authority: String, peer: String?, settings: ProxySettings
-    ) throws(Refusal) -> RequestCheck {
-      let headers = head.headers
-      let size = headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
-      guard size <= settings.headBytes, headers.count <= settings.fieldCount else { throw Refusal(status: 431) }
-      guard head.version == .http1_1 || head.version == .http1_0 else { throw Refusal(status: 505) }
-      guard let method = HTTPRequest.Method(head.method.rawValue) else { throw Refusal(status: 400) }
-      var fields = HTTPFields()
-      fields.reserveCapacity(headers.count + 2)
-      for header in headers {
-        // An empty name, a blank before the colon and a folded line are no names.
-        guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(header.value) else {
-          throw Refusal(status: 400)
-        }
-        if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: header.value)) }
-      }
-      try checkFraming(headers, version: head.version, settings: settings)
-      guard method != .connect, !headers.contains(name: "upgrade") else { throw Refusal(status: 501) }
-
-      let hosts = headers["host"]
-      guard hosts.count <= 1, head.version == .http1_0 || hosts.count == 1 else { throw Refusal(status: 400) }
-      if let host = hosts.first {
-        guard TargetURI.authority(host, scheme: "http") != nil else { throw Refusal(status: 400) }
-      }
-      let path = try path(head.uri, host: hosts.first, method: method)
-      if method == .options || method == .trace {
-        let hops = fields[values: .maxForwards]
-        guard hops.count <= 1, hops.allSatisfy({ FieldList.number($0[...]) != nil }) else { throw Refusal(status: 400) }
-        let left = hops.first.flatMap { FieldList.number($0[...]) }
-        if left == 0 || path == "*" {
-          return method == .options
-            ? .answer(200, [("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")], body: "")
-            : .answer(200, [("Content-Type", "message/http")], body: "TRACE \(head.uri) HTTP/1.1\r\n\r\n")
-        }
-        if let left { fields[.maxForwards] = String(left - 1) }
-      }
-      guard let target = TargetURI(scheme: "http", authority: authority, path: path) else { throw Refusal(status: 400) }
-
-      let expectations = fields[values: .expect]
-      guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw Refusal(status: 417) }
-      fields[.expect] = nil
-      ConnectionFields.remove(from: &fields)
-      fields.append(HTTPField(name: .via, value: "\(head.version.major).\(head.version.minor) cache-explorer"))
-      if let peer { fields.append(HTTPField(name: .xForwardedFor, value: peer)) }
-      let request = HTTPRequest(
-        method: method, scheme: "http", authority: target.authority, path: target.path, headerFields: fields)
-      return .forward(request, expectsContinue: !expectations.isEmpty && head.version == .http1_1)
-    }
-
-    private static func checkFraming(_ headers: HTTPHeaders, version: HTTPVersion, settings: ProxySettings)
-      throws(Refusal)
-    {
-      let lengths = headers["content-length"]
-      let codings = headers["transfer-encoding"]
-      guard lengths.count <= 1, lengths.isEmpty || codings.isEmpty, codings.count <= 1 else {
-        throw Refusal(status: 400)
-      }
-      if let coding = codings.first {
-        guard version == .http1_1 else { throw Refusal(status: 400) }
-        guard coding.lowercased() == "chunked" else { throw Refusal(status: 501) }
-      }
-      if let text = lengths.first {
-        guard !text.isEmpty, text.utf8.count <= 18, FieldList.number(text[...]) != nil, let length = Int(text) else {
-          throw Refusal(status: 400)
-        }
-        guard length <= settings.bodyBytes else { throw Refusal(status: 413) }
-      }
-    }
-
-    private static func path(_ uri: String, host: String?, method: HTTPRequest.Method) throws(Refusal) -> String {
-      if uri == "*", method == .options { return uri }
-      if uri.hasPrefix("/") { return uri }
-      let scheme = uri.prefix { $0 != ":" }
-      guard uri[scheme.endIndex...].hasPrefix("://") else { throw Refusal(status: 400) }
-      let rest = uri.dropFirst(scheme.count + 3)
-      let place = rest.prefix { $0 != "/" && $0 != "?" }
-      guard let target = TargetURI.authority(String(place), scheme: "http") else { throw Refusal(status: 400) }
-      guard scheme.lowercased() == "http", host.flatMap({ TargetURI.authority($0, scheme: "http") }) ?? target == target
-      else {
-        throw Refusal(status: 421)
-      }
-      let path = rest[place.endIndex...]
-      return path.hasPrefix("/") ? String(path) : "/\(path)"
+  init(_ head: HTTPRequestHead, authority: String, peer: String?, settings: ProxySettings) {
+    do throws(Refusal) {
+      self = try Self.check(head, authority: authority, peer: peer, settings: settings)
+    } catch {
+      self = .refuse(error.status)
     }
   }
+
+  private struct Refusal: Error {
+    let status: Int
+  }
+
+  private static func check(
+    _ head: HTTPRequestHead, authority: String, peer: String?, settings: ProxySettings
+  ) throws(Refusal) -> RequestCheck {
+    let headers = head.headers
+    let size = headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    guard size <= settings.headBytes, headers.count <= settings.fieldCount else { throw Refusal(status: 431) }
+    guard head.version == .http1_1 || head.version == .http1_0 else { throw Refusal(status: 505) }
+    guard let method = HTTPRequest.Method(head.method.rawValue) else { throw Refusal(status: 400) }
+    var fields = HTTPFields()
+    fields.reserveCapacity(headers.count + 2)
+    for header in headers {
+      // An empty name, a blank before the colon and a folded line are no names.
+      guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(header.value) else {
+        throw Refusal(status: 400)
+      }
+      if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: header.value)) }
+    }
+    try checkFraming(headers, version: head.version, settings: settings)
+    guard method != .connect, !headers.contains(name: "upgrade") else { throw Refusal(status: 501) }
+
+    let hosts = headers["host"]
+    guard hosts.count <= 1, head.version == .http1_0 || hosts.count == 1 else { throw Refusal(status: 400) }
+    if let host = hosts.first {
+      guard TargetURI.authority(host, scheme: "http") != nil else { throw Refusal(status: 400) }
+    }
+    let path = try path(head.uri, host: hosts.first, method: method)
+    if method == .options || method == .trace {
+      let hops = fields[values: .maxForwards]
+      guard hops.count <= 1, hops.allSatisfy({ FieldList.number($0[...]) != nil }) else { throw Refusal(status: 400) }
+      let left = hops.first.flatMap { FieldList.number($0[...]) }
+      if left == 0 || path == "*" {
+        return method == .options
+          ? .answer(200, [("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")], body: "")
+          : .answer(200, [("Content-Type", "message/http")], body: "TRACE \(head.uri) HTTP/1.1\r\n\r\n")
+      }
+      if let left { fields[.maxForwards] = String(left - 1) }
+    }
+    guard let target = TargetURI(scheme: "http", authority: authority, path: path) else { throw Refusal(status: 400) }
+
+    let expectations = fields[values: .expect]
+    guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw Refusal(status: 417) }
+    fields[.expect] = nil
+    ConnectionFields.remove(from: &fields)
+    fields.append(HTTPField(name: .via, value: "\(head.version.major).\(head.version.minor) cache-explorer"))
+    if let peer { fields.append(HTTPField(name: .xForwardedFor, value: peer)) }
+    let request = HTTPRequest(
+      method: method, scheme: "http", authority: target.authority, path: target.path, headerFields: fields)
+    return .forward(request, expectsContinue: !expectations.isEmpty && head.version == .http1_1)
+  }
+
+  private static func checkFraming(_ headers: HTTPHeaders, version: HTTPVersion, settings: ProxySettings)
+    throws(Refusal)
+  {
+    let lengths = headers["content-length"]
+    let codings = headers["transfer-encoding"]
+    guard lengths.count <= 1, lengths.isEmpty || codings.isEmpty, codings.count <= 1 else {
+      throw Refusal(status: 400)
+    }
+    if let coding = codings.first {
+      guard version == .http1_1 else { throw Refusal(status: 400) }
+      guard coding.lowercased() == "chunked" else { throw Refusal(status: 501) }
+    }
+    if let text = lengths.first {
+      guard !text.isEmpty, text.utf8.count <= 18, FieldList.number(text[...]) != nil, let length = Int(text) else {
+        throw Refusal(status: 400)
+      }
+      guard length <= settings.bodyBytes else { throw Refusal(status: 413) }
+    }
+  }
+
+  private static func path(_ uri: String, host: String?, method: HTTPRequest.Method) throws(Refusal) -> String {
+    if uri == "*", method == .options { return uri }
+    if uri.hasPrefix("/") { return uri }
+    let scheme = uri.prefix { $0 != ":" }
+    guard uri[scheme.endIndex...].hasPrefix("://") else { throw Refusal(status: 400) }
+    let rest = uri.dropFirst(scheme.count + 3)
+    let place = rest.prefix { $0 != "/" && $0 != "?" }
+    guard let target = TargetURI.authority(String(place), scheme: "http") else { throw Refusal(status: 400) }
+    guard scheme.lowercased() == "http", host.flatMap({ TargetURI.authority($0, scheme: "http") }) ?? target == target
+    else {
+      throw Refusal(status: 421)
+    }
+    let path = rest[place.endIndex...]
+    return path.hasPrefix("/") ? String(path) : "/\(path)"
+  }
+}
 #endif

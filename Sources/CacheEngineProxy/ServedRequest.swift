@@ -1,132 +1,132 @@
 #if Proxy
-  public import CacheEngineHTTP
-  import Synchronization
+public import CacheEngineHTTP
+import Synchronization
 
-  /// One request as a proxy answered it.
-  public struct ServedRequest: Sendable {
-    /// Its method.
-    public var method: String
-    /// Path and query.
-    public var path: String
-    /// The status that it was answered with.
-    public var status: Int
-    /// How the cache dealt with it; `nil` where it never came to the cache.
-    public var cache: CacheStatus?
-    /// The age of the answer in seconds, if it was stored.
-    public var age: Int?
-    /// The bytes of content that were sent.
-    public var bytes: Int
-    /// How long it took.
-    public var duration: Duration
-    /// Whether the answer went out whole.
-    public var isWhole: Bool
+/// One request as a proxy answered it.
+public struct ServedRequest: Sendable {
+  /// Its method.
+  public var method: String
+  /// Path and query.
+  public var path: String
+  /// The status that it was answered with.
+  public var status: Int
+  /// How the cache dealt with it; `nil` where it never came to the cache.
+  public var cache: CacheStatus?
+  /// The age of the answer in seconds, if it was stored.
+  public var age: Int?
+  /// The bytes of content that were sent.
+  public var bytes: Int
+  /// How long it took.
+  public var duration: Duration
+  /// Whether the answer went out whole.
+  public var isWhole: Bool
 
-    package init(
-      method: String, path: String, status: Int, cache: CacheStatus?, age: Int?, bytes: Int, duration: Duration,
-      isWhole: Bool
-    ) {
-      self.method = method
-      self.path = path
-      self.status = status
-      self.cache = cache
-      self.age = age
-      self.bytes = bytes
-      self.duration = duration
-      self.isWhole = isWhole
-    }
-
-    private var word: String {
-      guard let cache else { return "refused" }
-      if cache.isHit { return cache.timeToLive ?? 0 < 0 ? "stale" : "hit" }
-      if cache.forwardStatus == 304 { return "validated" }
-      return cache.isCollapsed ? "collapsed" : cache.forward?.rawValue ?? "hit"
-    }
-
-    private var milliseconds: String {
-      let tenths = duration.components.seconds * 10_000 + duration.components.attoseconds / 100_000_000_000_000
-      return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    /// One line for a person.
-    public var plainLine: String {
-      // A path is the client's: nothing of it may move a terminal's cursor.
-      let shown = path.unicodeScalars.prefix(300).map { $0.value > 0x20 && $0.value < 0x7F ? String($0) : "?" }.joined()
-      var line = "\(method) \(shown) \(status) \(word) \(bytes) B \(milliseconds) ms"
-      if let age { line += " age=\(age)" }
-      if let left = cache?.timeToLive { line += " ttl=\(left)" }
-      return isWhole ? line : line + " broken"
-    }
-
-    /// One line of JSON.
-    public var jsonLine: String {
-      var members = [
-        "\"method\":\(Self.quoted(method))", "\"path\":\(Self.quoted(path))", "\"status\":\(status)",
-        "\"bytes\":\(bytes)",
-        "\"milliseconds\":\(milliseconds)", "\"whole\":\(isWhole)", "\"outcome\":\(Self.quoted(word))",
-      ]
-      if let cache {
-        members.append("\"cacheStatus\":\(Self.quoted(cache.text))")
-        if let left = cache.timeToLive { members.append("\"ttl\":\(left)") }
-      }
-      if let age { members.append("\"age\":\(age)") }
-      return "{\(members.joined(separator: ","))}"
-    }
-
-    private static func quoted(_ text: String) -> String {
-      var result = "\""
-      for scalar in text.unicodeScalars {
-        switch scalar {
-        case "\"", "\\": result += "\\\(scalar)"
-        case let scalar where scalar.value < 0x20 || scalar.value == 0x7F:
-          let digits = String(scalar.value, radix: 16)
-          result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
-        }
-      }
-      return result + "\""
-    }
+  package init(
+    method: String, path: String, status: Int, cache: CacheStatus?, age: Int?, bytes: Int, duration: Duration,
+    isWhole: Bool
+  ) {
+    self.method = method
+    self.path = path
+    self.status = status
+    self.cache = cache
+    self.age = age
+    self.bytes = bytes
+    self.duration = duration
+    self.isWhole = isWhole
   }
 
-  /// What a proxy has done so far.
-  public struct ProxyCounts: Sendable, Equatable {
-    /// Requests answered, refused ones included.
-    public var requests = 0
-    /// Those answered from the cache without asking.
-    public var hits = 0
-    /// Those among them that were stale.
-    public var staleHits = 0
-    /// Those that took part in the request of another.
-    public var collapsed = 0
-    /// Those for which the origin confirmed what is stored.
-    public var validated = 0
-    /// Those that were forwarded otherwise.
-    public var forwarded = 0
-    /// Those that were refused or failed: every status of 500 and above that is the proxy's own, and bad requests.
-    public var refused = 0
-    /// Bytes of content sent.
-    public var bytes = 0
-    /// Those of them that the origin did not have to send.
-    public var savedBytes = 0
-
-    mutating func count(_ request: ServedRequest) {
-      requests += 1
-      bytes += request.bytes
-      guard let cache = request.cache else {
-        refused += 1
-        return
-      }
-      if cache.isHit {
-        hits += 1
-        if let left = cache.timeToLive, left < 0 { staleHits += 1 }
-      } else if cache.isCollapsed {
-        collapsed += 1
-      } else if cache.forwardStatus == 304 {
-        validated += 1
-      } else {
-        forwarded += 1
-        return
-      }
-      savedBytes += request.bytes
-    }
+  private var word: String {
+    guard let cache else { return "refused" }
+    if cache.isHit { return cache.timeToLive ?? 0 < 0 ? "stale" : "hit" }
+    if cache.forwardStatus == 304 { return "validated" }
+    return cache.isCollapsed ? "collapsed" : cache.forward?.rawValue ?? "hit"
   }
+
+  private var milliseconds: String {
+    let tenths = duration.components.seconds * 10_000 + duration.components.attoseconds / 100_000_000_000_000
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// One line for a person.
+  public var plainLine: String {
+    // A path is the client's: nothing of it may move a terminal's cursor.
+    let shown = path.unicodeScalars.prefix(300).map { $0.value > 0x20 && $0.value < 0x7F ? String($0) : "?" }.joined()
+    var line = "\(method) \(shown) \(status) \(word) \(bytes) B \(milliseconds) ms"
+    if let age { line += " age=\(age)" }
+    if let left = cache?.timeToLive { line += " ttl=\(left)" }
+    return isWhole ? line : line + " broken"
+  }
+
+  /// One line of JSON.
+  public var jsonLine: String {
+    var members = [
+      "\"method\":\(Self.quoted(method))", "\"path\":\(Self.quoted(path))", "\"status\":\(status)",
+      "\"bytes\":\(bytes)",
+      "\"milliseconds\":\(milliseconds)", "\"whole\":\(isWhole)", "\"outcome\":\(Self.quoted(word))",
+    ]
+    if let cache {
+      members.append("\"cacheStatus\":\(Self.quoted(cache.text))")
+      if let left = cache.timeToLive { members.append("\"ttl\":\(left)") }
+    }
+    if let age { members.append("\"age\":\(age)") }
+    return "{\(members.joined(separator: ","))}"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case let scalar where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}
+
+/// What a proxy has done so far.
+public struct ProxyCounts: Sendable, Equatable {
+  /// Requests answered, refused ones included.
+  public var requests = 0
+  /// Those answered from the cache without asking.
+  public var hits = 0
+  /// Those among them that were stale.
+  public var staleHits = 0
+  /// Those that took part in the request of another.
+  public var collapsed = 0
+  /// Those for which the origin confirmed what is stored.
+  public var validated = 0
+  /// Those that were forwarded otherwise.
+  public var forwarded = 0
+  /// Those that were refused or failed: every status of 500 and above that is the proxy's own, and bad requests.
+  public var refused = 0
+  /// Bytes of content sent.
+  public var bytes = 0
+  /// Those of them that the origin did not have to send.
+  public var savedBytes = 0
+
+  mutating func count(_ request: ServedRequest) {
+    requests += 1
+    bytes += request.bytes
+    guard let cache = request.cache else {
+      refused += 1
+      return
+    }
+    if cache.isHit {
+      hits += 1
+      if let left = cache.timeToLive, left < 0 { staleHits += 1 }
+    } else if cache.isCollapsed {
+      collapsed += 1
+    } else if cache.forwardStatus == 304 {
+      validated += 1
+    } else {
+      forwarded += 1
+      return
+    }
+    savedBytes += request.bytes
+  }
+}
 #endif

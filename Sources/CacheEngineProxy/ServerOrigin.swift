@@ -1,241 +1,241 @@
 #if Proxy
-  import CacheEngine
-  public import CacheEngineHTTP
-  public import HTTPTypes
-  import NIOCore
-  import NIOHTTP1
-  import NIOPosix
-  import Synchronization
+import CacheEngine
+public import CacheEngineHTTP
+public import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// One http server as an origin: streaming in both directions, over connections that are used again.
-  public final class ServerOrigin: HTTPOrigin {
-    /// The server's name or address.
-    public let host: String
-    /// The server's port.
-    public let port: Int
-    private let connectTimeout: Duration
-    private let answerTimeout: Duration
-    private let idleTime: Duration
-    private let idle = Mutex<[(connection: OriginConnection, since: ContinuousClock.Instant)]>([])
+/// One http server as an origin: streaming in both directions, over connections that are used again.
+public final class ServerOrigin: HTTPOrigin {
+  /// The server's name or address.
+  public let host: String
+  /// The server's port.
+  public let port: Int
+  private let connectTimeout: Duration
+  private let answerTimeout: Duration
+  private let idleTime: Duration
+  private let idle = Mutex<[(connection: OriginConnection, since: ContinuousClock.Instant)]>([])
 
-    /// What the origin is asked by: its host, and its port if that is not 80.
-    public var authority: String {
-      let name = host.contains(":") ? "[\(host)]" : host
-      return port == 80 ? name : "\(name):\(port)"
-    }
+  /// What the origin is asked by: its host, and its port if that is not 80.
+  public var authority: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == 80 ? name : "\(name):\(port)"
+  }
 
-    /// Creates an origin; nothing is connected yet.
-    ///
-    /// - Parameters:
-    ///   - host: The server's name or address.
-    ///   - port: The server's port.
-    ///   - connectTimeout: How long connecting may take.
-    ///   - answerTimeout: How long the head of an answer, and each part of its body, may be waited for.
-    ///   - idleTime: How long a connection is kept for the next request; shorter than the server keeps it.
-    public init(
-      host: String, port: Int, connectTimeout: Duration = .seconds(5), answerTimeout: Duration = .seconds(60),
-      idleTime: Duration = .seconds(4)
-    ) {
-      self.host = host
-      self.port = port
-      self.connectTimeout = connectTimeout
-      self.answerTimeout = answerTimeout
-      self.idleTime = idleTime
-    }
+  /// Creates an origin; nothing is connected yet.
+  ///
+  /// - Parameters:
+  ///   - host: The server's name or address.
+  ///   - port: The server's port.
+  ///   - connectTimeout: How long connecting may take.
+  ///   - answerTimeout: How long the head of an answer, and each part of its body, may be waited for.
+  ///   - idleTime: How long a connection is kept for the next request; shorter than the server keeps it.
+  public init(
+    host: String, port: Int, connectTimeout: Duration = .seconds(5), answerTimeout: Duration = .seconds(60),
+    idleTime: Duration = .seconds(4)
+  ) {
+    self.host = host
+    self.port = port
+    self.connectTimeout = connectTimeout
+    self.answerTimeout = answerTimeout
+    self.idleTime = idleTime
+  }
 
-    deinit {
-      for (connection, _) in idle.withLock({ $0 }) { connection.close() }
-    }
+  deinit {
+    for (connection, _) in idle.withLock({ $0 }) { connection.close() }
+  }
 
-    /// Sends a request.
-    ///
-    /// - Parameters:
-    ///   - request: What is asked for; it goes to this server, whatever its authority is.
-    ///   - body: The content to send with it, part by part.
-    ///   - interim: Told of every interim answer but 100 and 101.
-    /// - Returns: The final answer, as soon as its head is there.
-    /// - Throws: `CacheError` with code `unreachable`, `timedOut` or `invalidResponse`; `CancellationError`.
-    public func send(
-      _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
-      interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
-    ) async throws -> HTTPAnswer {
-      let connection = try await self.connection()
-      do {
-        try await send(request, body, over: connection)
-        while case .head(let head)? = try await connection.next(within: answerTimeout) {
-          let answer = try Self.response(head)
-          guard head.status.code >= 200 else {
-            guard head.status.code != 101 else {
-              throw CacheError(.invalidResponse, "the origin switches to a protocol that it was not asked for")
-            }
-            if head.status.code != 100 { await interim(answer) }
-            continue
+  /// Sends a request.
+  ///
+  /// - Parameters:
+  ///   - request: What is asked for; it goes to this server, whatever its authority is.
+  ///   - body: The content to send with it, part by part.
+  ///   - interim: Told of every interim answer but 100 and 101.
+  /// - Returns: The final answer, as soon as its head is there.
+  /// - Throws: `CacheError` with code `unreachable`, `timedOut` or `invalidResponse`; `CancellationError`.
+  public func send(
+    _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
+    interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+  ) async throws -> HTTPAnswer {
+    let connection = try await self.connection()
+    do {
+      try await send(request, body, over: connection)
+      while case .head(let head)? = try await connection.next(within: answerTimeout) {
+        let answer = try Self.response(head)
+        guard head.status.code >= 200 else {
+          guard head.status.code != 101 else {
+            throw CacheError(.invalidResponse, "the origin switches to a protocol that it was not asked for")
           }
-          return try await self.answer(answer, head, to: request, over: connection)
+          if head.status.code != 100 { await interim(answer) }
+          continue
         }
-        throw CacheError(.invalidResponse, "the origin sent a body without a head")
-      } catch {
-        connection.close()
-        throw error
+        return try await self.answer(answer, head, to: request, over: connection)
       }
-    }
-
-    private func send(_ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, over connection: OriginConnection)
-      async throws
-    {
-      var headers = HTTPHeaders([("Host", request.authority ?? authority)])
-      for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-      let hasBody = body.length != 0
-      if hasBody, !request.headerFields.contains(.contentLength) {
-        if let length = body.length {
-          headers.add(name: "Content-Length", value: String(length))
-        } else {
-          headers.add(name: "Transfer-Encoding", value: "chunked")
-        }
-      }
-      let head = HTTPRequestHead(
-        version: .http1_1, method: HTTPMethod(rawValue: request.method.rawValue), uri: request.path ?? "/",
-        headers: headers)
-      guard hasBody else { return try await connection.send([.head(head), .end(nil)], beginning: true) }
-      try await connection.send([.head(head)], beginning: true)
-      for try await part in body {
-        switch part {
-        case .bytes(let bytes):
-          try await connection.send([.body(.byteBuffer(ByteBuffer(bytes: bytes)))], beginning: false)
-        case .trailers: break
-        }
-      }
-      try await connection.send([.end(nil)], beginning: false)
-    }
-
-    /// The answer whose head has come; the connection goes with its body.
-    private func answer(
-      _ answer: HTTPTypes.HTTPResponse, _ head: HTTPResponseHead, to request: HTTPTypes.HTTPRequest,
-      over connection: OriginConnection
-    ) async throws -> HTTPAnswer {
-      let hasBody = request.method != .head && head.status.mayHaveResponseBody
-      let lengths = head.headers["content-length"]
-      let length = lengths.count == 1 ? Int(lengths[0]) : nil
-      let isDelimited = length != nil || !head.headers["transfer-encoding"].isEmpty
-      let isKept = head.isKeepAlive && (isDelimited || !hasBody)
-      guard hasBody, length != 0 else {
-        guard case .end? = try await connection.next(within: answerTimeout) else {
-          throw CacheError(.invalidResponse, "the origin sent content where there is none")
-        }
-        if isKept { giveBack(connection) } else { connection.close() }
-        return HTTPAnswer(head: answer)
-      }
-      let carried = Carried(connection)
-      let body = HTTPBody(length: length, isDelimited: isDelimited) { [self] in
-        guard let connection = carried.connection else { return nil }
-        switch try await connection.next(within: answerTimeout) {
-        case .body(let bytes)?: return .bytes(Data(bytes.readableBytesView))
-        case .end(let trailers)?:
-          carried.end()
-          if isKept { giveBack(connection) } else { connection.close() }
-          let fields = trailers.map(Self.fields) ?? [:]
-          return fields.isEmpty ? nil : .trailers(fields)
-        case .head?, nil:
-          throw CacheError(.invalidResponse, "the origin sent a head within a body")
-        }
-      }
-      return HTTPAnswer(head: answer, body: body)
-    }
-
-    /// Closes the connection with the last holder of the body that comes over it.
-    private final class Carried: Sendable {
-      private let carrier: Mutex<OriginConnection?>
-
-      init(_ connection: OriginConnection) { carrier = Mutex(connection) }
-
-      deinit { connection?.close() }
-
-      var connection: OriginConnection? { carrier.withLock { $0 } }
-
-      func end() { carrier.withLock { $0 = nil } }
-    }
-
-    private func connection() async throws -> OriginConnection {
-      let now = ContinuousClock.now
-      let (found, old) = idle.withLock { idle -> (OriginConnection?, [OriginConnection]) in
-        var old: [OriginConnection] = []
-        while let (connection, since) = idle.popLast() {
-          if connection.isLive, since.duration(to: now) < idleTime { return (connection, old) }
-          old.append(connection)
-        }
-        return (nil, old)
-      }
-      for connection in old { connection.close() }
-      if let found { return found }
-      try Task.checkCancellation()
-      let connection = OriginConnection()
-      do {
-        _ = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-          .connectTimeout(.nanoseconds(connectTimeout.clampedNanoseconds))
-          .channelOption(.autoRead, value: false)
-          .channelOption(.socketOption(.tcp_nodelay), value: 1)
-          .channelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture {
-              var limits = NIOHTTPDecoderLimitConfiguration()
-              limits.maxHeaderListSize = 128 << 10
-              var encoding = HTTPRequestEncoder.Configuration()
-              encoding.automaticallySetFramingHeaders = false
-              try channel.pipeline.syncOperations.addHandlers([
-                HTTPRequestEncoder(configuration: encoding),
-                ByteToMessageHandler(
-                  HTTPResponseDecoder(
-                    leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward,
-                    limitConfiguration: limits)),
-                connection,
-              ])
-            }
-          }
-          .connect(host: host, port: port).get()
-        return connection
-      } catch {
-        if error is CancellationError { throw error }
-        throw CacheError(
-          .unreachable, "\(authority) cannot be reached; check that the server runs and that host and port are right",
-          underlying: error)
-      }
-    }
-
-    private func giveBack(_ connection: OriginConnection) {
-      guard connection.isLive else { return }
-      let excess = idle.withLock { idle -> OriginConnection? in
-        idle.append((connection, .now))
-        return idle.count > 256 ? idle.removeFirst().connection : nil
-      }
-      excess?.close()
-    }
-
-    private static func response(_ head: HTTPResponseHead) throws -> HTTPTypes.HTTPResponse {
-      guard (100...999).contains(Int(head.status.code)) else {
-        throw CacheError(.invalidResponse, "the origin answers with the status \(head.status.code), which is none")
-      }
-      let lengths = head.headers["content-length"]
-      guard lengths.count <= 1, lengths.isEmpty || head.headers["transfer-encoding"].isEmpty else {
-        throw CacheError(.invalidResponse, "the origin announces two lengths, or a length and chunks; mend it")
-      }
-      return HTTPTypes.HTTPResponse(
-        status: .init(code: Int(head.status.code), reasonPhrase: head.status.reasonPhrase),
-        headerFields: fields(head.headers))
-    }
-
-    private static func fields(_ headers: HTTPHeaders) -> HTTPFields {
-      var fields = HTTPFields()
-      fields.reserveCapacity(headers.count)
-      for header in headers {
-        guard let name = HTTPField.Name(header.name) else { continue }
-        fields.append(HTTPField(name: name, value: header.value))
-      }
-      return fields
+      throw CacheError(.invalidResponse, "the origin sent a body without a head")
+    } catch {
+      connection.close()
+      throw error
     }
   }
+
+  private func send(_ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, over connection: OriginConnection)
+    async throws
+  {
+    var headers = HTTPHeaders([("Host", request.authority ?? authority)])
+    for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
+    let hasBody = body.length != 0
+    if hasBody, !request.headerFields.contains(.contentLength) {
+      if let length = body.length {
+        headers.add(name: "Content-Length", value: String(length))
+      } else {
+        headers.add(name: "Transfer-Encoding", value: "chunked")
+      }
+    }
+    let head = HTTPRequestHead(
+      version: .http1_1, method: HTTPMethod(rawValue: request.method.rawValue), uri: request.path ?? "/",
+      headers: headers)
+    guard hasBody else { return try await connection.send([.head(head), .end(nil)], beginning: true) }
+    try await connection.send([.head(head)], beginning: true)
+    for try await part in body {
+      switch part {
+      case .bytes(let bytes):
+        try await connection.send([.body(.byteBuffer(ByteBuffer(bytes: bytes)))], beginning: false)
+      case .trailers: break
+      }
+    }
+    try await connection.send([.end(nil)], beginning: false)
+  }
+
+  /// The answer whose head has come; the connection goes with its body.
+  private func answer(
+    _ answer: HTTPTypes.HTTPResponse, _ head: HTTPResponseHead, to request: HTTPTypes.HTTPRequest,
+    over connection: OriginConnection
+  ) async throws -> HTTPAnswer {
+    let hasBody = request.method != .head && head.status.mayHaveResponseBody
+    let lengths = head.headers["content-length"]
+    let length = lengths.count == 1 ? Int(lengths[0]) : nil
+    let isDelimited = length != nil || !head.headers["transfer-encoding"].isEmpty
+    let isKept = head.isKeepAlive && (isDelimited || !hasBody)
+    guard hasBody, length != 0 else {
+      guard case .end? = try await connection.next(within: answerTimeout) else {
+        throw CacheError(.invalidResponse, "the origin sent content where there is none")
+      }
+      if isKept { giveBack(connection) } else { connection.close() }
+      return HTTPAnswer(head: answer)
+    }
+    let carried = Carried(connection)
+    let body = HTTPBody(length: length, isDelimited: isDelimited) { [self] in
+      guard let connection = carried.connection else { return nil }
+      switch try await connection.next(within: answerTimeout) {
+      case .body(let bytes)?: return .bytes(Data(bytes.readableBytesView))
+      case .end(let trailers)?:
+        carried.end()
+        if isKept { giveBack(connection) } else { connection.close() }
+        let fields = trailers.map(Self.fields) ?? [:]
+        return fields.isEmpty ? nil : .trailers(fields)
+      case .head?, nil:
+        throw CacheError(.invalidResponse, "the origin sent a head within a body")
+      }
+    }
+    return HTTPAnswer(head: answer, body: body)
+  }
+
+  /// Closes the connection with the last holder of the body that comes over it.
+  private final class Carried: Sendable {
+    private let carrier: Mutex<OriginConnection?>
+
+    init(_ connection: OriginConnection) { carrier = Mutex(connection) }
+
+    deinit { connection?.close() }
+
+    var connection: OriginConnection? { carrier.withLock { $0 } }
+
+    func end() { carrier.withLock { $0 = nil } }
+  }
+
+  private func connection() async throws -> OriginConnection {
+    let now = ContinuousClock.now
+    let (found, old) = idle.withLock { idle -> (OriginConnection?, [OriginConnection]) in
+      var old: [OriginConnection] = []
+      while let (connection, since) = idle.popLast() {
+        if connection.isLive, since.duration(to: now) < idleTime { return (connection, old) }
+        old.append(connection)
+      }
+      return (nil, old)
+    }
+    for connection in old { connection.close() }
+    if let found { return found }
+    try Task.checkCancellation()
+    let connection = OriginConnection()
+    do {
+      _ = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connectTimeout(.nanoseconds(connectTimeout.clampedNanoseconds))
+        .channelOption(.autoRead, value: false)
+        .channelOption(.socketOption(.tcp_nodelay), value: 1)
+        .channelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderListSize = 128 << 10
+            var encoding = HTTPRequestEncoder.Configuration()
+            encoding.automaticallySetFramingHeaders = false
+            try channel.pipeline.syncOperations.addHandlers([
+              HTTPRequestEncoder(configuration: encoding),
+              ByteToMessageHandler(
+                HTTPResponseDecoder(
+                  leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward,
+                  limitConfiguration: limits)),
+              connection,
+            ])
+          }
+        }
+        .connect(host: host, port: port).get()
+      return connection
+    } catch {
+      if error is CancellationError { throw error }
+      throw CacheError(
+        .unreachable, "\(authority) cannot be reached; check that the server runs and that host and port are right",
+        underlying: error)
+    }
+  }
+
+  private func giveBack(_ connection: OriginConnection) {
+    guard connection.isLive else { return }
+    let excess = idle.withLock { idle -> OriginConnection? in
+      idle.append((connection, .now))
+      return idle.count > 256 ? idle.removeFirst().connection : nil
+    }
+    excess?.close()
+  }
+
+  private static func response(_ head: HTTPResponseHead) throws -> HTTPTypes.HTTPResponse {
+    guard (100...999).contains(Int(head.status.code)) else {
+      throw CacheError(.invalidResponse, "the origin answers with the status \(head.status.code), which is none")
+    }
+    let lengths = head.headers["content-length"]
+    guard lengths.count <= 1, lengths.isEmpty || head.headers["transfer-encoding"].isEmpty else {
+      throw CacheError(.invalidResponse, "the origin announces two lengths, or a length and chunks; mend it")
+    }
+    return HTTPTypes.HTTPResponse(
+      status: .init(code: Int(head.status.code), reasonPhrase: head.status.reasonPhrase),
+      headerFields: fields(head.headers))
+  }
+
+  private static func fields(_ headers: HTTPHeaders) -> HTTPFields {
+    var fields = HTTPFields()
+    fields.reserveCapacity(headers.count)
+    for header in headers {
+      guard let name = HTTPField.Name(header.name) else { continue }
+      fields.append(HTTPField(name: name, value: header.value))
+    }
+    return fields
+  }
+}
 #endif

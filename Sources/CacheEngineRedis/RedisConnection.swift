@@ -1,254 +1,254 @@
 #if Redis
-  import CacheEngine
-  import NIOCore
-  import NIOPosix
-  import Synchronization
+import CacheEngine
+import NIOCore
+import NIOPosix
+import Synchronization
 
-  /// One connection, on which many tasks ask at once.
+/// One connection, on which many tasks ask at once.
+///
+/// Commands are sent in the order in which they were asked, and replies come in that order: each belongs to the command at
+/// the head of the line. Who is cancelled leaves his place in the line, and its reply is thrown away. Anything that could
+/// bring the two lines apart (bytes that are no reply, a reply that nobody waits for, one that is late) ends the connection,
+/// and every command that waits fails.
+final class RedisConnection: Sendable {
+  private struct Waiting {
+    var replies: [RESPValue] = []
+    let count: Int
+    let deadline: CacheInstant
+    var continuation: CheckedContinuation<[RESPValue], any Error>?
+  }
+
+  private struct State {
+    var outbox: [UInt8] = []
+    var isFlushing = false
+    var line = CircularBuffer<Waiting>()
+    /// The number of the command at the head of the line.
+    var head = 0
+    var lastHeard: CacheInstant
+    var end: CacheError?
+  }
+
+  private let channel: any Channel
+  private let name: String
+  private let limit: Duration
+  private let most: Int
+  private let clock = SystemClock()
+  private let state: Mutex<State>
+  private let onPush: @Sendable ([RESPValue]) -> Void
+  private let onClose: @Sendable (RedisConnection, CacheError) -> Void
+
+  private init(
+    _ channel: any Channel, _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+    onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
+  ) {
+    self.channel = channel
+    name = settings.name
+    limit = settings.commandLimit
+    most = settings.mostWaiting
+    state = Mutex(State(lastHeard: SystemClock().now))
+    self.onPush = onPush
+    self.onClose = onClose
+  }
+
+  /// Connects; nothing is said yet.
   ///
-  /// Commands are sent in the order in which they were asked, and replies come in that order: each belongs to the command at
-  /// the head of the line. Who is cancelled leaves his place in the line, and its reply is thrown away. Anything that could
-  /// bring the two lines apart (bytes that are no reply, a reply that nobody waits for, one that is late) ends the connection,
-  /// and every command that waits fails.
-  final class RedisConnection: Sendable {
-    private struct Waiting {
-      var replies: [RESPValue] = []
-      let count: Int
-      let deadline: CacheInstant
-      var continuation: CheckedContinuation<[RESPValue], any Error>?
-    }
-
-    private struct State {
-      var outbox: [UInt8] = []
-      var isFlushing = false
-      var line = CircularBuffer<Waiting>()
-      /// The number of the command at the head of the line.
-      var head = 0
-      var lastHeard: CacheInstant
-      var end: CacheError?
-    }
-
-    private let channel: any Channel
-    private let name: String
-    private let limit: Duration
-    private let most: Int
-    private let clock = SystemClock()
-    private let state: Mutex<State>
-    private let onPush: @Sendable ([RESPValue]) -> Void
-    private let onClose: @Sendable (RedisConnection, CacheError) -> Void
-
-    private init(
-      _ channel: any Channel, _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
-      onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
-    ) {
-      self.channel = channel
-      name = settings.name
-      limit = settings.commandLimit
-      most = settings.mostWaiting
-      state = Mutex(State(lastHeard: SystemClock().now))
-      self.onPush = onPush
-      self.onClose = onClose
-    }
-
-    /// Connects; nothing is said yet.
-    ///
-    /// - Throws: ``CacheError`` with code ``CacheError/Code/unreachable``.
-    static func connect(
-      _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
-      onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
-    ) async throws -> RedisConnection {
-      // Nothing is read before there is somebody to read it.
-      let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-        .connectTimeout(.nanoseconds(settings.connectLimit.clampedNanoseconds))
-        .channelOption(.autoRead, value: false)
-      do {
-        let channel =
-          switch settings.place {
-          case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
-          case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path).get()
-          }
-        let connection = RedisConnection(channel, settings, onPush: onPush, onClose: onClose)
-        let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
-        let interval = min(settings.pingInterval, settings.commandLimit)
-        try await channel.eventLoop.submit {
-          try channel.pipeline.syncOperations.addHandler(
-            RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
-              connection.look(pingAfter: settings.pingInterval)
-            })
-        }.get()
-        try await channel.setOption(.autoRead, value: true).get()
-        return connection
-      } catch {
-        throw CacheError(.unreachable, "\(settings.place) cannot be reached", level: settings.name, underlying: error)
-      }
-    }
-
-    /// When something was heard last.
-    var lastHeard: CacheInstant { state.withLock { $0.lastHeard } }
-
-    /// Why it has ended, if it has.
-    var end: CacheError? { state.withLock { $0.end } }
-
-    /// Sends commands together, and waits for as many replies.
-    ///
-    /// - Throws: ``CacheError``: why the connection ended; `CancellationError`.
-    func ask(_ commands: [[[UInt8]]]) async throws -> [RESPValue] {
-      var bytes: [UInt8] = []
-      for command in commands { RESPCommand.append(command, to: &bytes) }
-      let number = Mutex<Int?>(nil)
-      return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-          let deadline = clock.now.advanced(by: limit)
-          let (error, flushes) = state.withLock { state -> ((any Error)?, Bool) in
-            if let end = state.end { return (end, false) }
-            guard state.line.count < most else {
-              return (CacheError(.overloaded, "\(most) commands wait for their replies", level: name), false)
-            }
-            number.withLock { $0 = state.head + state.line.count }
-            state.line.append(Waiting(count: commands.count, deadline: deadline, continuation: continuation))
-            state.outbox += bytes
-            defer { state.isFlushing = true }
-            return (nil, !state.isFlushing)
-          }
-          if let error { return continuation.resume(throwing: error) }
-          if flushes { channel.eventLoop.execute { self.flush() } }
-          if Task.isCancelled { self.leave(number.withLock { $0 }) }
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unreachable``.
+  static func connect(
+    _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+    onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
+  ) async throws -> RedisConnection {
+    // Nothing is read before there is somebody to read it.
+    let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connectTimeout(.nanoseconds(settings.connectLimit.clampedNanoseconds))
+      .channelOption(.autoRead, value: false)
+    do {
+      let channel =
+        switch settings.place {
+        case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
+        case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path).get()
         }
-      } onCancel: {
-        leave(number.withLock { $0 })
-      }
-    }
-
-    private func leave(_ number: Int?) {
-      guard let number else { return }
-      let continuation = state.withLock { state -> CheckedContinuation<[RESPValue], any Error>? in
-        let place = number - state.head
-        guard place >= 0, place < state.line.count else { return nil }
-        let index = state.line.index(state.line.startIndex, offsetBy: place)
-        return state.line[index].continuation.take()
-      }
-      continuation?.resume(throwing: CancellationError())
-    }
-
-    private func flush() {
-      let bytes = state.withLock { state in
-        defer {
-          state.outbox = []
-          state.isFlushing = false
-        }
-        return state.outbox
-      }
-      channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
-    }
-
-    func hears() {
-      let now = clock.now
-      state.withLock { $0.lastHeard = now }
-    }
-
-    /// Hands a reply to the command at the head of the line.
-    func received(_ value: RESPValue) {
-      if case .push(let values) = value { return onPush(values) }
-      let (isExpected, done) = state.withLock {
-        state -> (Bool, (CheckedContinuation<[RESPValue], any Error>?, [RESPValue])?) in
-        guard !state.line.isEmpty else { return (false, nil) }
-        let index = state.line.startIndex
-        state.line[index].replies.append(value)
-        guard state.line[index].replies.count == state.line[index].count else { return (true, nil) }
-        state.head += 1
-        let waiting = state.line.removeFirst()
-        return (true, (waiting.continuation, waiting.replies))
-      }
-      if !isExpected {
-        return close(CacheError(.invalidResponse, "the server sent a reply that nobody asked for", level: name))
-      }
-      if let (continuation, replies) = done { continuation?.resume(returning: replies) }
-    }
-
-    /// Looks whether the head of the line is late, and asks for a sign of life if nothing is heard.
-    private func look(pingAfter interval: Duration) {
-      let now = clock.now
-      enum Finding { case late, quiet, fine }
-      let finding = state.withLock { state -> Finding in
-        if let first = state.line.first { return first.deadline <= now ? .late : .fine }
-        guard state.lastHeard.duration(to: now) >= interval, state.end == nil else { return .fine }
-        state.line.append(Waiting(count: 1, deadline: now.advanced(by: limit)))
-        RESPCommand.append([Array("PING".utf8)], to: &state.outbox)
-        return .quiet
-      }
-      switch finding {
-      case .late: close(CacheError(.timedOut, "the server did not answer within \(limit)", level: name))
-      case .quiet: flush()
-      case .fine: break
-      }
-    }
-
-    /// Ends the connection: all who wait fail.
-    func close(_ error: CacheError) {
-      let waiting = state.withLock { state -> CircularBuffer<Waiting>? in
-        guard state.end == nil else { return nil }
-        state.end = error
-        defer { state.line = [] }
-        state.head += state.line.count
-        return state.line
-      }
-      guard let waiting else { return }
-      channel.close(promise: nil)
-      onClose(self, error)
-      for command in waiting { command.continuation?.resume(throwing: error) }
-    }
-
-    func closed(by error: any Error) {
-      if let malformed = error as? RESPParser.Malformed {
-        return close(
-          CacheError(.invalidResponse, "the server sent what is no reply of Redis: \(malformed.message)", level: name))
-      }
-      close(CacheError(.unreachable, "the connection was lost", level: name, underlying: error))
+      let connection = RedisConnection(channel, settings, onPush: onPush, onClose: onClose)
+      let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
+      let interval = min(settings.pingInterval, settings.commandLimit)
+      try await channel.eventLoop.submit {
+        try channel.pipeline.syncOperations.addHandler(
+          RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
+            connection.look(pingAfter: settings.pingInterval)
+          })
+      }.get()
+      try await channel.setOption(.autoRead, value: true).get()
+      return connection
+    } catch {
+      throw CacheError(.unreachable, "\(settings.place) cannot be reached", level: settings.name, underlying: error)
     }
   }
 
-  /// Reads what the server sends, on the event loop.
-  private final class RedisHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
+  /// When something was heard last.
+  var lastHeard: CacheInstant { state.withLock { $0.lastHeard } }
 
-    private let connection: RedisConnection
-    private var parser: RESPParser
-    private let interval: TimeAmount
-    private let onTick: @Sendable () -> Void
-    private var ticks: RepeatedTask?
+  /// Why it has ended, if it has.
+  var end: CacheError? { state.withLock { $0.end } }
 
-    init(
-      _ connection: RedisConnection, _ limits: RESPParser.Limits, every interval: TimeAmount,
-      onTick: @escaping @Sendable () -> Void
-    ) {
-      self.connection = connection
-      self.interval = interval
-      self.onTick = onTick
-      parser = RESPParser(limits: limits)
-    }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-      let onTick = onTick
-      ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in onTick() }
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) { ticks?.cancel() }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      connection.hears()
-      parser.append(unwrapInboundIn(data).readableBytesView)
-      do {
-        while let value = try parser.next() { connection.received(value) }
-      } catch {
-        connection.closed(by: error)
+  /// Sends commands together, and waits for as many replies.
+  ///
+  /// - Throws: ``CacheError``: why the connection ended; `CancellationError`.
+  func ask(_ commands: [[[UInt8]]]) async throws -> [RESPValue] {
+    var bytes: [UInt8] = []
+    for command in commands { RESPCommand.append(command, to: &bytes) }
+    let number = Mutex<Int?>(nil)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let deadline = clock.now.advanced(by: limit)
+        let (error, flushes) = state.withLock { state -> ((any Error)?, Bool) in
+          if let end = state.end { return (end, false) }
+          guard state.line.count < most else {
+            return (CacheError(.overloaded, "\(most) commands wait for their replies", level: name), false)
+          }
+          number.withLock { $0 = state.head + state.line.count }
+          state.line.append(Waiting(count: commands.count, deadline: deadline, continuation: continuation))
+          state.outbox += bytes
+          defer { state.isFlushing = true }
+          return (nil, !state.isFlushing)
+        }
+        if let error { return continuation.resume(throwing: error) }
+        if flushes { channel.eventLoop.execute { self.flush() } }
+        if Task.isCancelled { self.leave(number.withLock { $0 }) }
       }
+    } onCancel: {
+      leave(number.withLock { $0 })
     }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      ticks?.cancel()
-      connection.close(CacheError(.unreachable, "the server closed the connection"))
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { connection.closed(by: error) }
   }
+
+  private func leave(_ number: Int?) {
+    guard let number else { return }
+    let continuation = state.withLock { state -> CheckedContinuation<[RESPValue], any Error>? in
+      let place = number - state.head
+      guard place >= 0, place < state.line.count else { return nil }
+      let index = state.line.index(state.line.startIndex, offsetBy: place)
+      return state.line[index].continuation.take()
+    }
+    continuation?.resume(throwing: CancellationError())
+  }
+
+  private func flush() {
+    let bytes = state.withLock { state in
+      defer {
+        state.outbox = []
+        state.isFlushing = false
+      }
+      return state.outbox
+    }
+    channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+  }
+
+  func hears() {
+    let now = clock.now
+    state.withLock { $0.lastHeard = now }
+  }
+
+  /// Hands a reply to the command at the head of the line.
+  func received(_ value: RESPValue) {
+    if case .push(let values) = value { return onPush(values) }
+    let (isExpected, done) = state.withLock {
+      state -> (Bool, (CheckedContinuation<[RESPValue], any Error>?, [RESPValue])?) in
+      guard !state.line.isEmpty else { return (false, nil) }
+      let index = state.line.startIndex
+      state.line[index].replies.append(value)
+      guard state.line[index].replies.count == state.line[index].count else { return (true, nil) }
+      state.head += 1
+      let waiting = state.line.removeFirst()
+      return (true, (waiting.continuation, waiting.replies))
+    }
+    if !isExpected {
+      return close(CacheError(.invalidResponse, "the server sent a reply that nobody asked for", level: name))
+    }
+    if let (continuation, replies) = done { continuation?.resume(returning: replies) }
+  }
+
+  /// Looks whether the head of the line is late, and asks for a sign of life if nothing is heard.
+  private func look(pingAfter interval: Duration) {
+    let now = clock.now
+    enum Finding { case late, quiet, fine }
+    let finding = state.withLock { state -> Finding in
+      if let first = state.line.first { return first.deadline <= now ? .late : .fine }
+      guard state.lastHeard.duration(to: now) >= interval, state.end == nil else { return .fine }
+      state.line.append(Waiting(count: 1, deadline: now.advanced(by: limit)))
+      RESPCommand.append([Array("PING".utf8)], to: &state.outbox)
+      return .quiet
+    }
+    switch finding {
+    case .late: close(CacheError(.timedOut, "the server did not answer within \(limit)", level: name))
+    case .quiet: flush()
+    case .fine: break
+    }
+  }
+
+  /// Ends the connection: all who wait fail.
+  func close(_ error: CacheError) {
+    let waiting = state.withLock { state -> CircularBuffer<Waiting>? in
+      guard state.end == nil else { return nil }
+      state.end = error
+      defer { state.line = [] }
+      state.head += state.line.count
+      return state.line
+    }
+    guard let waiting else { return }
+    channel.close(promise: nil)
+    onClose(self, error)
+    for command in waiting { command.continuation?.resume(throwing: error) }
+  }
+
+  func closed(by error: any Error) {
+    if let malformed = error as? RESPParser.Malformed {
+      return close(
+        CacheError(.invalidResponse, "the server sent what is no reply of Redis: \(malformed.message)", level: name))
+    }
+    close(CacheError(.unreachable, "the connection was lost", level: name, underlying: error))
+  }
+}
+
+/// Reads what the server sends, on the event loop.
+private final class RedisHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let connection: RedisConnection
+  private var parser: RESPParser
+  private let interval: TimeAmount
+  private let onTick: @Sendable () -> Void
+  private var ticks: RepeatedTask?
+
+  init(
+    _ connection: RedisConnection, _ limits: RESPParser.Limits, every interval: TimeAmount,
+    onTick: @escaping @Sendable () -> Void
+  ) {
+    self.connection = connection
+    self.interval = interval
+    self.onTick = onTick
+    parser = RESPParser(limits: limits)
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let onTick = onTick
+    ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in onTick() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { ticks?.cancel() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    connection.hears()
+    parser.append(unwrapInboundIn(data).readableBytesView)
+    do {
+      while let value = try parser.next() { connection.received(value) }
+    } catch {
+      connection.closed(by: error)
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    ticks?.cancel()
+    connection.close(CacheError(.unreachable, "the server closed the connection"))
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { connection.closed(by: error) }
+}
 #endif

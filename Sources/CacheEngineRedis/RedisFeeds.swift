@@ -1,124 +1,124 @@
 #if Redis
-  import CacheEngine
-  import CacheEngineShared
-  import Synchronization
+import CacheEngine
+import CacheEngineShared
+import Synchronization
 
-  /// Who listens for changes on a connection, and what the server was asked to tell.
-  final class RedisFeeds: Sendable {
-    private final class Listener: Sendable {
-      private struct Box { weak var feed: InvalidationFeed? }
+/// Who listens for changes on a connection, and what the server was asked to tell.
+final class RedisFeeds: Sendable {
+  private final class Listener: Sendable {
+    private struct Box { weak var feed: InvalidationFeed? }
 
-      let prefixes: [[UInt8]]
-      private let box: Mutex<Box>
+    let prefixes: [[UInt8]]
+    private let box: Mutex<Box>
 
-      init(_ feed: InvalidationFeed, _ prefixes: [[UInt8]]) {
-        self.prefixes = prefixes
-        box = Mutex(Box(feed: feed))
-      }
-
-      func send(_ change: SharedInvalidation) { box.withLock { $0.feed }?.send(change) }
+    init(_ feed: InvalidationFeed, _ prefixes: [[UInt8]]) {
+      self.prefixes = prefixes
+      box = Mutex(Box(feed: feed))
     }
 
-    private struct State {
-      var listeners: [Int: Listener] = [:]
-      var last = 0
-      /// What this connection tells of.
-      var connection: ObjectIdentifier?
-      var tracked: Set<[UInt8]> = []
-      /// Those who know that they hear.
-      var told: Set<Int> = []
+    func send(_ change: SharedInvalidation) { box.withLock { $0.feed }?.send(change) }
+  }
+
+  private struct State {
+    var listeners: [Int: Listener] = [:]
+    var last = 0
+    /// What this connection tells of.
+    var connection: ObjectIdentifier?
+    var tracked: Set<[UInt8]> = []
+    /// Those who know that they hear.
+    var told: Set<Int> = []
+  }
+
+  private let state = Mutex(State())
+
+  var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
+
+  func add(_ prefixes: [[UInt8]], onEnd: @escaping @Sendable () -> Void) -> InvalidationFeed {
+    let number = state.withLock { state in
+      state.last += 1
+      return state.last
     }
-
-    private let state = Mutex(State())
-
-    var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
-
-    func add(_ prefixes: [[UInt8]], onEnd: @escaping @Sendable () -> Void) -> InvalidationFeed {
-      let number = state.withLock { state in
-        state.last += 1
-        return state.last
-      }
-      let feed = InvalidationFeed { [weak self] in
-        self?.remove(number)
-        onEnd()
-      }
-      state.withLock { $0.listeners[number] = Listener(feed, prefixes) }
-      return feed
+    let feed = InvalidationFeed { [weak self] in
+      self?.remove(number)
+      onEnd()
     }
+    state.withLock { $0.listeners[number] = Listener(feed, prefixes) }
+    return feed
+  }
 
-    private func remove(_ number: Int) {
-      // What goes with it dies outside of the lock.
-      let gone = state.withLock { state in
-        state.told.remove(number)
-        return state.listeners.removeValue(forKey: number)
-      }
-      _ = gone
+  private func remove(_ number: Int) {
+    // What goes with it dies outside of the lock.
+    let gone = state.withLock { state in
+      state.told.remove(number)
+      return state.listeners.removeValue(forKey: number)
     }
+    _ = gone
+  }
 
-    /// What the server has yet to be asked to tell on a connection.
-    func missing(on connection: RedisConnection) -> [[UInt8]] {
-      state.withLock { state in
-        if state.connection != ObjectIdentifier(connection) {
-          state.connection = ObjectIdentifier(connection)
-          state.tracked = []
-          state.told = []
-        }
-        return Array(Set(state.listeners.values.flatMap(\.prefixes)).subtracting(state.tracked))
+  /// What the server has yet to be asked to tell on a connection.
+  func missing(on connection: RedisConnection) -> [[UInt8]] {
+    state.withLock { state in
+      if state.connection != ObjectIdentifier(connection) {
+        state.connection = ObjectIdentifier(connection)
+        state.tracked = []
+        state.told = []
       }
-    }
-
-    /// The server tells of these as well: who hears everything now is told so.
-    func track(_ prefixes: [[UInt8]], on connection: RedisConnection) {
-      let listeners = state.withLock { state -> [Listener] in
-        guard state.connection == ObjectIdentifier(connection) else { return [] }
-        state.tracked.formUnion(prefixes)
-        let new = state.listeners.filter {
-          !state.told.contains($0.key) && state.tracked.isSuperset(of: $0.value.prefixes)
-        }
-        state.told.formUnion(new.keys)
-        return Array(new.values)
-      }
-      for listener in listeners { listener.send(.everything(.connected)) }
-    }
-
-    /// A connection has ended.
-    func lose(_ connection: RedisConnection, lastHeard: CacheInstant) {
-      let listeners = state.withLock { state -> [Listener] in
-        guard state.connection == ObjectIdentifier(connection) else { return [] }
-        defer {
-          state.connection = nil
-          state.told = []
-        }
-        return state.told.compactMap { state.listeners[$0] }
-      }
-      for listener in listeners { listener.send(.lost(lastHeard: lastHeard)) }
-    }
-
-    func tellEverything(_ cause: InvalidationCause) {
-      let listeners = state.withLock { state in state.told.compactMap { state.listeners[$0] } }
-      for listener in listeners { listener.send(.everything(cause)) }
-    }
-
-    func tell(_ names: [[UInt8]]) {
-      let listeners = state.withLock { state in state.told.compactMap { state.listeners[$0] } }
-      for listener in listeners {
-        let matching = names.filter { name in listener.prefixes.contains { name.starts(with: $0) } }
-        if !matching.isEmpty { listener.send(.names(matching)) }
-      }
-    }
-
-    /// What was changed on this connection, which the server does not tell it.
-    ///
-    /// Whoever listens alone has made the change. Of several nobody knows which one did, so all are told.
-    func tellOwn(_ names: [[UInt8]]) {
-      let shared = state.withLock { state in
-        state.listeners.count < 2
-          ? []
-          : names.filter { name in
-            state.listeners.values.count { $0.prefixes.contains { name.starts(with: $0) } } > 1
-          }
-      }
-      if !shared.isEmpty { tell(shared) }
+      return Array(Set(state.listeners.values.flatMap(\.prefixes)).subtracting(state.tracked))
     }
   }
+
+  /// The server tells of these as well: who hears everything now is told so.
+  func track(_ prefixes: [[UInt8]], on connection: RedisConnection) {
+    let listeners = state.withLock { state -> [Listener] in
+      guard state.connection == ObjectIdentifier(connection) else { return [] }
+      state.tracked.formUnion(prefixes)
+      let new = state.listeners.filter {
+        !state.told.contains($0.key) && state.tracked.isSuperset(of: $0.value.prefixes)
+      }
+      state.told.formUnion(new.keys)
+      return Array(new.values)
+    }
+    for listener in listeners { listener.send(.everything(.connected)) }
+  }
+
+  /// A connection has ended.
+  func lose(_ connection: RedisConnection, lastHeard: CacheInstant) {
+    let listeners = state.withLock { state -> [Listener] in
+      guard state.connection == ObjectIdentifier(connection) else { return [] }
+      defer {
+        state.connection = nil
+        state.told = []
+      }
+      return state.told.compactMap { state.listeners[$0] }
+    }
+    for listener in listeners { listener.send(.lost(lastHeard: lastHeard)) }
+  }
+
+  func tellEverything(_ cause: InvalidationCause) {
+    let listeners = state.withLock { state in state.told.compactMap { state.listeners[$0] } }
+    for listener in listeners { listener.send(.everything(cause)) }
+  }
+
+  func tell(_ names: [[UInt8]]) {
+    let listeners = state.withLock { state in state.told.compactMap { state.listeners[$0] } }
+    for listener in listeners {
+      let matching = names.filter { name in listener.prefixes.contains { name.starts(with: $0) } }
+      if !matching.isEmpty { listener.send(.names(matching)) }
+    }
+  }
+
+  /// What was changed on this connection, which the server does not tell it.
+  ///
+  /// Whoever listens alone has made the change. Of several nobody knows which one did, so all are told.
+  func tellOwn(_ names: [[UInt8]]) {
+    let shared = state.withLock { state in
+      state.listeners.count < 2
+        ? []
+        : names.filter { name in
+          state.listeners.values.count { $0.prefixes.contains { name.starts(with: $0) } } > 1
+        }
+    }
+    if !shared.isEmpty { tell(shared) }
+  }
+}
 #endif

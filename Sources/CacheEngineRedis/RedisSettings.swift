@@ -1,113 +1,113 @@
 #if Redis
-  import CacheEngine
+import CacheEngine
 
-  /// Where a Redis or Valkey server is, and what is asked of it.
-  public struct RedisSettings: Sendable {
-    /// Where a server listens.
-    public enum Place: Sendable, Equatable, CustomStringConvertible {
-      /// At a port of a machine.
-      case host(String, port: Int)
-      /// At a socket of this machine; its path has at most 107 bytes.
-      case socket(String)
+/// Where a Redis or Valkey server is, and what is asked of it.
+public struct RedisSettings: Sendable {
+  /// Where a server listens.
+  public enum Place: Sendable, Equatable, CustomStringConvertible {
+    /// At a port of a machine.
+    case host(String, port: Int)
+    /// At a socket of this machine; its path has at most 107 bytes.
+    case socket(String)
 
-      /// The place, as it stands in a URL.
-      public var description: String {
-        switch self {
-        case .host(let host, let port): "redis://\(host):\(port)"
-        case .socket(let path): "redis+unix://\(path)"
-        }
+    /// The place, as it stands in a URL.
+    public var description: String {
+      switch self {
+      case .host(let host, let port): "redis://\(host):\(port)"
+      case .socket(let path): "redis+unix://\(path)"
       }
-    }
-
-    /// Where the server listens.
-    public var place: Place
-    /// What the store is called in errors.
-    public var name = "redis"
-    /// The user of the access control list; `nil` for the default one.
-    public var user: String?
-    /// The password, if one is needed.
-    public var password: String?
-    /// The number of the database.
-    public var database = 0
-    /// For how long a connection may take to be made.
-    public var connectLimit = Duration.seconds(1)
-    /// For how long a reply may take; then the connection is made anew.
-    public var commandLimit = Duration.seconds(1)
-    /// After how long a silence the server is asked for a sign of life.
-    public var pingInterval = Duration.seconds(1)
-    /// How many bytes a reply may have.
-    public var largestReply = 512 << 20
-    /// How many commands may wait for their replies.
-    public var mostWaiting = 100_000
-    /// How long it is waited between attempts to connect: from the first to the last of many, with some chance in it.
-    public var pauses = Duration.milliseconds(20)...Duration.seconds(5)
-
-    /// Creates settings.
-    ///
-    /// - Parameter place: Where the server listens.
-    public init(_ place: Place) { self.place = place }
-
-    /// Reads settings from a URL: `redis://user:password@host:6379/0`, or `redis+unix:///path/to/socket`.
-    ///
-    /// User, password, port and database may be left out; what is not a letter, digit or sign of a URL is percent-encoded.
-    ///
-    /// - Parameter url: The URL.
-    /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting``, which names the part that is wrong and not the password.
-    public init(url: String) throws {
-      func wrong(_ what: String) -> CacheError {
-        CacheError(.invalidSetting, "the address of a Redis server \(what); write redis://user:password@host:6379/0")
-      }
-      if url.hasPrefix("redis+unix://") {
-        let path = String(url.dropFirst("redis+unix://".count))
-        guard path.hasPrefix("/"), path.utf8.count <= 107 else {
-          throw wrong("has no path of 1 to 107 bytes after redis+unix://")
-        }
-        self.init(.socket(path))
-        return
-      }
-      guard url.hasPrefix("redis://") else { throw wrong("does not begin with redis:// or redis+unix://") }
-      let parts = url.dropFirst("redis://".count).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-      let (authority, path) = (parts[0], parts.count > 1 ? parts[1] : "")
-      let at = authority.lastIndex(of: "@")
-      var host = at.map { authority[authority.index(after: $0)...] } ?? authority
-      var port = 6_379
-      if let colon = host.lastIndex(of: ":"), host.last != "]" {
-        guard let number = Int(host[host.index(after: colon)...]), (1...65_535).contains(number) else {
-          throw wrong("has a port that is no number from 1 to 65535")
-        }
-        port = number
-        host = host[..<colon]
-      }
-      if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-      guard !host.isEmpty else { throw wrong("has no host") }
-      self.init(.host(String(host), port: port))
-      if let at {
-        let credentials = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let texts = credentials.map { Self.decoded($0) }
-        guard texts.allSatisfy({ $0 != nil }) else { throw wrong("has a user or password that is not percent-encoded") }
-        user = texts[0].flatMap { $0.isEmpty ? nil : $0 }
-        password = texts.count > 1 ? texts[1] : nil
-      }
-      if !path.isEmpty {
-        guard let number = Int(path), number >= 0 else { throw wrong("has a database that is no number") }
-        database = number
-      }
-    }
-
-    /// Text without percent-encoding; `nil` if it is wrong.
-    private static func decoded(_ text: Substring) -> String? {
-      var bytes: [UInt8] = []
-      var rest = text.utf8[...]
-      while let byte = rest.popFirst() {
-        guard byte == UInt8(ascii: "%") else {
-          bytes.append(byte)
-          continue
-        }
-        guard rest.count >= 2, let decoded = UInt8(String(Substring(rest.prefix(2))), radix: 16) else { return nil }
-        bytes.append(decoded)
-        rest = rest.dropFirst(2)
-      }
-      return String(validating: bytes, as: UTF8.self)
     }
   }
+
+  /// Where the server listens.
+  public var place: Place
+  /// What the store is called in errors.
+  public var name = "redis"
+  /// The user of the access control list; `nil` for the default one.
+  public var user: String?
+  /// The password, if one is needed.
+  public var password: String?
+  /// The number of the database.
+  public var database = 0
+  /// For how long a connection may take to be made.
+  public var connectLimit = Duration.seconds(1)
+  /// For how long a reply may take; then the connection is made anew.
+  public var commandLimit = Duration.seconds(1)
+  /// After how long a silence the server is asked for a sign of life.
+  public var pingInterval = Duration.seconds(1)
+  /// How many bytes a reply may have.
+  public var largestReply = 512 << 20
+  /// How many commands may wait for their replies.
+  public var mostWaiting = 100_000
+  /// How long it is waited between attempts to connect: from the first to the last of many, with some chance in it.
+  public var pauses = Duration.milliseconds(20)...Duration.seconds(5)
+
+  /// Creates settings.
+  ///
+  /// - Parameter place: Where the server listens.
+  public init(_ place: Place) { self.place = place }
+
+  /// Reads settings from a URL: `redis://user:password@host:6379/0`, or `redis+unix:///path/to/socket`.
+  ///
+  /// User, password, port and database may be left out; what is not a letter, digit or sign of a URL is percent-encoded.
+  ///
+  /// - Parameter url: The URL.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting``, which names the part that is wrong and not the password.
+  public init(url: String) throws {
+    func wrong(_ what: String) -> CacheError {
+      CacheError(.invalidSetting, "the address of a Redis server \(what); write redis://user:password@host:6379/0")
+    }
+    if url.hasPrefix("redis+unix://") {
+      let path = String(url.dropFirst("redis+unix://".count))
+      guard path.hasPrefix("/"), path.utf8.count <= 107 else {
+        throw wrong("has no path of 1 to 107 bytes after redis+unix://")
+      }
+      self.init(.socket(path))
+      return
+    }
+    guard url.hasPrefix("redis://") else { throw wrong("does not begin with redis:// or redis+unix://") }
+    let parts = url.dropFirst("redis://".count).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    let (authority, path) = (parts[0], parts.count > 1 ? parts[1] : "")
+    let at = authority.lastIndex(of: "@")
+    var host = at.map { authority[authority.index(after: $0)...] } ?? authority
+    var port = 6_379
+    if let colon = host.lastIndex(of: ":"), host.last != "]" {
+      guard let number = Int(host[host.index(after: colon)...]), (1...65_535).contains(number) else {
+        throw wrong("has a port that is no number from 1 to 65535")
+      }
+      port = number
+      host = host[..<colon]
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { throw wrong("has no host") }
+    self.init(.host(String(host), port: port))
+    if let at {
+      let credentials = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let texts = credentials.map { Self.decoded($0) }
+      guard texts.allSatisfy({ $0 != nil }) else { throw wrong("has a user or password that is not percent-encoded") }
+      user = texts[0].flatMap { $0.isEmpty ? nil : $0 }
+      password = texts.count > 1 ? texts[1] : nil
+    }
+    if !path.isEmpty {
+      guard let number = Int(path), number >= 0 else { throw wrong("has a database that is no number") }
+      database = number
+    }
+  }
+
+  /// Text without percent-encoding; `nil` if it is wrong.
+  private static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2, let decoded = UInt8(String(Substring(rest.prefix(2))), radix: 16) else { return nil }
+      bytes.append(decoded)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
 #endif

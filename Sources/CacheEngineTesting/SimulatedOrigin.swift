@@ -3,9 +3,9 @@ public import CacheEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A source of values that behaves like a server far away, without one: it takes its time, and it fails now and then.

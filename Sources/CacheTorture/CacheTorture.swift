@@ -3,14 +3,14 @@ import ArgumentParser
 import CacheEngine
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Kills stores, fills disks, lets system calls fail, and looks whether what was promised holds.
@@ -237,19 +237,19 @@ struct Full: AsyncParsableCommand {
 
   func run() async throws {
     #if os(Linux)
-      let folder = try Disk.makeTemporary()
-      defer { Disk.remove(folder) }
-      guard unsafe mount("tmpfs", folder, "tmpfs", 0, "size=3m,mode=700") == 0 else {
-        return print("skipped: mounting is not allowed here (\(errno))")
-      }
-      defer { unsafe umount(folder) }
-      do { try await fill(folder) } catch let failure as Failure {
-        print("broken: \(failure)")
-        throw ExitCode(1)
-      }
-      print("\(options.tier.rawValue): a full disk, every promise held")
+    let folder = try Disk.makeTemporary()
+    defer { Disk.remove(folder) }
+    guard unsafe mount("tmpfs", folder, "tmpfs", 0, "size=3m,mode=700") == 0 else {
+      return print("skipped: mounting is not allowed here (\(errno))")
+    }
+    defer { unsafe umount(folder) }
+    do { try await fill(folder) } catch let failure as Failure {
+      print("broken: \(failure)")
+      throw ExitCode(1)
+    }
+    print("\(options.tier.rawValue): a full disk, every promise held")
     #else
-      print("skipped: there is no tmpfs here")
+    print("skipped: there is no tmpfs here")
     #endif
   }
 

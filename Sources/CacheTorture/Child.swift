@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// This program once more, at work, to be killed.
@@ -22,9 +22,9 @@ struct Child {
     defer { close(ends[1]) }
     _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
     #if canImport(Darwin)
-      var actions: posix_spawn_file_actions_t?
+    var actions: posix_spawn_file_actions_t?
     #else
-      var actions = unsafe posix_spawn_file_actions_t()
+    var actions = unsafe posix_spawn_file_actions_t()
     #endif
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -51,9 +51,9 @@ struct Child {
 
   private static var program: String {
     #if os(Linux)
-      "/proc/self/exe"
+    "/proc/self/exe"
     #else
-      CommandLine.arguments[0]
+    CommandLine.arguments[0]
     #endif
   }
 
@@ -64,9 +64,9 @@ struct Child {
     defer { close(announcements) }
     usleep(microseconds)
     #if canImport(Glibc)
-      Glibc.kill(process, SIGKILL)
+    Glibc.kill(process, SIGKILL)
     #else
-      Darwin.kill(process, SIGKILL)
+    Darwin.kill(process, SIGKILL)
     #endif
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}

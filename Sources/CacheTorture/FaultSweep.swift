@@ -2,14 +2,14 @@ import CacheEngine
 import CacheEngineTesting
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// An error at every system call of a small job in turn, in a store that has much behind it.

@@ -2,9 +2,9 @@ import CacheEngine
 import Synchronization
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// The system calls of a store, by name.

@@ -1,9 +1,9 @@
 import CacheEngineTesting
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What was asked of a store, and what it said: the text of a log that survives the death of the program.

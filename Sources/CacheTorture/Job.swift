@@ -2,9 +2,9 @@ import CacheEngineTesting
 import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Seeded work on a store: sets of all lengths, removals, reads, now and then a clear or a reopening.

@@ -1,9 +1,9 @@
 import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A look into a store that another process writes at this moment.

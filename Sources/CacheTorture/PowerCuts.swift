@@ -2,9 +2,9 @@ import CacheEngine
 import CacheEngineTesting
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Cuts the power at every moment of a job, and looks at what the disk has: then of the recovery, and of what follows.

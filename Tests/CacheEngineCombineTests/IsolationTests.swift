@@ -5,14 +5,14 @@ import Dispatch
 import Testing
 
 #if canImport(Combine)
-  import Combine
+import Combine
 
-  @MainActor private let mainQueue = DispatchQueue.main
+@MainActor private let mainQueue = DispatchQueue.main
 #else
-  import OpenCombine
-  import OpenCombineDispatch
+import OpenCombine
+import OpenCombineDispatch
 
-  @MainActor private let mainQueue = DispatchQueue.main.ocombine
+@MainActor private let mainQueue = DispatchQueue.main.ocombine
 #endif
 
 /// Publishers made where nobody is isolated, as in a plain class that wraps a cache.

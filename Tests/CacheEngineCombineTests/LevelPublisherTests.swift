@@ -5,9 +5,9 @@ import Synchronization
 import Testing
 
 #if canImport(Combine)
-  import Combine
+import Combine
 #else
-  import OpenCombine
+import OpenCombine
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct LevelPublisherTests {

@@ -4,9 +4,9 @@ import CacheEngineTesting
 import Testing
 
 #if canImport(Combine)
-  import Combine
+import Combine
 #else
-  import OpenCombine
+import OpenCombine
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct LevelSubscriptionTests {

@@ -2,9 +2,9 @@ import CacheEngineTesting
 import Synchronization
 
 #if canImport(Combine)
-  import Combine
+import Combine
 #else
-  import OpenCombine
+import OpenCombine
 #endif
 
 /// Writes down how it is called, and demands only what it is told to.

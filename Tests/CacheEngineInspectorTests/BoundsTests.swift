@@ -6,11 +6,11 @@ import Testing
 @testable import CacheEngineInspector
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// Nobody is waited for without an end, nothing is done over and over in vain, and no line is longer than is allowed.

@@ -6,11 +6,11 @@ import Testing
 @testable import CacheEngineInspector
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct SocketTests {

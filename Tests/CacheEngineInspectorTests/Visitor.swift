@@ -5,11 +5,11 @@ import Synchronization
 @testable import CacheEngineInspector
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// Somebody who is attached, with everything that was told, for a test to wait for.

@@ -1,319 +1,319 @@
 #if Proxy
-  import CacheEngine
-  import CacheEngineHTTP
-  import CacheEngineProxy
-  import Synchronization
-  import Testing
+import CacheEngine
+import CacheEngineHTTP
+import CacheEngineProxy
+import Synchronization
+import Testing
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  @Suite("The proxy on real sockets", .timeLimit(.minutes(3)), .serialized)
-  struct ProxyTests {
-    typealias Memory = MemoryCacheLevel<String, StoredVariants>
+@Suite("The proxy on real sockets", .timeLimit(.minutes(3)), .serialized)
+struct ProxyTests {
+  typealias Memory = MemoryCacheLevel<String, StoredVariants>
 
-    private final class Log: Sendable {
-      private let served = Mutex<[ServedRequest]>([])
-      var all: [ServedRequest] { served.withLock { $0 } }
-      func note(_ request: ServedRequest) { served.withLock { $0.append(request) } }
-    }
+  private final class Log: Sendable {
+    private let served = Mutex<[ServedRequest]>([])
+    var all: [ServedRequest] { served.withLock { $0 } }
+    func note(_ request: ServedRequest) { served.withLock { $0.append(request) } }
+  }
 
-    private let log = Log()
+  private let log = Log()
 
-    /// Runs a proxy before an origin that answers raw bytes by raw requests.
-    private func withProxy(
-      _ settings: ProxySettings = ProxySettings(), origin answer: @escaping @Sendable (String) -> RawAnswer,
-      _ body: (_ port: Int, _ proxy: HTTPCacheProxy<Memory>, _ origin: RawServer) async throws -> Void
-    ) async throws {
-      let server = try await RawServer(answer)
-      let proxy = try await HTTPCacheProxy(
-        storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), settings: settings,
-        observe: log.note)
-      let serving = Task { try await proxy.serve() }
-      do {
-        try await body(proxy.port, proxy, server)
-      } catch {
-        await proxy.stop(within: .zero)
-        await server.stop()
-        throw error
-      }
-      await proxy.stop()
-      try await serving.value
+  /// Runs a proxy before an origin that answers raw bytes by raw requests.
+  private func withProxy(
+    _ settings: ProxySettings = ProxySettings(), origin answer: @escaping @Sendable (String) -> RawAnswer,
+    _ body: (_ port: Int, _ proxy: HTTPCacheProxy<Memory>, _ origin: RawServer) async throws -> Void
+  ) async throws {
+    let server = try await RawServer(answer)
+    let proxy = try await HTTPCacheProxy(
+      storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), settings: settings,
+      observe: log.note)
+    let serving = Task { try await proxy.serve() }
+    do {
+      try await body(proxy.port, proxy, server)
+    } catch {
+      await proxy.stop(within: .zero)
       await server.stop()
+      throw error
     }
+    await proxy.stop()
+    try await serving.value
+    await server.stop()
+  }
 
-    private static func fresh(_ body: String, _ fields: String = "") -> RawAnswer {
-      RawAnswer(
-        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+  private static func fresh(_ body: String, _ fields: String = "") -> RawAnswer {
+    RawAnswer(
+      "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+  }
+
+  private func ask(_ port: Int, _ text: String) async throws -> String { try await RawClient.ask(port, text) }
+
+  private func get(_ path: String = "/", _ fields: String = "") -> String {
+    "GET \(path) HTTP/1.1\r\nHost: proxy.example\r\n\(fields)Connection: close\r\n\r\n"
+  }
+
+  @Test("N32: a request is forwarded once, and answered from the cache from then on")
+  func hit() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
+      let first = try await ask(port, get("/a/../b", "X-Secret: 1\r\n"))
+      #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n") && first.hasSuffix("\r\n\r\nbody"))
+      #expect(first.contains("Cache-Status: cache-explorer; fwd=uri-miss; stored"))
+      #expect(first.contains("Via: 1.1 cache-explorer"))
+      let second = try await ask(port, get("/b"))
+      #expect(second.contains("Cache-Status: cache-explorer; hit") && second.contains("Age: "))
+      let asked = origin.requests
+      #expect(asked.count == 1)
+      #expect(asked[0].hasPrefix("GET /b HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"))
+      #expect(asked[0].contains("Via: 1.1 cache-explorer\r\n") && asked[0].contains("X-Forwarded-For: 127.0.0.1\r\n"))
+      #expect(!asked[0].contains("Connection"))
+      // A request is counted when its answer has gone out, and so has come here.
+      while proxy.counts.requests < 2 { await Task.yield() }
+      #expect(proxy.counts.requests == 2 && proxy.counts.hits == 1 && proxy.counts.savedBytes == 4)
     }
+    #expect(log.all.map(\.isWhole) == [true, true])
+  }
 
-    private func ask(_ port: Int, _ text: String) async throws -> String { try await RawClient.ask(port, text) }
-
-    private func get(_ path: String = "/", _ fields: String = "") -> String {
-      "GET \(path) HTTP/1.1\r\nHost: proxy.example\r\n\(fields)Connection: close\r\n\r\n"
-    }
-
-    @Test("N32: a request is forwarded once, and answered from the cache from then on")
-    func hit() async throws {
-      try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
-        let first = try await ask(port, get("/a/../b", "X-Secret: 1\r\n"))
-        #expect(first.hasPrefix("HTTP/1.1 200 OK\r\n") && first.hasSuffix("\r\n\r\nbody"))
-        #expect(first.contains("Cache-Status: cache-explorer; fwd=uri-miss; stored"))
-        #expect(first.contains("Via: 1.1 cache-explorer"))
-        let second = try await ask(port, get("/b"))
-        #expect(second.contains("Cache-Status: cache-explorer; hit") && second.contains("Age: "))
-        let asked = origin.requests
-        #expect(asked.count == 1)
-        #expect(asked[0].hasPrefix("GET /b HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n"))
-        #expect(asked[0].contains("Via: 1.1 cache-explorer\r\n") && asked[0].contains("X-Forwarded-For: 127.0.0.1\r\n"))
-        #expect(!asked[0].contains("Connection"))
-        // A request is counted when its answer has gone out, and so has come here.
-        while proxy.counts.requests < 2 { await Task.yield() }
-        #expect(proxy.counts.requests == 2 && proxy.counts.hits == 1 && proxy.counts.savedBytes == 4)
-      }
-      #expect(log.all.map(\.isWhole) == [true, true])
-    }
-
-    @Test(
-      "N35: what two readers could understand differently is refused",
-      arguments: [
-        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400),
-        ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: u@a\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        (
-          "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400
-        ),
-        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
-        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na", 400),
-        ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r2\r\n\r\n", 400),
-        ("GET / HTTP/1.1\nHost: a\n\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\u{0}2\r\n\r\n", 400),
-        ("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 421), ("GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 421),
-        ("GET b HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", 501), ("\u{1}\u{2}\r\n\r\n", 400),
-        ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n", 431),
-        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", 413),
-        ("POST / HTTP/1.1\r\nHost: a\r\nExpect: much\r\nContent-Length: 1\r\n\r\na", 417),
-      ])
-    func refuses(_ request: String, _ status: Int) async throws {
-      try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
-        let answer = try await ask(port, request)
-        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(60))")
-        // One answer, and nothing behind it.
-        #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
-        #expect(origin.requests.allSatisfy { !$0.contains("0\r\n\r\n0") })
-        // And the proxy goes on.
-        #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 200") == true)
-      }
-    }
-
-    @Test("N35: TRACE and OPTIONS heed Max-Forwards, and an absolute target of the own host is taken")
-    func hops() async throws {
-      try await withProxy(origin: { _ in RawAnswer("HTTP/1.1 204 No Content\r\n\r\n") }) {
-        (port, _, origin) async throws in
-        #expect(
-          try await ask(port, "OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n").contains(
-            "Allow: GET") == true)
-        #expect(
-          try await ask(
-            port, "TRACE / HTTP/1.1\r\nHost: a\r\nCookie: secret\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n"
-          )
-          .contains("secret") == false)
-        #expect(origin.requests.isEmpty)
-        _ = try await ask(
-          port, "OPTIONS http://A:80/x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 3\r\nConnection: close\r\n\r\n")
-        #expect(origin.requests.count == 1 && origin.requests[0].contains("Max-Forwards: 2\r\n"))
-        #expect(origin.requests[0].hasPrefix("OPTIONS /x HTTP/1.1"))
-      }
-    }
-
-    @Test(
-      "N8: an answer that breaks off is delivered as broken, and not kept",
-      arguments: ["Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n"])
-    func broken(_ framing: String) async throws {
-      let content = framing.hasPrefix("T") ? "4\r\nhalf\r\n" : "half"
-      try await withProxy(
-        origin: { _ in
-          RawAnswer("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(framing)\r\n\(content)", closes: true)
-        }
-      ) { (port, proxy, origin) async throws in
-        for count in 1...2 {
-          let answer = try await ask(port, get())
-          #expect(!answer.hasSuffix("0\r\n\r\n"))
-          #expect(answer.contains("fwd=uri-miss"))
-          #expect(origin.requests.count == count)
-        }
-      }
-      #expect(log.all.allSatisfy { !$0.isWhole })
-    }
-
-    @Test("What ends with its connection passes through and is not kept")
-    func undelimited() async throws {
-      try await withProxy(
-        origin: { _ in RawAnswer("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nbody", closes: true) }
-      ) { (port, _, origin) async throws in
-        for count in 1...2 {
-          #expect(try await ask(port, get()).contains("4\r\nbody\r\n0\r\n\r\n") == true)
-          #expect(origin.requests.count == count)
-        }
-      }
-    }
-
-    @Test("Origins that speak nonsense, or nothing, give 502")
-    func nonsense() async throws {
-      let answers = [
-        "nonsense\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-        "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
-        "HTTP/1.1 101 Switching\r\n\r\n",
-      ]
-      for text in answers {
-        try await withProxy(origin: { _ in RawAnswer(text, closes: true) }) { (port, _, _) async throws in
-          #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 502 ") == true, "\(text)")
-        }
-      }
-    }
-
-    @Test("N33: interim answers pass through to HTTP/1.1, and to no older client")
-    func interim() async throws {
-      try await withProxy(
-        origin: { _ in
-          RawAnswer("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
-        }
-      ) { (port, _, _) async throws in
-        let answer = try await ask(port, get())
-        #expect(answer.contains("Link: </x>\r\n\r\nHTTP/1.1 200 OK\r\n"))
-        #expect(try await ask(port, "GET / HTTP/1.0\r\n\r\n").hasPrefix("HTTP/1.1 200 OK\r\n") == true)
-      }
-    }
-
-    @Test("Content of requests goes through, with a length and in chunks, and continues where it is expected")
-    func content() async throws {
-      try await withProxy(
-        origin: { request in
-          let body = request.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "|")
-          return RawAnswer("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-        }
-      ) { (port, _, origin) async throws in
-        #expect(
-          try await ask(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
-            .hasSuffix("hello") == true)
-        let chunked =
-          "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
-        #expect(try await ask(port, chunked).contains("5\r\nhello\r\n0") == true)
-        #expect(origin.requests.last?.contains("Transfer-Encoding: chunked\r\n") == true)
-        let expecting =
-          "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\nok"
-        #expect(try await ask(port, expecting).hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200") == true)
-        #expect(origin.requests.last?.contains("Expect") == false)
-      }
-    }
-
-    @Test("N24: two hundred clients that miss one URL are one request at the origin")
-    func collapses() async throws {
-      try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
-        try await withThrowingTaskGroup(of: String.self) { group in
-          for _ in 0..<200 {
-            group.addTask { try await RawClient.ask(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
-          }
-          for try await answer in group { #expect(answer.hasSuffix("body")) }
-        }
-        #expect(origin.requests.count == 1)
-        while proxy.counts.requests < 200 { await Task.yield() }
-        #expect(proxy.counts.requests == 200)
-      }
-    }
-
-    @Test("Requests that follow each other on one connection are answered in their order")
-    func pipelines() async throws {
-      try await withProxy(origin: { request in Self.fresh(String(request.split(separator: " ")[1])) }) {
-        (port, _, _) async throws in
-        let requests = ["/a", "/b", "/a"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined() + get("/c")
-        let answer = try await ask(port, requests)
-        let order = ["/a", "/b", "/a", "/c"]
-        #expect(
-          answer.components(separatedBy: "\r\n\r\n").dropFirst().map { $0.components(separatedBy: "HTTP/1.1")[0] }
-            == order)
-      }
-    }
-
-    @Test("A client that asks for much and takes nothing is waited for, and others are answered meanwhile")
-    func greedyClient() async throws {
-      var settings = ProxySettings()
-      settings.idleTimeout = .milliseconds(300)
-      let body = String(repeating: "x", count: 4 << 20)
-      try await withProxy(settings, origin: { _ in Self.fresh(body) }) { (port, proxy, _) async throws in
-        _ = try await ask(port, get())
-        let greedy = try await RawClient.askAndTakeNothing(
-          port, String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 200))
-        #expect(try await ask(port, "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").contains("hit") == true)
-        // It is cut off, long before it was given what it asked for.
-        await greedy.closed()
-        #expect(proxy.counts.bytes < 20 * body.utf8.count)
-      }
-    }
-
-    @Test("A client that does not end its request is cut off")
-    func slowClient() async throws {
-      var settings = ProxySettings()
-      settings.headTimeout = .milliseconds(50)
-      try await withProxy(settings, origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
-        #expect(try await ask(port, "GET / HTTP/1.1\r\nHost: a\r\n") == "")
-        #expect(origin.requests.isEmpty)
-      }
-    }
-
-    @Test("Stopping ends connections that wait at once, and breaks off what takes longer than it may")
-    func stops() async throws {
-      // An origin that never answers on one path.
-      let server = try await RawServer { $0.hasPrefix("GET /never") ? RawAnswer("") : Self.fresh("body") }
-      let proxy = try await HTTPCacheProxy(
-        storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), observe: log.note)
-      let serving = Task { try await proxy.serve() }
-      let idle = Task { try await RawClient.ask(proxy.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
-      let hanging = Task { try await RawClient.ask(proxy.port, "GET /never HTTP/1.1\r\nHost: a\r\n\r\n") }
-      while proxy.counts.requests < 1 || server.requests.count < 2 { await Task.yield() }
-      await proxy.stop(within: .milliseconds(50))
-      #expect(try await idle.value.hasSuffix("body"))
-      #expect(try await hanging.value == "")
-      try await serving.value
-      await #expect(throws: (any Error).self) { try await RawClient.ask(proxy.port, get()) }
-      await server.stop()
-    }
-
-    @Test("A port that is taken is told of, and so is an origin that is down")
-    func unreachable() async throws {
-      try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
-        var settings = ProxySettings()
-        settings.port = port
-        let error = await #expect(throws: CacheError.self) {
-          _ = try await HTTPCacheProxy(
-            storing: Memory(), origin: ServerOrigin(host: "127.0.0.1", port: 1), settings: settings)
-        }
-        #expect(error?.code == .unreachable && error?.message.contains(":\(port)") == true)
-        await origin.stop()
-        #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 502 ") == true)
-      }
-    }
-
-    @Test("A line for each request, whatever a client puts into its path")
-    func lines() throws {
-      let served = ServedRequest(
-        method: "GET", path: "/a\u{1B}[2J\"\\\u{7F}é", status: 200, cache: CacheStatus(), age: 3, bytes: 4,
-        duration: .microseconds(1_250), isWhole: true)
-      #expect(served.plainLine == "GET /a?[2J\"\\?? 200 hit 4 B 1.2 ms age=3")
-      let object = try JSONDecoder().decode([String: AnyJSON].self, from: Data(served.jsonLine.utf8))
-      #expect(object["path"]?.text == "/a\u{1B}[2J\"\\\u{7F}é" && object["cacheStatus"]?.text == "cache-explorer; hit")
-    }
-
-    private struct AnyJSON: Decodable {
-      let text: String?
-      init(from decoder: any Decoder) throws { text = try? decoder.singleValueContainer().decode(String.self) }
+  @Test(
+    "N35: what two readers could understand differently is refused",
+    arguments: [
+      ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: u@a\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+      (
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400
+      ),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501),
+      ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n", 400),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na", 400),
+      ("POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n 2\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r2\r\n\r\n", 400),
+      ("GET / HTTP/1.1\nHost: a\n\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\u{0}2\r\n\r\n", 400),
+      ("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 421), ("GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 421),
+      ("GET b HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+      ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", 501), ("\u{1}\u{2}\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n", 431),
+      ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", 413),
+      ("POST / HTTP/1.1\r\nHost: a\r\nExpect: much\r\nContent-Length: 1\r\n\r\na", 417),
+    ])
+  func refuses(_ request: String, _ status: Int) async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
+      let answer = try await ask(port, request)
+      #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(60))")
+      // One answer, and nothing behind it.
+      #expect(answer.components(separatedBy: "HTTP/1.1 ").count == 2)
+      #expect(origin.requests.allSatisfy { !$0.contains("0\r\n\r\n0") })
+      // And the proxy goes on.
+      #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 200") == true)
     }
   }
+
+  @Test("N35: TRACE and OPTIONS heed Max-Forwards, and an absolute target of the own host is taken")
+  func hops() async throws {
+    try await withProxy(origin: { _ in RawAnswer("HTTP/1.1 204 No Content\r\n\r\n") }) {
+      (port, _, origin) async throws in
+      #expect(
+        try await ask(port, "OPTIONS / HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n").contains(
+          "Allow: GET") == true)
+      #expect(
+        try await ask(
+          port, "TRACE / HTTP/1.1\r\nHost: a\r\nCookie: secret\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n"
+        )
+        .contains("secret") == false)
+      #expect(origin.requests.isEmpty)
+      _ = try await ask(
+        port, "OPTIONS http://A:80/x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 3\r\nConnection: close\r\n\r\n")
+      #expect(origin.requests.count == 1 && origin.requests[0].contains("Max-Forwards: 2\r\n"))
+      #expect(origin.requests[0].hasPrefix("OPTIONS /x HTTP/1.1"))
+    }
+  }
+
+  @Test(
+    "N8: an answer that breaks off is delivered as broken, and not kept",
+    arguments: ["Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n"])
+  func broken(_ framing: String) async throws {
+    let content = framing.hasPrefix("T") ? "4\r\nhalf\r\n" : "half"
+    try await withProxy(
+      origin: { _ in
+        RawAnswer("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(framing)\r\n\(content)", closes: true)
+      }
+    ) { (port, proxy, origin) async throws in
+      for count in 1...2 {
+        let answer = try await ask(port, get())
+        #expect(!answer.hasSuffix("0\r\n\r\n"))
+        #expect(answer.contains("fwd=uri-miss"))
+        #expect(origin.requests.count == count)
+      }
+    }
+    #expect(log.all.allSatisfy { !$0.isWhole })
+  }
+
+  @Test("What ends with its connection passes through and is not kept")
+  func undelimited() async throws {
+    try await withProxy(
+      origin: { _ in RawAnswer("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\r\nbody", closes: true) }
+    ) { (port, _, origin) async throws in
+      for count in 1...2 {
+        #expect(try await ask(port, get()).contains("4\r\nbody\r\n0\r\n\r\n") == true)
+        #expect(origin.requests.count == count)
+      }
+    }
+  }
+
+  @Test("Origins that speak nonsense, or nothing, give 502")
+  func nonsense() async throws {
+    let answers = [
+      "nonsense\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+      "HTTP/1.1 101 Switching\r\n\r\n",
+    ]
+    for text in answers {
+      try await withProxy(origin: { _ in RawAnswer(text, closes: true) }) { (port, _, _) async throws in
+        #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 502 ") == true, "\(text)")
+      }
+    }
+  }
+
+  @Test("N33: interim answers pass through to HTTP/1.1, and to no older client")
+  func interim() async throws {
+    try await withProxy(
+      origin: { _ in
+        RawAnswer("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
+      }
+    ) { (port, _, _) async throws in
+      let answer = try await ask(port, get())
+      #expect(answer.contains("Link: </x>\r\n\r\nHTTP/1.1 200 OK\r\n"))
+      #expect(try await ask(port, "GET / HTTP/1.0\r\n\r\n").hasPrefix("HTTP/1.1 200 OK\r\n") == true)
+    }
+  }
+
+  @Test("Content of requests goes through, with a length and in chunks, and continues where it is expected")
+  func content() async throws {
+    try await withProxy(
+      origin: { request in
+        let body = request.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "|")
+        return RawAnswer("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      }
+    ) { (port, _, origin) async throws in
+      #expect(
+        try await ask(port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+          .hasSuffix("hello") == true)
+      let chunked =
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+      #expect(try await ask(port, chunked).contains("5\r\nhello\r\n0") == true)
+      #expect(origin.requests.last?.contains("Transfer-Encoding: chunked\r\n") == true)
+      let expecting =
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\nok"
+      #expect(try await ask(port, expecting).hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200") == true)
+      #expect(origin.requests.last?.contains("Expect") == false)
+    }
+  }
+
+  @Test("N24: two hundred clients that miss one URL are one request at the origin")
+  func collapses() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for _ in 0..<200 {
+          group.addTask { try await RawClient.ask(port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
+        }
+        for try await answer in group { #expect(answer.hasSuffix("body")) }
+      }
+      #expect(origin.requests.count == 1)
+      while proxy.counts.requests < 200 { await Task.yield() }
+      #expect(proxy.counts.requests == 200)
+    }
+  }
+
+  @Test("Requests that follow each other on one connection are answered in their order")
+  func pipelines() async throws {
+    try await withProxy(origin: { request in Self.fresh(String(request.split(separator: " ")[1])) }) {
+      (port, _, _) async throws in
+      let requests = ["/a", "/b", "/a"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined() + get("/c")
+      let answer = try await ask(port, requests)
+      let order = ["/a", "/b", "/a", "/c"]
+      #expect(
+        answer.components(separatedBy: "\r\n\r\n").dropFirst().map { $0.components(separatedBy: "HTTP/1.1")[0] }
+          == order)
+    }
+  }
+
+  @Test("A client that asks for much and takes nothing is waited for, and others are answered meanwhile")
+  func greedyClient() async throws {
+    var settings = ProxySettings()
+    settings.idleTimeout = .milliseconds(300)
+    let body = String(repeating: "x", count: 4 << 20)
+    try await withProxy(settings, origin: { _ in Self.fresh(body) }) { (port, proxy, _) async throws in
+      _ = try await ask(port, get())
+      let greedy = try await RawClient.askAndTakeNothing(
+        port, String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 200))
+      #expect(try await ask(port, "HEAD / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").contains("hit") == true)
+      // It is cut off, long before it was given what it asked for.
+      await greedy.closed()
+      #expect(proxy.counts.bytes < 20 * body.utf8.count)
+    }
+  }
+
+  @Test("A client that does not end its request is cut off")
+  func slowClient() async throws {
+    var settings = ProxySettings()
+    settings.headTimeout = .milliseconds(50)
+    try await withProxy(settings, origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
+      #expect(try await ask(port, "GET / HTTP/1.1\r\nHost: a\r\n") == "")
+      #expect(origin.requests.isEmpty)
+    }
+  }
+
+  @Test("Stopping ends connections that wait at once, and breaks off what takes longer than it may")
+  func stops() async throws {
+    // An origin that never answers on one path.
+    let server = try await RawServer { $0.hasPrefix("GET /never") ? RawAnswer("") : Self.fresh("body") }
+    let proxy = try await HTTPCacheProxy(
+      storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), observe: log.note)
+    let serving = Task { try await proxy.serve() }
+    let idle = Task { try await RawClient.ask(proxy.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+    let hanging = Task { try await RawClient.ask(proxy.port, "GET /never HTTP/1.1\r\nHost: a\r\n\r\n") }
+    while proxy.counts.requests < 1 || server.requests.count < 2 { await Task.yield() }
+    await proxy.stop(within: .milliseconds(50))
+    #expect(try await idle.value.hasSuffix("body"))
+    #expect(try await hanging.value == "")
+    try await serving.value
+    await #expect(throws: (any Error).self) { try await RawClient.ask(proxy.port, get()) }
+    await server.stop()
+  }
+
+  @Test("A port that is taken is told of, and so is an origin that is down")
+  func unreachable() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
+      var settings = ProxySettings()
+      settings.port = port
+      let error = await #expect(throws: CacheError.self) {
+        _ = try await HTTPCacheProxy(
+          storing: Memory(), origin: ServerOrigin(host: "127.0.0.1", port: 1), settings: settings)
+      }
+      #expect(error?.code == .unreachable && error?.message.contains(":\(port)") == true)
+      await origin.stop()
+      #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 502 ") == true)
+    }
+  }
+
+  @Test("A line for each request, whatever a client puts into its path")
+  func lines() throws {
+    let served = ServedRequest(
+      method: "GET", path: "/a\u{1B}[2J\"\\\u{7F}é", status: 200, cache: CacheStatus(), age: 3, bytes: 4,
+      duration: .microseconds(1_250), isWhole: true)
+    #expect(served.plainLine == "GET /a?[2J\"\\?? 200 hit 4 B 1.2 ms age=3")
+    let object = try JSONDecoder().decode([String: AnyJSON].self, from: Data(served.jsonLine.utf8))
+    #expect(object["path"]?.text == "/a\u{1B}[2J\"\\\u{7F}é" && object["cacheStatus"]?.text == "cache-explorer; hit")
+  }
+
+  private struct AnyJSON: Decodable {
+    let text: String?
+    init(from decoder: any Decoder) throws { text = try? decoder.singleValueContainer().decode(String.self) }
+  }
+}
 #endif

@@ -1,178 +1,178 @@
 import CacheEngineShared
 
 #if Redis
-  import CacheEngine
-  import CacheEngineRedis
-  import CacheEngineTesting
-  import Synchronization
-  import Testing
+import CacheEngine
+import CacheEngineRedis
+import CacheEngineTesting
+import Synchronization
+import Testing
 
-  /// What a server may do wrong: each is an error of its own, and nothing is ever handed to another command.
-  @Suite(.timeLimit(.minutes(10))) struct HostileServerTests {
-    private static func code(_ work: () async throws -> some Sendable) async -> CacheError.Code? {
-      do { _ = try await work() } catch { return (error as? CacheError)?.code }
-      return nil
-    }
-
-    private static func value(_ text: String) -> String { "*1\r\n$\(text.utf8.count)\r\n\(text)\r\n" }
-
-    @Test(
-      "a reply that cannot be one ends the connection; the next call has one of its own",
-      arguments: [
-        ("half a reply", "*1\r\n$10\r\nhal", CacheError.Code.unreachable), ("no reply at all", "", .unreachable),
-        ("another kind", ":5\r\n", .invalidResponse), ("too few values", "*0\r\n", .invalidResponse),
-        ("too many", "*2\r\n_\r\n_\r\n", .invalidResponse),
-        ("a value of another kind", "*1\r\n:1\r\n", .invalidResponse),
-        ("no protocol", "HTTP/1.1 200 OK\r\n\r\n", .invalidResponse),
-        ("too long", "*1\r\n$2000000\r\n", .invalidResponse),
-        ("too deep", String(repeating: "*1\r\n", count: 40), .invalidResponse),
-        ("a lying length", "*1\r\n$3\r\nabcdef\r\n", .invalidResponse),
-      ])
-    func wrongReplies(what: String, reply: String, expected: CacheError.Code) async throws {
-      let server = try await HostileServer { connection, command in
-        if command[0] == "HELLO" { return .say("") }
-        return connection == 1 ? .sayAndClose(reply) : .say(Self.value("right"))
-      }
-      let store = server.store { $0.largestReply = 1_000_000 }
-      #expect(await Self.code { try await store.read([[1]]) } == expected, "\(what)")
-      try await turns { await Self.code { try await store.read([[1]]) } == nil }
-      #expect(try await store.read([[1]]) == [Array("right".utf8)])
-      #expect(server.connectionCount == 2)
-    }
-
-    @Test("a reply that nobody asked for ends the connection, with or without commands in the line")
-    func unasked() async throws {
-      let server = try await HostileServer { connection, command in
-        if command[0] == "HELLO" { return .say("") }
-        return .say(Self.value("\(connection)"))
-      }
-      let store = server.store()
-      #expect(try await store.read([[1]]) == [Array("1".utf8)])
-      server.say(Self.value("poison"), on: 1)
-      try await turns { !store.isConnected }
-      try await turns { await Self.code { try await store.read([[1]]) } == nil }
-      #expect(try await store.read([[1]]) == [Array("2".utf8)])
-    }
-
-    @Test("a reply that is late belongs to nobody: its command has failed, and the next has a connection of its own")
-    func late() async throws {
-      let server = try await HostileServer { connection, command in
-        if command[0] == "HELLO" { return .say("") }
-        return connection == 1 ? .silence : .say(Self.value("fresh"))
-      }
-      let store = server.store { $0.commandLimit = .milliseconds(50) }
-      #expect(await Self.code { try await store.read([[1]]) } == .timedOut)
-      server.say(Self.value("stale"), on: 1)
-      try await turns { await Self.code { try await store.read([[2]]) } == nil }
-      #expect(try await store.read([[2]]) == [Array("fresh".utf8)])
-    }
-
-    @Test("who is cancelled returns at once, and the reply to him is handed to nobody")
-    func cancelled() async throws {
-      let server = try await HostileServer { _, command in
-        if command[0] == "HELLO" { return .say("") }
-        return .silence
-      }
-      let store = server.store()
-      let first = Task { try await store.read([Array("held".utf8)]) }
-      try await turns { server.commands.contains(["MGET", "held"]) }
-      first.cancel()
-      await #expect(throws: CancellationError.self) { try await first.value }
-      async let second = store.read([Array("next".utf8)])
-      try await turns { server.commands.contains(["MGET", "next"]) }
-      server.say(Self.value("to the first"), on: 1)
-      server.say(Self.value("to the second"), on: 1)
-      #expect(try await second == [Array("to the second".utf8)])
-      #expect(server.connectionCount == 1)
-    }
-
-    @Test(
-      "who greets in another way is refused, and told what is wrong",
-      arguments: [
-        ("-ERR unknown command `HELLO`\r\n", CacheError.Code.refusedByServer, "too old"),
-        ("-NOPROTO unsupported protocol version\r\n", .refusedByServer, "too old"),
-        ("-WRONGPASS invalid username-password pair\r\n", .refusedByServer, "WRONGPASS"),
-        ("+OK\r\n", .invalidResponse, "no Redis"), ("HTTP/1.1 400 Bad Request\r\n\r\n", .invalidResponse, "no reply"),
-        ("", .timedOut, "did not answer"),
-      ])
-    func greetings(reply: String, expected: CacheError.Code, words: String) async throws {
-      let server = try await HostileServer { _, _ in reply.isEmpty ? .silence : .say(reply) }
-      let store = server.store { if reply.isEmpty { $0.commandLimit = .milliseconds(50) } }
-      let error = await #expect(throws: CacheError.self) { try await store.read([[1]]) }
-      #expect(error?.code == expected && error?.message.contains(words) == true, "\(String(describing: error))")
-    }
-
-    @Test("while it is waited to connect again, calls fail at once; a listener is told, and hears again by itself")
-    func pauses() async throws {
-      let isOpen = Mutex(true)
-      let server = try await HostileServer { _, command in
-        guard isOpen.withLock({ $0 }) else { return .close }
-        return command[0] == "HELLO" ? .say("") : command[0] == "MGET" ? .close : .say("+OK\r\n")
-      }
-      let store = server.store { $0.pauses = .seconds(1_000)...Duration.seconds(1_000) }
-      #expect(await Self.code { try await store.read([[1]]) } == .unreachable)
-      let before = server.connectionCount
-      for _ in 0..<100 { #expect(await Self.code { try await store.read([[1]]) } == .unreachable) }
-      #expect(server.connectionCount == before)
-      let quick = server.store()
-      var feed = quick.changes(of: [Array("a".utf8)]).makeAsyncIterator()
-      #expect(await feed.next() == .everything(.connected))
-      #expect(server.commands.last == ["CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "a", "NOLOOP"])
-      #expect(await Self.code { try await quick.read([[1]]) } == .unreachable)
-      let lost = await feed.next()
-      if case .lost? = lost {} else { Issue.record("a lost connection was not told, but \(String(describing: lost))") }
-      #expect(await feed.next() == .everything(.connected))
-    }
-
-    @Test("what is told is told on; an empty store, and nothing else, is everything")
-    func pushes() async throws {
-      let server = try await HostileServer { _, command in command[0] == "HELLO" ? .say("") : .say("+OK\r\n") }
-      let store = server.store()
-      var feed = store.changes(of: [Array("ns:".utf8)]).makeAsyncIterator()
-      #expect(await feed.next() == .everything(.connected))
-      server.say(">2\r\n$7\r\nmessage\r\n$1\r\nx\r\n", on: 1)
-      server.say(">2\r\n$10\r\ninvalidate\r\n*2\r\n$4\r\nns:a\r\n$5\r\nother\r\n", on: 1)
-      #expect(await feed.next() == .names([Array("ns:a".utf8)]))
-      server.say(">2\r\n$10\r\ninvalidate\r\n_\r\n", on: 1)
-      #expect(await feed.next() == .everything(.flushed))
-    }
-
-    @Test("a server that refuses to tell leaves the listener deaf and everything else at work")
-    func refusesTracking() async throws {
-      let server = try await HostileServer { _, command in
-        switch command[0] {
-        case "HELLO": .say("")
-        case "CLIENT": .say("-NOPERM this user has no permissions\r\n")
-        default: .say(Self.value("v"))
-        }
-      }
-      let store = server.store()
-      let feed = store.changes(of: [Array("a".utf8)])
-      try await turns { store.listeningError?.code == .refusedByServer }
-      #expect(try await store.read([[1]]) == [Array("v".utf8)])
-      #expect(server.connectionCount == 1)
-      feed.end()
-    }
-
-    @Test("silence is broken by a sign of life, and a link that stays silent is cut")
-    func silence() async throws {
-      let isSilent = Mutex(true)
-      let server = try await HostileServer { _, command in
-        if command[0] == "HELLO" { return .say("") }
-        return command[0] == "PING" && isSilent.withLock { $0 } ? .silence : .say("+OK\r\n")
-      }
-      let store = server.store {
-        $0.pingInterval = .milliseconds(20)
-        $0.commandLimit = .milliseconds(500)
-      }
-      var feed = store.changes(of: [Array("a".utf8)]).makeAsyncIterator()
-      #expect(await feed.next() == .everything(.connected))
-      let lost = await feed.next()
-      if case .lost? = lost {} else { Issue.record("silence was not noticed, but \(String(describing: lost))") }
-      isSilent.withLock { $0 = false }
-      // It may be silent once more before that.
-      while let change = await feed.next(), change != .everything(.connected) {}
-      #expect(server.commands.contains(["PING"]))
-    }
+/// What a server may do wrong: each is an error of its own, and nothing is ever handed to another command.
+@Suite(.timeLimit(.minutes(10))) struct HostileServerTests {
+  private static func code(_ work: () async throws -> some Sendable) async -> CacheError.Code? {
+    do { _ = try await work() } catch { return (error as? CacheError)?.code }
+    return nil
   }
+
+  private static func value(_ text: String) -> String { "*1\r\n$\(text.utf8.count)\r\n\(text)\r\n" }
+
+  @Test(
+    "a reply that cannot be one ends the connection; the next call has one of its own",
+    arguments: [
+      ("half a reply", "*1\r\n$10\r\nhal", CacheError.Code.unreachable), ("no reply at all", "", .unreachable),
+      ("another kind", ":5\r\n", .invalidResponse), ("too few values", "*0\r\n", .invalidResponse),
+      ("too many", "*2\r\n_\r\n_\r\n", .invalidResponse),
+      ("a value of another kind", "*1\r\n:1\r\n", .invalidResponse),
+      ("no protocol", "HTTP/1.1 200 OK\r\n\r\n", .invalidResponse),
+      ("too long", "*1\r\n$2000000\r\n", .invalidResponse),
+      ("too deep", String(repeating: "*1\r\n", count: 40), .invalidResponse),
+      ("a lying length", "*1\r\n$3\r\nabcdef\r\n", .invalidResponse),
+    ])
+  func wrongReplies(what: String, reply: String, expected: CacheError.Code) async throws {
+    let server = try await HostileServer { connection, command in
+      if command[0] == "HELLO" { return .say("") }
+      return connection == 1 ? .sayAndClose(reply) : .say(Self.value("right"))
+    }
+    let store = server.store { $0.largestReply = 1_000_000 }
+    #expect(await Self.code { try await store.read([[1]]) } == expected, "\(what)")
+    try await turns { await Self.code { try await store.read([[1]]) } == nil }
+    #expect(try await store.read([[1]]) == [Array("right".utf8)])
+    #expect(server.connectionCount == 2)
+  }
+
+  @Test("a reply that nobody asked for ends the connection, with or without commands in the line")
+  func unasked() async throws {
+    let server = try await HostileServer { connection, command in
+      if command[0] == "HELLO" { return .say("") }
+      return .say(Self.value("\(connection)"))
+    }
+    let store = server.store()
+    #expect(try await store.read([[1]]) == [Array("1".utf8)])
+    server.say(Self.value("poison"), on: 1)
+    try await turns { !store.isConnected }
+    try await turns { await Self.code { try await store.read([[1]]) } == nil }
+    #expect(try await store.read([[1]]) == [Array("2".utf8)])
+  }
+
+  @Test("a reply that is late belongs to nobody: its command has failed, and the next has a connection of its own")
+  func late() async throws {
+    let server = try await HostileServer { connection, command in
+      if command[0] == "HELLO" { return .say("") }
+      return connection == 1 ? .silence : .say(Self.value("fresh"))
+    }
+    let store = server.store { $0.commandLimit = .milliseconds(50) }
+    #expect(await Self.code { try await store.read([[1]]) } == .timedOut)
+    server.say(Self.value("stale"), on: 1)
+    try await turns { await Self.code { try await store.read([[2]]) } == nil }
+    #expect(try await store.read([[2]]) == [Array("fresh".utf8)])
+  }
+
+  @Test("who is cancelled returns at once, and the reply to him is handed to nobody")
+  func cancelled() async throws {
+    let server = try await HostileServer { _, command in
+      if command[0] == "HELLO" { return .say("") }
+      return .silence
+    }
+    let store = server.store()
+    let first = Task { try await store.read([Array("held".utf8)]) }
+    try await turns { server.commands.contains(["MGET", "held"]) }
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    async let second = store.read([Array("next".utf8)])
+    try await turns { server.commands.contains(["MGET", "next"]) }
+    server.say(Self.value("to the first"), on: 1)
+    server.say(Self.value("to the second"), on: 1)
+    #expect(try await second == [Array("to the second".utf8)])
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test(
+    "who greets in another way is refused, and told what is wrong",
+    arguments: [
+      ("-ERR unknown command `HELLO`\r\n", CacheError.Code.refusedByServer, "too old"),
+      ("-NOPROTO unsupported protocol version\r\n", .refusedByServer, "too old"),
+      ("-WRONGPASS invalid username-password pair\r\n", .refusedByServer, "WRONGPASS"),
+      ("+OK\r\n", .invalidResponse, "no Redis"), ("HTTP/1.1 400 Bad Request\r\n\r\n", .invalidResponse, "no reply"),
+      ("", .timedOut, "did not answer"),
+    ])
+  func greetings(reply: String, expected: CacheError.Code, words: String) async throws {
+    let server = try await HostileServer { _, _ in reply.isEmpty ? .silence : .say(reply) }
+    let store = server.store { if reply.isEmpty { $0.commandLimit = .milliseconds(50) } }
+    let error = await #expect(throws: CacheError.self) { try await store.read([[1]]) }
+    #expect(error?.code == expected && error?.message.contains(words) == true, "\(String(describing: error))")
+  }
+
+  @Test("while it is waited to connect again, calls fail at once; a listener is told, and hears again by itself")
+  func pauses() async throws {
+    let isOpen = Mutex(true)
+    let server = try await HostileServer { _, command in
+      guard isOpen.withLock({ $0 }) else { return .close }
+      return command[0] == "HELLO" ? .say("") : command[0] == "MGET" ? .close : .say("+OK\r\n")
+    }
+    let store = server.store { $0.pauses = .seconds(1_000)...Duration.seconds(1_000) }
+    #expect(await Self.code { try await store.read([[1]]) } == .unreachable)
+    let before = server.connectionCount
+    for _ in 0..<100 { #expect(await Self.code { try await store.read([[1]]) } == .unreachable) }
+    #expect(server.connectionCount == before)
+    let quick = server.store()
+    var feed = quick.changes(of: [Array("a".utf8)]).makeAsyncIterator()
+    #expect(await feed.next() == .everything(.connected))
+    #expect(server.commands.last == ["CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "a", "NOLOOP"])
+    #expect(await Self.code { try await quick.read([[1]]) } == .unreachable)
+    let lost = await feed.next()
+    if case .lost? = lost {} else { Issue.record("a lost connection was not told, but \(String(describing: lost))") }
+    #expect(await feed.next() == .everything(.connected))
+  }
+
+  @Test("what is told is told on; an empty store, and nothing else, is everything")
+  func pushes() async throws {
+    let server = try await HostileServer { _, command in command[0] == "HELLO" ? .say("") : .say("+OK\r\n") }
+    let store = server.store()
+    var feed = store.changes(of: [Array("ns:".utf8)]).makeAsyncIterator()
+    #expect(await feed.next() == .everything(.connected))
+    server.say(">2\r\n$7\r\nmessage\r\n$1\r\nx\r\n", on: 1)
+    server.say(">2\r\n$10\r\ninvalidate\r\n*2\r\n$4\r\nns:a\r\n$5\r\nother\r\n", on: 1)
+    #expect(await feed.next() == .names([Array("ns:a".utf8)]))
+    server.say(">2\r\n$10\r\ninvalidate\r\n_\r\n", on: 1)
+    #expect(await feed.next() == .everything(.flushed))
+  }
+
+  @Test("a server that refuses to tell leaves the listener deaf and everything else at work")
+  func refusesTracking() async throws {
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "CLIENT": .say("-NOPERM this user has no permissions\r\n")
+      default: .say(Self.value("v"))
+      }
+    }
+    let store = server.store()
+    let feed = store.changes(of: [Array("a".utf8)])
+    try await turns { store.listeningError?.code == .refusedByServer }
+    #expect(try await store.read([[1]]) == [Array("v".utf8)])
+    #expect(server.connectionCount == 1)
+    feed.end()
+  }
+
+  @Test("silence is broken by a sign of life, and a link that stays silent is cut")
+  func silence() async throws {
+    let isSilent = Mutex(true)
+    let server = try await HostileServer { _, command in
+      if command[0] == "HELLO" { return .say("") }
+      return command[0] == "PING" && isSilent.withLock { $0 } ? .silence : .say("+OK\r\n")
+    }
+    let store = server.store {
+      $0.pingInterval = .milliseconds(20)
+      $0.commandLimit = .milliseconds(500)
+    }
+    var feed = store.changes(of: [Array("a".utf8)]).makeAsyncIterator()
+    #expect(await feed.next() == .everything(.connected))
+    let lost = await feed.next()
+    if case .lost? = lost {} else { Issue.record("silence was not noticed, but \(String(describing: lost))") }
+    isSilent.withLock { $0 = false }
+    // It may be silent once more before that.
+    while let change = await feed.next(), change != .everything(.connected) {}
+    #expect(server.commands.contains(["PING"]))
+  }
+}
 #endif

@@ -1,177 +1,177 @@
 #if Redis
-  import CacheEngine
-  import CacheEngineShared
-  import CacheEngineRedis
-  import CacheEngineTesting
-  import Foundation
-  import Testing
+import CacheEngine
+import CacheEngineShared
+import CacheEngineRedis
+import CacheEngineTesting
+import Foundation
+import Testing
 
-  /// The store over a server of the real kind.
-  @Suite(.enabled(if: TestRedis.isInstalled, Comment(rawValue: TestRedis.whyNot)), .timeLimit(.minutes(10)))
-  struct RedisStoreTests {
-    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+/// The store over a server of the real kind.
+@Suite(.enabled(if: TestRedis.isInstalled, Comment(rawValue: TestRedis.whyNot)), .timeLimit(.minutes(10)))
+struct RedisStoreTests {
+  private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test("what is written is read, with conditions, lifetimes and what was there before, as in the store of the tests")
-    func commits() async throws {
-      let redis = try await TestRedis()
-      let (real, model) = (redis.store(), SimulatedSharedStore().client("model"))
-      let stores: [any SharedStore] = [real, model]
-      var generator = SystemRandomNumberGenerator()
-      let names = ["a", "b", "c", "\u{0}\r\n$5"].map(bytes)
-      let values = ["", "x", "xy", "\r\n\u{0}\u{ff}", String(repeating: "long", count: 5_000)].map(bytes)
-      for _ in 0..<300 {
-        func name() -> [UInt8] { names.randomElement(using: &generator) ?? [] }
-        func value() -> [UInt8] { values.randomElement(using: &generator) ?? [] }
-        let changes = (0..<Int.random(in: 0...3, using: &generator)).map { _ -> SharedChange in
-          switch Int.random(in: 0..<4, using: &generator) {
-          case 0: .remove(name())
-          case 1: .make(name(), as: value(), lifetime: nil)
-          case 2: .set(name(), to: value(), lifetime: .seconds(1_000))
-          default: .set(name(), to: value(), lifetime: nil)
-          }
+  @Test("what is written is read, with conditions, lifetimes and what was there before, as in the store of the tests")
+  func commits() async throws {
+    let redis = try await TestRedis()
+    let (real, model) = (redis.store(), SimulatedSharedStore().client("model"))
+    let stores: [any SharedStore] = [real, model]
+    var generator = SystemRandomNumberGenerator()
+    let names = ["a", "b", "c", "\u{0}\r\n$5"].map(bytes)
+    let values = ["", "x", "xy", "\r\n\u{0}\u{ff}", String(repeating: "long", count: 5_000)].map(bytes)
+    for _ in 0..<300 {
+      func name() -> [UInt8] { names.randomElement(using: &generator) ?? [] }
+      func value() -> [UInt8] { values.randomElement(using: &generator) ?? [] }
+      let changes = (0..<Int.random(in: 0...3, using: &generator)).map { _ -> SharedChange in
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: .remove(name())
+        case 1: .make(name(), as: value(), lifetime: nil)
+        case 2: .set(name(), to: value(), lifetime: .seconds(1_000))
+        default: .set(name(), to: value(), lifetime: nil)
         }
-        let conditions = (0..<Int.random(in: 0...2, using: &generator)).map { _ -> SharedCondition in
-          Bool.random(using: &generator) ? .absent(name()) : .begins(name(), with: bytes("x"))
-        }
-        var answers: [[[UInt8]?]?] = []
-        for store in stores { answers.append(try await store.commit(changes, if: conditions, reading: names)) }
-        #expect(answers[0] == answers[1], "\(changes) if \(conditions)")
-        #expect(try await real.read(names) == (try await model.read(names)))
       }
-      let time = try await real.timeSinceEpoch()
-      #expect(abs((time - SystemClock().timeSinceEpoch) / .seconds(1)) < 60)
+      let conditions = (0..<Int.random(in: 0...2, using: &generator)).map { _ -> SharedCondition in
+        Bool.random(using: &generator) ? .absent(name()) : .begins(name(), with: bytes("x"))
+      }
+      var answers: [[[UInt8]?]?] = []
+      for store in stores { answers.append(try await store.commit(changes, if: conditions, reading: names)) }
+      #expect(answers[0] == answers[1], "\(changes) if \(conditions)")
+      #expect(try await real.read(names) == (try await model.read(names)))
     }
+    let time = try await real.timeSinceEpoch()
+    #expect(abs((time - SystemClock().timeSinceEpoch) / .seconds(1)) < 60)
+  }
 
-    @Test("a shared level over a server keeps the contract, and so does memory above it that listens")
-    func contract() async throws {
-      let redis = try await TestRedis()
-      let values = (0..<3).map { Data("value \($0)".utf8) }
-      @Sendable func namespace() -> String { "n\(UInt64.random(in: 0 ... .max))" }
-      let plain = LevelContract("redis", values: values, capabilities: .durable) {
-        let name = namespace()
-        return LevelUnderTest(try SharedCacheLevel<String, Data>(redis.store(), namespace: name, valueCoding: .data)) {
-          _ in try SharedCacheLevel<String, Data>(redis.store(), namespace: name, valueCoding: .data)
-        }
+  @Test("a shared level over a server keeps the contract, and so does memory above it that listens")
+  func contract() async throws {
+    let redis = try await TestRedis()
+    let values = (0..<3).map { Data("value \($0)".utf8) }
+    @Sendable func namespace() -> String { "n\(UInt64.random(in: 0 ... .max))" }
+    let plain = LevelContract("redis", values: values, capabilities: .durable) {
+      let name = namespace()
+      return LevelUnderTest(try SharedCacheLevel<String, Data>(redis.store(), namespace: name, valueCoding: .data)) {
+        _ in try SharedCacheLevel<String, Data>(redis.store(), namespace: name, valueCoding: .data)
       }
-      let plainViolations = await plain.violations()
-      #expect(plainViolations == [], "\(plainViolations.map(String.init(describing:)).joined(separator: "; "))")
-      let coherent = LevelContract("memory+redis", values: values) {
-        let store = redis.store()
-        let shared = try SharedCacheLevel<String, Data>(store, namespace: namespace(), valueCoding: .data)
-        return LevelUnderTest(
-          MemoryCacheLevel<String, Data>().compose(shared, coherence: Coherence(store, of: shared)))
-      }
-      let coherentViolations = await coherent.violations()
-      #expect(coherentViolations == [], "\(coherentViolations.map(String.init(describing:)).joined(separator: "; "))")
     }
-
-    @Test("a write does not make its own process forget, unless two caches of it share the namespace")
-    func ownWrites() async throws {
-      let redis = try await TestRedis()
+    let plainViolations = await plain.violations()
+    #expect(plainViolations == [], "\(plainViolations.map(String.init(describing:)).joined(separator: "; "))")
+    let coherent = LevelContract("memory+redis", values: values) {
       let store = redis.store()
-      func cache(_ store: RedisStore) async throws -> CoherentLevel<
-        MemoryCacheLevel<String, Data>, SharedCacheLevel<String, Data>
-      > {
-        let shared = try SharedCacheLevel<String, Data>(store, namespace: "test", valueCoding: .data)
-        let cache = MemoryCacheLevel<String, Data>().compose(shared, coherence: Coherence(store, of: shared))
-        try await turns { cache.coherence.deafSince == nil }
-        return cache
-      }
-      let (first, other) = (try await cache(store), try await cache(redis.store()))
-      try await first.set(Data([0]), forKey: "a")
-      try await turns { other.coherence.keys >= 1 }
-      try await other.set(Data([9]), forKey: "b")
-      try await turns { first.coherence.keys >= 1 }
-      #expect(first.peek("a") == Data([0]))
-      let second = try await cache(store)
-      #expect(try await second.get("a") == Data([0]))
-      try await first.set(Data([1]), forKey: "a")
-      try await turns { second.peek("a") == nil }
-      #expect(try await second.get("a") == Data([1]))
+      let shared = try SharedCacheLevel<String, Data>(store, namespace: namespace(), valueCoding: .data)
+      return LevelUnderTest(
+        MemoryCacheLevel<String, Data>().compose(shared, coherence: Coherence(store, of: shared)))
     }
+    let coherentViolations = await coherent.violations()
+    #expect(coherentViolations == [], "\(coherentViolations.map(String.init(describing:)).joined(separator: "; "))")
+  }
 
-    @Test("the stacks of the article on several processes are put together as it says, and read through")
-    func article() async throws {
-      let server = try await TestRedis()
-      let origin = BasicFetcher<String, Data> { Data($0.utf8) }
-      let redis = RedisStore(try RedisSettings(url: "redis+unix://\(server.socket)"))
-      let shared = try SharedCacheLevel<String, Data>(
-        redis, namespace: "photos", expiry: .after(.seconds(3_600)), valueCoding: .data)
-      let memory = MemoryCacheLevel<String, Data>(capacity: 64 << 20)
-      let photos = memory.compose(
-        origin.sharedPool(shared, lease: .seconds(5)),
-        coherence: Coherence(redis, of: shared, whileDeaf: .serve(for: .seconds(5))))
-      #expect(try await photos.get("a") == Data("a".utf8))
-      #expect(try await shared.get("a") == Data("a".utf8))
-      let careful = shared.timeout(after: .seconds(50), writes: .seconds(50)).circuitBreaker().optional()
-      let others = MemoryCacheLevel<String, Data>().compose(careful, coherence: Coherence(redis, of: shared)).compose(
-        origin)
-      #expect(try await others.get("b") == Data("b".utf8))
-      #expect(try await photos.get("b") == Data("b".utf8))
+  @Test("a write does not make its own process forget, unless two caches of it share the namespace")
+  func ownWrites() async throws {
+    let redis = try await TestRedis()
+    let store = redis.store()
+    func cache(_ store: RedisStore) async throws -> CoherentLevel<
+      MemoryCacheLevel<String, Data>, SharedCacheLevel<String, Data>
+    > {
+      let shared = try SharedCacheLevel<String, Data>(store, namespace: "test", valueCoding: .data)
+      let cache = MemoryCacheLevel<String, Data>().compose(shared, coherence: Coherence(store, of: shared))
+      try await turns { cache.coherence.deafSince == nil }
+      return cache
     }
+    let (first, other) = (try await cache(store), try await cache(redis.store()))
+    try await first.set(Data([0]), forKey: "a")
+    try await turns { other.coherence.keys >= 1 }
+    try await other.set(Data([9]), forKey: "b")
+    try await turns { first.coherence.keys >= 1 }
+    #expect(first.peek("a") == Data([0]))
+    let second = try await cache(store)
+    #expect(try await second.get("a") == Data([0]))
+    try await first.set(Data([1]), forKey: "a")
+    try await turns { second.peek("a") == nil }
+    #expect(try await second.get("a") == Data([1]))
+  }
 
-    @Test("passwords, users, databases and sockets that are wrong are told as they are")
-    func badInput() async throws {
-      let redis = try await TestRedis("--requirepass", "secret")
-      func error(_ change: (inout RedisSettings) -> Void) async -> CacheError? {
-        do { _ = try await redis.store(change).read([[1]]) } catch { return error as? CacheError }
-        return nil
-      }
-      let missing = await error { _ in }
-      #expect(missing?.code == .refusedByServer && missing?.message.contains("NOAUTH") == true)
-      let wrong = await error { $0.password = "wrong" }
-      #expect(wrong?.code == .refusedByServer && wrong?.message.contains("WRONGPASS") == true)
-      #expect(wrong?.message.contains("wrong\"") == false)
-      let user = await error {
-        $0.user = "nobody"
-        $0.password = "secret"
-      }
-      #expect(user?.message.contains("WRONGPASS") == true)
-      #expect(await error { $0.password = "secret" } == nil)
-      let database = await error {
-        $0.password = "secret"
-        $0.database = 99
-      }
-      #expect(database?.code == .refusedByServer && database?.message.contains("DB index") == true)
-      let place = await error { $0.place = .socket("/tmp/no such socket") }
-      #expect(place?.code == .unreachable && place?.message.contains("/tmp/no such socket") == true)
+  @Test("the stacks of the article on several processes are put together as it says, and read through")
+  func article() async throws {
+    let server = try await TestRedis()
+    let origin = BasicFetcher<String, Data> { Data($0.utf8) }
+    let redis = RedisStore(try RedisSettings(url: "redis+unix://\(server.socket)"))
+    let shared = try SharedCacheLevel<String, Data>(
+      redis, namespace: "photos", expiry: .after(.seconds(3_600)), valueCoding: .data)
+    let memory = MemoryCacheLevel<String, Data>(capacity: 64 << 20)
+    let photos = memory.compose(
+      origin.sharedPool(shared, lease: .seconds(5)),
+      coherence: Coherence(redis, of: shared, whileDeaf: .serve(for: .seconds(5))))
+    #expect(try await photos.get("a") == Data("a".utf8))
+    #expect(try await shared.get("a") == Data("a".utf8))
+    let careful = shared.timeout(after: .seconds(50), writes: .seconds(50)).circuitBreaker().optional()
+    let others = MemoryCacheLevel<String, Data>().compose(careful, coherence: Coherence(redis, of: shared)).compose(
+      origin)
+    #expect(try await others.get("b") == Data("b".utf8))
+    #expect(try await photos.get("b") == Data("b".utf8))
+  }
+
+  @Test("passwords, users, databases and sockets that are wrong are told as they are")
+  func badInput() async throws {
+    let redis = try await TestRedis("--requirepass", "secret")
+    func error(_ change: (inout RedisSettings) -> Void) async -> CacheError? {
+      do { _ = try await redis.store(change).read([[1]]) } catch { return error as? CacheError }
+      return nil
     }
-
-    @Test("a server that is full, and a replica that is only read, refuse writes and are read all the same")
-    func refusesWrites() async throws {
-      for options in [["--maxmemory", "1", "--maxmemory-policy", "noeviction"], ["--replicaof", "127.0.0.1", "1"]] {
-        let redis = try await TestRedis(options)
-        let level = try SharedCacheLevel<String, Data>(redis.store(), namespace: "test", valueCoding: .data)
-        let error = await #expect(throws: CacheError.self) { try await level.set(Data([1]), forKey: "a") }
-        #expect(error?.code == .refusedByServer, "\(String(describing: error))")
-        #expect(level.unsettledCount == 1)
-        #expect(try await level.lookup("b").missReason == .absent)
-      }
+    let missing = await error { _ in }
+    #expect(missing?.code == .refusedByServer && missing?.message.contains("NOAUTH") == true)
+    let wrong = await error { $0.password = "wrong" }
+    #expect(wrong?.code == .refusedByServer && wrong?.message.contains("WRONGPASS") == true)
+    #expect(wrong?.message.contains("wrong\"") == false)
+    let user = await error {
+      $0.user = "nobody"
+      $0.password = "secret"
     }
-
-    @Test(
-      "addresses are read, and what is wrong in them is named",
-      arguments: [
-        ("redis://localhost", RedisSettings.Place.host("localhost", port: 6_379), nil as String?, nil as String?, 0),
-        ("redis://u:p%40ss@10.0.0.1:7000/3", .host("10.0.0.1", port: 7_000), "u", "p@ss", 3),
-        ("redis://:pw@[::1]:6380", .host("::1", port: 6_380), nil, "pw", 0),
-        ("redis+unix:///tmp/s", .socket("/tmp/s"), nil, nil, 0),
-      ])
-    func addresses(url: String, place: RedisSettings.Place, user: String?, password: String?, database: Int) throws {
-      let settings = try RedisSettings(url: url)
-      #expect(settings.place == place && settings.user == user && settings.password == password)
-      #expect(settings.database == database)
+    #expect(user?.message.contains("WRONGPASS") == true)
+    #expect(await error { $0.password = "secret" } == nil)
+    let database = await error {
+      $0.password = "secret"
+      $0.database = 99
     }
+    #expect(database?.code == .refusedByServer && database?.message.contains("DB index") == true)
+    let place = await error { $0.place = .socket("/tmp/no such socket") }
+    #expect(place?.code == .unreachable && place?.message.contains("/tmp/no such socket") == true)
+  }
 
-    @Test(
-      "an address that is none is refused without telling the password",
-      arguments: [
-        "localhost", "rediss://h", "redis://", "redis://u:secret@h:0", "redis://u:secret@h/x", "redis://u:secret%@h",
-        "redis+unix://s", "redis://h:99999",
-      ])
-    func wrongAddresses(url: String) {
-      let error = #expect(throws: CacheError.self) { try RedisSettings(url: url) }
-      #expect(error?.code == .invalidSetting && error?.message.contains("secret") == false)
+  @Test("a server that is full, and a replica that is only read, refuse writes and are read all the same")
+  func refusesWrites() async throws {
+    for options in [["--maxmemory", "1", "--maxmemory-policy", "noeviction"], ["--replicaof", "127.0.0.1", "1"]] {
+      let redis = try await TestRedis(options)
+      let level = try SharedCacheLevel<String, Data>(redis.store(), namespace: "test", valueCoding: .data)
+      let error = await #expect(throws: CacheError.self) { try await level.set(Data([1]), forKey: "a") }
+      #expect(error?.code == .refusedByServer, "\(String(describing: error))")
+      #expect(level.unsettledCount == 1)
+      #expect(try await level.lookup("b").missReason == .absent)
     }
   }
+
+  @Test(
+    "addresses are read, and what is wrong in them is named",
+    arguments: [
+      ("redis://localhost", RedisSettings.Place.host("localhost", port: 6_379), nil as String?, nil as String?, 0),
+      ("redis://u:p%40ss@10.0.0.1:7000/3", .host("10.0.0.1", port: 7_000), "u", "p@ss", 3),
+      ("redis://:pw@[::1]:6380", .host("::1", port: 6_380), nil, "pw", 0),
+      ("redis+unix:///tmp/s", .socket("/tmp/s"), nil, nil, 0),
+    ])
+  func addresses(url: String, place: RedisSettings.Place, user: String?, password: String?, database: Int) throws {
+    let settings = try RedisSettings(url: url)
+    #expect(settings.place == place && settings.user == user && settings.password == password)
+    #expect(settings.database == database)
+  }
+
+  @Test(
+    "an address that is none is refused without telling the password",
+    arguments: [
+      "localhost", "rediss://h", "redis://", "redis://u:secret@h:0", "redis://u:secret@h/x", "redis://u:secret%@h",
+      "redis+unix://s", "redis://h:99999",
+    ])
+  func wrongAddresses(url: String) {
+    let error = #expect(throws: CacheError.self) { try RedisSettings(url: url) }
+    #expect(error?.code == .invalidSetting && error?.message.contains("secret") == false)
+  }
+}
 #endif

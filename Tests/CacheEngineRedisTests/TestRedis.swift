@@ -1,118 +1,118 @@
 #if Redis
-  import CacheEngine
-  import CacheEngineRedis
-  import CacheEngineTesting
-  import Foundation
-  import Synchronization
+import CacheEngine
+import CacheEngineRedis
+import CacheEngineTesting
+import Foundation
+import Synchronization
 
-  #if canImport(Darwin)
-    import Darwin
-  #else
-    import Glibc
-  #endif
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
 
-  #if canImport(Darwin)
-    private let sendSignal = Darwin.kill
-  #else
-    private let sendSignal = Glibc.kill
-  #endif
+#if canImport(Darwin)
+private let sendSignal = Darwin.kill
+#else
+private let sendSignal = Glibc.kill
+#endif
 
-  /// A redis-server of a test's own, at a socket in a temporary folder; it goes with the test, and with the process.
-  final class TestRedis: Sendable {
-    /// A server, or the binary of Debian's redis-tools, which is one when it is called so.
-    private static let program: String? = {
-      let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-      for name in ["redis-server", "valkey-server", "redis-check-rdb"] {
-        for folder in folders {
-          let path = "\(folder)/\(name)"
-          if FileManager.default.isExecutableFile(atPath: path) { return path }
-        }
-      }
-      return nil
-    }()
-
-    static var isInstalled: Bool { program != nil }
-    static let whyNot = "there is no redis-server here: on Debian, apt-get install redis-tools"
-
-    let folder: String
-    private let options: [String]
-    private struct Running {
-      var shell: Process
-      var pipe: Pipe
-      var pid: pid_t
-    }
-    private let running = Mutex<Running?>(nil)
-
-    var socket: String { folder + "/s" }
-
-    init(_ options: [String]) async throws {
-      var template = Array("/tmp/redis-XXXXXX".utf8CString)
-      guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
-      folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-      self.options = options
-      try FileManager.default.createSymbolicLink(
-        atPath: folder + "/redis-server", withDestinationPath: Self.program ?? "")
-      try await start()
-    }
-
-    convenience init(_ options: String...) async throws { try await self.init(options) }
-
-    deinit {
-      kill()
-      do { try FileManager.default.removeItem(atPath: folder) } catch {}
-    }
-
-    /// Starts the server, empty, and waits until it answers.
-    func start() async throws {
-      let shell = Process()
-      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-      // The shell waits on a pipe, which ends with this process however that ends.
-      let command =
-        "\"$0/redis-server\" --port 0 --unixsocket \"$0/s\" --dir \"$0\" --save '' --loglevel warning \"$@\" >\"$0/log\" 2>&1 & echo $!; read end; kill -9 $!"
-      shell.arguments = ["-c", command, folder] + options
-      let (input, output) = (Pipe(), Pipe())
-      shell.standardInput = input
-      shell.standardOutput = output
-      try shell.run()
-      guard
-        let pid = pid_t(
-          String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).trimmingCharacters(in: .newlines))
-      else { throw CacheError(.simulated, "no redis-server") }
-      running.withLock { $0 = Running(shell: shell, pipe: input, pid: pid) }
-      let store = store()
-      try await turns {
-        do { _ = try await store.timeSinceEpoch() } catch let error as CacheError {
-          return error.code == .refusedByServer  // it needs a password
-        }
-        return true
+/// A redis-server of a test's own, at a socket in a temporary folder; it goes with the test, and with the process.
+final class TestRedis: Sendable {
+  /// A server, or the binary of Debian's redis-tools, which is one when it is called so.
+  private static let program: String? = {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+    for name in ["redis-server", "valkey-server", "redis-check-rdb"] {
+      for folder in folders {
+        let path = "\(folder)/\(name)"
+        if FileManager.default.isExecutableFile(atPath: path) { return path }
       }
     }
+    return nil
+  }()
 
-    private func signal(_ number: Int32) {
-      let pid = running.withLock { $0?.pid }
-      if let pid { _ = sendSignal(pid, number) }
-    }
+  static var isInstalled: Bool { program != nil }
+  static let whyNot = "there is no redis-server here: on Debian, apt-get install redis-tools"
 
-    func stop() { signal(SIGSTOP) }
-    func resume() { signal(SIGCONT) }
+  let folder: String
+  private let options: [String]
+  private struct Running {
+    var shell: Process
+    var pipe: Pipe
+    var pid: pid_t
+  }
+  private let running = Mutex<Running?>(nil)
 
-    /// Ends the server at once, with all that it holds.
-    func kill() {
-      signal(SIGCONT)
-      signal(SIGKILL)
-      guard let gone = running.withLock({ $0.take() }) else { return }
-      // Not waited for: others may have inherited the pipe, and this thread is one of few.
-      _ = sendSignal(gone.shell.processIdentifier, SIGKILL)
-      do { try gone.pipe.fileHandleForWriting.close() } catch {}
-    }
+  var socket: String { folder + "/s" }
 
-    /// A process's store: a connection of its own.
-    func store(_ change: (inout RedisSettings) -> Void = { _ in }) -> RedisStore {
-      var settings = RedisSettings(.socket(socket))
-      settings.commandLimit = .seconds(30)
-      settings.connectLimit = .seconds(30)
-      change(&settings)
-      return RedisStore(settings)
+  init(_ options: [String]) async throws {
+    var template = Array("/tmp/redis-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
+    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    self.options = options
+    try FileManager.default.createSymbolicLink(
+      atPath: folder + "/redis-server", withDestinationPath: Self.program ?? "")
+    try await start()
+  }
+
+  convenience init(_ options: String...) async throws { try await self.init(options) }
+
+  deinit {
+    kill()
+    do { try FileManager.default.removeItem(atPath: folder) } catch {}
+  }
+
+  /// Starts the server, empty, and waits until it answers.
+  func start() async throws {
+    let shell = Process()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    // The shell waits on a pipe, which ends with this process however that ends.
+    let command =
+      "\"$0/redis-server\" --port 0 --unixsocket \"$0/s\" --dir \"$0\" --save '' --loglevel warning \"$@\" >\"$0/log\" 2>&1 & echo $!; read end; kill -9 $!"
+    shell.arguments = ["-c", command, folder] + options
+    let (input, output) = (Pipe(), Pipe())
+    shell.standardInput = input
+    shell.standardOutput = output
+    try shell.run()
+    guard
+      let pid = pid_t(
+        String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).trimmingCharacters(in: .newlines))
+    else { throw CacheError(.simulated, "no redis-server") }
+    running.withLock { $0 = Running(shell: shell, pipe: input, pid: pid) }
+    let store = store()
+    try await turns {
+      do { _ = try await store.timeSinceEpoch() } catch let error as CacheError {
+        return error.code == .refusedByServer  // it needs a password
+      }
+      return true
     }
   }
+
+  private func signal(_ number: Int32) {
+    let pid = running.withLock { $0?.pid }
+    if let pid { _ = sendSignal(pid, number) }
+  }
+
+  func stop() { signal(SIGSTOP) }
+  func resume() { signal(SIGCONT) }
+
+  /// Ends the server at once, with all that it holds.
+  func kill() {
+    signal(SIGCONT)
+    signal(SIGKILL)
+    guard let gone = running.withLock({ $0.take() }) else { return }
+    // Not waited for: others may have inherited the pipe, and this thread is one of few.
+    _ = sendSignal(gone.shell.processIdentifier, SIGKILL)
+    do { try gone.pipe.fileHandleForWriting.close() } catch {}
+  }
+
+  /// A process's store: a connection of its own.
+  func store(_ change: (inout RedisSettings) -> Void = { _ in }) -> RedisStore {
+    var settings = RedisSettings(.socket(socket))
+    settings.commandLimit = .seconds(30)
+    settings.connectLimit = .seconds(30)
+    change(&settings)
+    return RedisStore(settings)
+  }
+}
 #endif

@@ -24,10 +24,10 @@ enum FuzzTarget: String, CaseIterable {
   }
 
   #if CACHEENGINE_FUZZ
-    /// Stores are read without regard to checksums, and their files bear this in their names.
-    static let suffix = Checksum.isOff ? "-unsummed" : ""
+  /// Stores are read without regard to checksums, and their files bear this in their names.
+  static let suffix = Checksum.isOff ? "-unsummed" : ""
   #else
-    static let suffix = ""
+  static let suffix = ""
   #endif
 
   /// Where the files are that it begins with.

@@ -1,11 +1,11 @@
 import Foundation
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// A TCP socket on 127.0.0.1.
@@ -15,9 +15,9 @@ struct LoopbackSocket: Sendable {
   /// Opens a listening socket on a free port.
   static func listen() throws -> (LoopbackSocket, port: Int) {
     #if canImport(Glibc)
-      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     #else
-      let kind = SOCK_STREAM
+    let kind = SOCK_STREAM
     #endif
     let socket = LoopbackSocket(descriptor: Foundation.socket(AF_INET, kind, 0))
     var address = sockaddr_in()
@@ -54,8 +54,8 @@ struct LoopbackSocket: Sendable {
     let accepted = Foundation.accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }
     #if canImport(Darwin)
-      var on: Int32 = 1
-      _ = unsafe setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+    var on: Int32 = 1
+    _ = unsafe setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
     #endif
     return LoopbackSocket(descriptor: accepted)
   }
@@ -74,9 +74,9 @@ struct LoopbackSocket: Sendable {
   /// - Returns: Whether the client took it.
   func write(_ bytes: some Collection<UInt8>) -> Bool {
     #if canImport(Darwin)
-      let flags: Int32 = 0
+    let flags: Int32 = 0
     #else
-      let flags = Int32(MSG_NOSIGNAL)
+    let flags = Int32(MSG_NOSIGNAL)
     #endif
     var rest = Array(bytes)[...]
     while !rest.isEmpty {

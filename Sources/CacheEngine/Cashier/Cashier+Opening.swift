@@ -4,7 +4,7 @@ public import CacheCore
 import Dispatch
 
 #if canImport(Darwin)
-  internal import Foundation
+internal import Foundation
 #endif
 
 extension Cashier {
@@ -47,9 +47,9 @@ extension Cashier {
   /// The version that the app's bundle tells; `nil` where there is none, as on Linux.
   public static var bundleVersion: String? {
     #if canImport(Darwin)
-      Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
+    Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
     #else
-      nil
+    nil
     #endif
   }
 

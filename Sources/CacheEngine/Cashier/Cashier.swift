@@ -5,9 +5,9 @@ public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A cache with a name, for values of any type, that an app opens wherever it needs it.

@@ -2,9 +2,9 @@ import CacheDisk
 import CacheMemory
 import CacheCore
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 extension ByteCoding where Value: Codable {

@@ -1,9 +1,9 @@
 import CacheMemory
 import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A value of a ``Cashier`` with what counts of its age.

@@ -4,9 +4,9 @@ import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// A value of a ``Cashier``, of whatever type: as somebody stored it, or as bytes until somebody asks for it.

@@ -1,9 +1,9 @@
 import CacheDisk
 import CacheCore
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// Where a ``Cashier`` keeps its files, and whether the system may remove them.

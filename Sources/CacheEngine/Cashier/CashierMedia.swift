@@ -3,9 +3,9 @@ import CacheMemory
 
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// An image, a sound or a film: bytes that stay as they are, and what is known of them.

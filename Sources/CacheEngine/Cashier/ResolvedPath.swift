@@ -1,9 +1,9 @@
 import CacheDisk
 import CacheCore
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// One spelling for each place in the file system, whether or not something stands there yet.

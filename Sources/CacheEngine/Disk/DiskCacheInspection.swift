@@ -2,9 +2,9 @@ public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A look into the directory of a disk level, also while another program writes to it.

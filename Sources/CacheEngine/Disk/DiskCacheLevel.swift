@@ -2,9 +2,9 @@ public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// Holds values in a directory, bounded in bytes; what was not used for the longest time leaves first.

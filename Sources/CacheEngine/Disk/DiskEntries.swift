@@ -1,8 +1,8 @@
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// An entry of a disk level as it is listed, without its value.

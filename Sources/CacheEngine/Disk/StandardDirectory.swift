@@ -1,8 +1,8 @@
 import CacheCore
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// Where programs of this platform keep their files.

@@ -224,24 +224,24 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
 }
 
 #if DEBUG
-  extension MemoryEntries {
-    /// What contradicts itself or a limit; `nil` if nothing does.
-    func flaw(in order: MemoryOrder) -> String? {
-      let held = table.slots
-      let sum = held.reduce(0) { $0 + table[$1].cost }
-      if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
-      if order.cost != sum { return "counts a cost of \(order.cost), holds \(sum)" }
-      if sum > order.capacity { return "costs \(sum) of \(order.capacity)" }
-      if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
-      for slot in held where table.find(table.key(of: slot), hash: Table.hash(table.key(of: slot))) != slot {
-        return "the key of slot \(slot) is not found"
-      }
-      for slot in held where order.policy.hash(slot) != Table.hash(table.key(of: slot)) {
-        return "the policy knows slot \(slot) by another hash"
-      }
-      let mortal = held.count { table.deadline(of: $0) != nil }
-      if order.wheel.count != mortal { return "the wheel has \(order.wheel.count) of \(mortal) entries" }
-      return order.policy.flaw(holding: Set(held))
+extension MemoryEntries {
+  /// What contradicts itself or a limit; `nil` if nothing does.
+  func flaw(in order: MemoryOrder) -> String? {
+    let held = table.slots
+    let sum = held.reduce(0) { $0 + table[$1].cost }
+    if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
+    if order.cost != sum { return "counts a cost of \(order.cost), holds \(sum)" }
+    if sum > order.capacity { return "costs \(sum) of \(order.capacity)" }
+    if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
+    for slot in held where table.find(table.key(of: slot), hash: Table.hash(table.key(of: slot))) != slot {
+      return "the key of slot \(slot) is not found"
     }
+    for slot in held where order.policy.hash(slot) != Table.hash(table.key(of: slot)) {
+      return "the policy knows slot \(slot) by another hash"
+    }
+    let mortal = held.count { table.deadline(of: $0) != nil }
+    if order.wheel.count != mortal { return "the wheel has \(order.wheel.count) of \(mortal) entries" }
+    return order.policy.flaw(holding: Set(held))
   }
+}
 #endif

@@ -2,9 +2,9 @@ import CacheCore
 import CStore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The names of the models that an archive has in its level, most of which list no keys.

@@ -3,9 +3,9 @@ import CacheMemory
 
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// A model as a ``ModelArchive`` keeps it, for tools that do not have the model's type.

@@ -5,9 +5,9 @@ public import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// Keeps the models of a ``ModelCache`` in a level (disk, memory, Redis, or several composed), so that they survive a

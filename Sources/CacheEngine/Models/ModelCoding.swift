@@ -2,9 +2,9 @@ import CacheDisk
 
 public import CacheCore
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// How one type of model is kept in a ``ModelArchive``: under which name, and as which bytes.

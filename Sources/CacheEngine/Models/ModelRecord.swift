@@ -2,9 +2,9 @@ import CacheDisk
 import CacheMemory
 import CacheCore
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 import CStore
 

@@ -3,9 +3,9 @@ import CacheCore
 @_spi(_Unicode) import Swift
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// An address with places for a key.

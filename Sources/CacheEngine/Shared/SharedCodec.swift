@@ -1,8 +1,8 @@
 public import CacheCore
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// What hides keys, tags and values from whoever can read a shared store.

@@ -3,9 +3,9 @@ import CacheMemory
 
 public import CacheCore
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// Where the disk tier of a ``Storage`` stands, what it may take, and for how long it keeps what.
@@ -138,15 +138,15 @@ public struct DiskConfig: Sendable {
     var attributes: [FileAttributeKey: Any] = [:]
     if let permissions { attributes[.posixPermissions] = permissions }
     #if canImport(Darwin)
-      let type: FileProtectionType? =
-        switch protection {
-        case nil: nil
-        case .some(.none): FileProtectionType.none
-        case .complete: .complete
-        case .completeUnlessOpen: .completeUnlessOpen
-        case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
-        }
-      if let type { attributes[.protectionKey] = type }
+    let type: FileProtectionType? =
+      switch protection {
+      case nil: nil
+      case .some(.none): FileProtectionType.none
+      case .complete: .complete
+      case .completeUnlessOpen: .completeUnlessOpen
+      case .completeUntilFirstUserAuthentication: .completeUntilFirstUserAuthentication
+      }
+    if let type { attributes[.protectionKey] = type }
     #endif
     guard !attributes.isEmpty else { return }
     do { try FileManager.default.setAttributes(attributes, ofItemAtPath: path) } catch {

@@ -3,9 +3,9 @@ import CacheMemory
 
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 // What hyperoslo/Cache calls it, so that programs that come from there compile.
@@ -82,28 +82,28 @@ extension DiskConfig {
   }
 
   #if canImport(Darwin)
-    /// Creates a configuration whose files are protected as `FileManager` says it.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the folder, one component of a path.
-    ///   - expiry: The lifetime of what is stored without one.
-    ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit.
-    ///   - directory: The directory that the folder stands in; `nil` for the user's caches.
-    ///   - protectionType: Under which circumstances the system lets the files be read; `nil` for its default.
-    @available(*, deprecated, message: "use `protection:` and the path of the directory")
-    public init(
-      name: String, expiry: Expiry = .never, maxSize: UInt = 0, directory: URL? = nil,
-      protectionType: FileProtectionType?
-    ) {
-      let known: [(type: FileProtectionType, protection: Protection)] = [
-        (.none, .none), (.complete, .complete), (.completeUnlessOpen, .completeUnlessOpen),
-        (.completeUntilFirstUserAuthentication, .completeUntilFirstUserAuthentication),
-      ]
-      let protection = protectionType.flatMap { type in known.first { $0.type == type }?.protection }
-      self.init(
-        name: name, expiry: expiry, maxSize: Int(clamping: maxSize), directory: directory?.path,
-        protection: protection)
-    }
+  /// Creates a configuration whose files are protected as `FileManager` says it.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the folder, one component of a path.
+  ///   - expiry: The lifetime of what is stored without one.
+  ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit.
+  ///   - directory: The directory that the folder stands in; `nil` for the user's caches.
+  ///   - protectionType: Under which circumstances the system lets the files be read; `nil` for its default.
+  @available(*, deprecated, message: "use `protection:` and the path of the directory")
+  public init(
+    name: String, expiry: Expiry = .never, maxSize: UInt = 0, directory: URL? = nil,
+    protectionType: FileProtectionType?
+  ) {
+    let known: [(type: FileProtectionType, protection: Protection)] = [
+      (.none, .none), (.complete, .complete), (.completeUnlessOpen, .completeUnlessOpen),
+      (.completeUntilFirstUserAuthentication, .completeUntilFirstUserAuthentication),
+    ]
+    let protection = protectionType.flatMap { type in known.first { $0.type == type }?.protection }
+    self.init(
+      name: name, expiry: expiry, maxSize: Int(clamping: maxSize), directory: directory?.path,
+      protection: protection)
+  }
   #endif
 }
 

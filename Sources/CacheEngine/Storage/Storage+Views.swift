@@ -2,9 +2,9 @@ import CacheDisk
 import CacheMemory
 import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 extension Storage {

@@ -2,9 +2,9 @@ import CacheMemory
 
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// How the values of a ``Storage`` become bytes, and bytes become values again.

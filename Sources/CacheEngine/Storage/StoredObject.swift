@@ -4,9 +4,9 @@ import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// A value as the levels of a storage hold it, whatever its type: as it is, as bytes, or both.

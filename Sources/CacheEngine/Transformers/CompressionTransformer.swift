@@ -1,8 +1,8 @@
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// Turns compressed bytes into plain ones, and plain ones into compressed.

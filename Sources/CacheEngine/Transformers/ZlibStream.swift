@@ -2,9 +2,9 @@ import CacheCore
 import CZlib
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 enum ZlibFailure: Error {

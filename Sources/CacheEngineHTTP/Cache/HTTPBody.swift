@@ -1,110 +1,110 @@
 #if HTTP
-  public import HTTPTypes
-  import Synchronization
+public import HTTPTypes
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    public import FoundationEssentials
-  #else
-    public import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
-  /// The content of a message, as bytes that are there or as parts that come one after the other.
+/// The content of a message, as bytes that are there or as parts that come one after the other.
+///
+/// What comes in parts is read once, by one reader, who asks for the next part when it has room for it. Who lets go of the body
+/// before its end closes the connection that it comes over.
+public struct HTTPBody: Sendable, AsyncSequence {
+  /// A part of a content.
+  public enum Part: Sendable, Equatable {
+    /// Bytes; never none.
+    case bytes(Data)
+    /// The fields behind the content; the last part.
+    case trailers(HTTPFields)
+  }
+
+  /// How many bytes there are, if that is known beforehand.
+  public let length: Int?
+
+  /// Whether its end can be told from a connection that broke off.
   ///
-  /// What comes in parts is read once, by one reader, who asks for the next part when it has room for it. Who lets go of the body
-  /// before its end closes the connection that it comes over.
-  public struct HTTPBody: Sendable, AsyncSequence {
-    /// A part of a content.
-    public enum Part: Sendable, Equatable {
-      /// Bytes; never none.
-      case bytes(Data)
-      /// The fields behind the content; the last part.
-      case trailers(HTTPFields)
-    }
+  /// What cannot is never stored.
+  public let isDelimited: Bool
 
-    /// How many bytes there are, if that is known beforehand.
-    public let length: Int?
+  private let whole: Data?
+  private let next: @Sendable () async throws -> Part?
 
-    /// Whether its end can be told from a connection that broke off.
-    ///
-    /// What cannot is never stored.
-    public let isDelimited: Bool
+  /// Creates a body of bytes that are there.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content.
+  ///   - trailers: The fields behind it.
+  public init(_ bytes: Data = Data(), trailers: HTTPFields = [:]) {
+    length = bytes.count
+    isDelimited = true
+    whole = trailers.isEmpty ? bytes : nil
+    let parts = [
+      bytes.isEmpty ? nil : Part.bytes(bytes), trailers.isEmpty ? nil : Part.trailers(trailers),
+    ].compactMap(\.self)
+    let given = Given()
+    next = { given.next(of: parts) }
+  }
 
-    private let whole: Data?
-    private let next: @Sendable () async throws -> Part?
+  /// Creates a body whose parts come when they are asked for.
+  ///
+  /// - Parameters:
+  ///   - length: How many bytes there will be, if that is known.
+  ///   - isDelimited: Whether its end can be told from a connection that broke off.
+  ///   - next: Gives the next part; `nil` at the end. It throws if the body breaks off.
+  public init(length: Int? = nil, isDelimited: Bool = true, next: @escaping @Sendable () async throws -> Part?) {
+    self.length = length
+    self.isDelimited = isDelimited
+    whole = nil
+    self.next = next
+  }
 
-    /// Creates a body of bytes that are there.
-    ///
-    /// - Parameters:
-    ///   - bytes: The content.
-    ///   - trailers: The fields behind it.
-    public init(_ bytes: Data = Data(), trailers: HTTPFields = [:]) {
-      length = bytes.count
-      isDelimited = true
-      whole = trailers.isEmpty ? bytes : nil
-      let parts = [
-        bytes.isEmpty ? nil : Part.bytes(bytes), trailers.isEmpty ? nil : Part.trailers(trailers),
-      ].compactMap(\.self)
-      let given = Given()
-      next = { given.next(of: parts) }
-    }
+  /// All of the content, if it is there.
+  package var bytes: Data? { whole }
 
-    /// Creates a body whose parts come when they are asked for.
-    ///
-    /// - Parameters:
-    ///   - length: How many bytes there will be, if that is known.
-    ///   - isDelimited: Whether its end can be told from a connection that broke off.
-    ///   - next: Gives the next part; `nil` at the end. It throws if the body breaks off.
-    public init(length: Int? = nil, isDelimited: Bool = true, next: @escaping @Sendable () async throws -> Part?) {
-      self.length = length
-      self.isDelimited = isDelimited
-      whole = nil
-      self.next = next
-    }
-
-    /// All of the content, if it is there.
-    package var bytes: Data? { whole }
-
-    /// Reads to the end.
-    ///
-    /// - Parameter limit: The most bytes that are accepted.
-    /// - Returns: The content and the fields behind it; `nil` if there are more bytes than that.
-    /// - Throws: The error that the body breaks off with.
-    public func collect(upTo limit: Int) async throws -> (content: Data, trailers: HTTPFields)? {
-      if let whole { return whole.count <= limit ? (whole, [:]) : nil }
-      var content = Data()
-      var trailers = HTTPFields()
-      while let part = try await next() {
-        switch part {
-        case .bytes(let bytes):
-          guard bytes.count <= limit - content.count else { return nil }
-          content.append(bytes)
-        case .trailers(let fields): trailers = fields
-        }
+  /// Reads to the end.
+  ///
+  /// - Parameter limit: The most bytes that are accepted.
+  /// - Returns: The content and the fields behind it; `nil` if there are more bytes than that.
+  /// - Throws: The error that the body breaks off with.
+  public func collect(upTo limit: Int) async throws -> (content: Data, trailers: HTTPFields)? {
+    if let whole { return whole.count <= limit ? (whole, [:]) : nil }
+    var content = Data()
+    var trailers = HTTPFields()
+    while let part = try await next() {
+      switch part {
+      case .bytes(let bytes):
+        guard bytes.count <= limit - content.count else { return nil }
+        content.append(bytes)
+      case .trailers(let fields): trailers = fields
       }
-      return (content, trailers)
     }
+    return (content, trailers)
+  }
 
-    /// Reads the parts.
-    public func makeAsyncIterator() -> Iterator { Iterator(nextPart: next) }
+  /// Reads the parts.
+  public func makeAsyncIterator() -> Iterator { Iterator(nextPart: next) }
 
-    /// Reads the parts of a body.
-    public struct Iterator: AsyncIteratorProtocol {
-      fileprivate let nextPart: @Sendable () async throws -> Part?
+  /// Reads the parts of a body.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let nextPart: @Sendable () async throws -> Part?
 
-      /// The next part, or `nil` at the end.
-      public mutating func next() async throws -> Part? { try await nextPart() }
-    }
+    /// The next part, or `nil` at the end.
+    public mutating func next() async throws -> Part? { try await nextPart() }
+  }
 
-    private final class Given: Sendable {
-      private let count = Mutex(0)
+  private final class Given: Sendable {
+    private let count = Mutex(0)
 
-      func next(of parts: [Part]) -> Part? {
-        count.withLock { count in
-          guard count < parts.count else { return nil }
-          defer { count += 1 }
-          return parts[count]
-        }
+    func next(of parts: [Part]) -> Part? {
+      count.withLock { count in
+        guard count < parts.count else { return nil }
+        defer { count += 1 }
+        return parts[count]
       }
     }
   }
+}
 #endif

@@ -1,296 +1,296 @@
 #if HTTP
-  import CacheEngine
-  import HTTPTypes
+import CacheEngine
+import HTTPTypes
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// A request that goes on to the origin, with what the cache has for it.
-  struct Journey: Sendable {
-    var request: HTTPTypes.HTTPRequest
-    let target: TargetURI
-    let stored: StoredVariants
-    let selected: Int?
-    let reason: HTTPCachePolicy.ForwardReason
-    /// Whether the origin is asked about what is stored.
-    var asks = true
+/// A request that goes on to the origin, with what the cache has for it.
+struct Journey: Sendable {
+  var request: HTTPTypes.HTTPRequest
+  let target: TargetURI
+  let stored: StoredVariants
+  let selected: Int?
+  let reason: HTTPCachePolicy.ForwardReason
+  /// Whether the origin is asked about what is stored.
+  var asks = true
 
-    var selectedResponse: StoredResponse? { selected.map { stored.responses[$0] } }
-  }
+  var selectedResponse: StoredResponse? { selected.map { stored.responses[$0] } }
+}
 
-  extension HTTPCache {
-    /// Asks the origin, and tells a flight what came of it.
-    func forward(
-      _ journey: Journey, _ flight: Flights<SharedResponse>.Flight?,
-      _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
-    ) async throws -> HTTPCacheAnswer {
-      let key = journey.target.text
-      func tell(_ outcome: Flights<SharedResponse>.Outcome) {
-        if let flight { flights.tell(key, flight, outcome) }
-      }
-      var outgoing = journey.request
-      let validation =
-        journey.asks
-        ? policy.validation(of: journey.stored, selected: journey.selected, for: journey.request)
-        : HTTPCachePolicy.Validation()
-      policy.add(validation, to: &outgoing)
-      let ticket = turns.ticket(for: key)
-      var isHeld = true
-      defer { if isHeld { turns.giveBack(key) } }
-      let requestTime = clock.timeSinceEpoch
-      let received: HTTPAnswer
-      do {
-        received = try await origin.send(outgoing, body: HTTPBody(), interim: interim)
-      } catch {
-        tell(error is CancellationError ? .abandoned : .alone)
-        if !(error is CancellationError), let stale = standIn(journey, after: .unreachable, status: nil) {
-          return stale
-        }
-        throw error
-      }
-      let responseTime = max(clock.timeSinceEpoch, requestTime)
-      let head = cleaned(received.head, at: responseTime)
-      var status = CacheStatus(cache: name, forward: journey.reason)
-
-      if head.status == .notModified, !validation.isEmpty {
-        if let confirmed = await confirm(
-          journey, head, validation, ticket, requestTime: requestTime, responseTime: responseTime)
-        {
-          tell(.stored)
-          status.forwardStatus = 304
-          status.isStored = true
-          return answer(confirmed, to: journey.request, at: clock.timeSinceEpoch, status)
-        }
-        tell(.alone)
-        let own = journey.request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
-        if let tag = head.headerFields[.eTag].map({ EntityTag($0) }), own.contains(where: { $0.matchesWeakly(tag) }) {
-          return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
-        }
-        var plain = journey
-        plain.asks = false
-        return try await forward(plain, nil, interim)
-      }
-      if let failure = HTTPCachePolicy.Failure(head.status),
-        let stale = standIn(journey, after: failure, status: head.status.code)
-      {
-        tell(.alone)
+extension HTTPCache {
+  /// Asks the origin, and tells a flight what came of it.
+  func forward(
+    _ journey: Journey, _ flight: Flights<SharedResponse>.Flight?,
+    _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+  ) async throws -> HTTPCacheAnswer {
+    let key = journey.target.text
+    func tell(_ outcome: Flights<SharedResponse>.Outcome) {
+      if let flight { flights.tell(key, flight, outcome) }
+    }
+    var outgoing = journey.request
+    let validation =
+      journey.asks
+      ? policy.validation(of: journey.stored, selected: journey.selected, for: journey.request)
+      : HTTPCachePolicy.Validation()
+    policy.add(validation, to: &outgoing)
+    let ticket = turns.ticket(for: key)
+    var isHeld = true
+    defer { if isHeld { turns.giveBack(key) } }
+    let requestTime = clock.timeSinceEpoch
+    let received: HTTPAnswer
+    do {
+      received = try await origin.send(outgoing, body: HTTPBody(), interim: interim)
+    } catch {
+      tell(error is CancellationError ? .abandoned : .alone)
+      if !(error is CancellationError), let stale = standIn(journey, after: .unreachable, status: nil) {
         return stale
       }
-      if journey.request.method == .head {
-        tell(.alone)
-        await note(journey, head, ticket, requestTime: requestTime, responseTime: responseTime)
-        return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
-      }
-      let announced = head.headerFields[.contentLength].flatMap { Int($0) }
-      guard received.body.isDelimited, announced ?? 0 <= bodyLimit,
-        let kept = policy.keep(head, for: journey.request, requestTime: requestTime, responseTime: responseTime)
-      else {
-        tell(.alone)
-        await dropOutdated(journey, head)
-        status.detail = explanation(journey)
-        return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
-      }
-      status.isStored = true
-      status.timeToLive = timeToLive(kept, at: responseTime)
-      status.detail = explanation(journey)
-      let shared = SharedBody(length: received.body.length ?? announced, bound: bodyLimit)
-      guard let body = shared.join() else { preconditionFailure("nothing was read of it yet") }
-      isHeld = false
-      shared.start(received.body) { [self] content, trailers in
-        var whole = kept
-        whole.body = content
-        whole.trailers = trailers
-        await write(key, ticket) { [whole] in $0.add(whole, for: journey.request.headerFields) }
-      } ended: { [self] in
-        turns.giveBack(key)
-        if let flight { flights.end(key, flight) }
-      }
-      tell(.response(SharedResponse(kept: kept, head: head, body: shared)))
-      return HTTPCacheAnswer(head: head.adding(status), body: body, status: status)
+      throw error
     }
+    let responseTime = max(clock.timeSinceEpoch, requestTime)
+    let head = cleaned(received.head, at: responseTime)
+    var status = CacheStatus(cache: name, forward: journey.reason)
 
-    /// Passes on what no cache answers, and forgets what it changes.
-    func pass(
-      _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ target: TargetURI, _ reason: HTTPCachePolicy.ForwardReason,
-      _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
-    ) async throws -> HTTPCacheAnswer {
-      let received = try await origin.send(request, body: body, interim: interim)
-      let head = cleaned(received.head, at: clock.timeSinceEpoch)
-      for uri in policy.invalidated(by: head, to: request.method, at: target) {
-        do {
-          try await remove(uri.text)
-        } catch {
-          report(HTTPCacheFailure(step: .remove, uri: uri.text, error: error))
-        }
+    if head.status == .notModified, !validation.isEmpty {
+      if let confirmed = await confirm(
+        journey, head, validation, ticket, requestTime: requestTime, responseTime: responseTime)
+      {
+        tell(.stored)
+        status.forwardStatus = 304
+        status.isStored = true
+        return answer(confirmed, to: journey.request, at: clock.timeSinceEpoch, status)
       }
-      let status = CacheStatus(cache: name, forward: reason)
+      tell(.alone)
+      let own = journey.request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
+      if let tag = head.headerFields[.eTag].map({ EntityTag($0) }), own.contains(where: { $0.matchesWeakly(tag) }) {
+        return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
+      }
+      var plain = journey
+      plain.asks = false
+      return try await forward(plain, nil, interim)
+    }
+    if let failure = HTTPCachePolicy.Failure(head.status),
+      let stale = standIn(journey, after: failure, status: head.status.code)
+    {
+      tell(.alone)
+      return stale
+    }
+    if journey.request.method == .head {
+      tell(.alone)
+      await note(journey, head, ticket, requestTime: requestTime, responseTime: responseTime)
       return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
     }
-
-    /// The answer that a stored response gives.
-    func answer(_ response: StoredResponse, to request: HTTPTypes.HTTPRequest, at now: Duration, _ status: CacheStatus)
-      -> HTTPCacheAnswer
-    {
-      var status = status
-      status.timeToLive = timeToLive(response, at: now)
-      let answer = StoredAnswer(response, to: request, at: now)
-      let isWhole = answer.range.count == response.body.count
-      let content =
-        isWhole ? response.body : response.body.dropFirst(answer.range.lowerBound).prefix(answer.range.count)
-      let trailers = isWhole && request.method != .head ? response.trailers : [:]
-      return HTTPCacheAnswer(
-        head: answer.head.adding(status), body: HTTPBody(content, trailers: trailers), status: status)
+    let announced = head.headerFields[.contentLength].flatMap { Int($0) }
+    guard received.body.isDelimited, announced ?? 0 <= bodyLimit,
+      let kept = policy.keep(head, for: journey.request, requestTime: requestTime, responseTime: responseTime)
+    else {
+      tell(.alone)
+      await dropOutdated(journey, head)
+      status.detail = explanation(journey)
+      return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
     }
-
-    func timeToLive(_ response: StoredResponse, at now: Duration) -> Int? {
-      policy.remainingLife(of: response, at: now).map { left in
-        let seconds = Int(left.components.seconds)
-        return left < .zero && left.components.attoseconds != 0 ? seconds - 1 : seconds
-      }
+    status.isStored = true
+    status.timeToLive = timeToLive(kept, at: responseTime)
+    status.detail = explanation(journey)
+    let shared = SharedBody(length: received.body.length ?? announced, bound: bodyLimit)
+    guard let body = shared.join() else { preconditionFailure("nothing was read of it yet") }
+    isHeld = false
+    shared.start(received.body) { [self] content, trailers in
+      var whole = kept
+      whole.body = content
+      whole.trailers = trailers
+      await write(key, ticket) { [whole] in $0.add(whole, for: journey.request.headerFields) }
+    } ended: { [self] in
+      turns.giveBack(key)
+      if let flight { flights.end(key, flight) }
     }
+    tell(.response(SharedResponse(kept: kept, head: head, body: shared)))
+    return HTTPCacheAnswer(head: head.adding(status), body: body, status: status)
+  }
 
-    func remove(_ key: String) async throws {
-      turns.invalidate(key)
-      // Who asks from now on must not join what was answered before.
-      flights.detach(key)
-      try await turns.take(key) { try await store.remove(key) }
-    }
-
-    private func cleaned(_ head: HTTPTypes.HTTPResponse, at time: Duration) -> HTTPTypes.HTTPResponse {
-      var head = head
-      ConnectionFields.remove(from: &head.headerFields)
-      if !head.headerFields.contains(.date) { head.headerFields[.date] = HTTPDate(time).description }
-      return head
-    }
-
-    /// The stored response that stands in for an origin that failed.
-    private func standIn(_ journey: Journey, after failure: HTTPCachePolicy.Failure, status code: Int?)
-      -> HTTPCacheAnswer?
-    {
-      let now = clock.timeSinceEpoch
-      guard let selected = journey.selectedResponse,
-        policy.mayAnswer(selected, to: journey.request, after: failure, at: now)
-      else { return nil }
-      var status = CacheStatus(cache: name, forward: journey.reason)
-      status.forwardStatus = code
-      status.detail = failure == .unreachable ? "origin-unreachable" : "origin-error"
-      return answer(selected, to: journey.request, at: now, status)
-    }
-
-    /// Freshens what a 304 speaks of.
-    ///
-    /// - Returns: The response for the request; `nil` if the 304 speaks of nothing that is stored.
-    private func confirm(
-      _ journey: Journey, _ head: HTTPTypes.HTTPResponse, _ validation: HTTPCachePolicy.Validation,
-      _ ticket: VariantTurns.Ticket,
-      requestTime: Duration, responseTime: Duration
-    ) async -> StoredResponse? {
-      let places = policy.confirmed(by: head, of: journey.stored, asked: validation)
-      guard let first = journey.selected.flatMap({ places.contains($0) ? $0 : nil }) ?? places.last else { return nil }
-      @Sendable func freshened(_ response: StoredResponse) -> StoredResponse {
-        policy.freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
-      }
-      var chosen = freshened(journey.stored.responses[first])
-      // What the origin chose for a request that selected nothing, or another one, is what it selects from now on.
-      if let selecting = SelectingFields(of: journey.request.headerFields, named: chosen.head.headerFields) {
-        chosen.selecting = selecting
-      }
-      let confirmed = places.map { journey.stored.responses[$0] }
-      @Sendable func isConfirmed(_ response: StoredResponse) -> Bool {
-        confirmed.contains { $0.isSameRepresentation(as: response) }
-      }
-      let refusal = policy.refusal(toStore: chosen.head, for: journey.request, receivedAt: responseTime)
-      switch refusal {
-      case nil, .useless:
-        await write(journey.target.text, ticket) { [chosen] variants in
-          for place in variants.responses.indices where isConfirmed(variants.responses[place]) {
-            variants.responses[place] = freshened(variants.responses[place])
-          }
-          variants.add(chosen, for: journey.request.headerFields)
-        }
-      case .authorization:
-        // What it says to one with credentials is for nobody else to keep, new terms included.
-        break
-      default:
-        // Terms that forbid to keep it go for what is kept, and for what others are about to keep.
-        turns.invalidate(journey.target.text)
-        await write(journey.target.text, nil) { $0.responses.removeAll(where: isConfirmed) }
-      }
-      return chosen
-    }
-
-    /// Takes over what the answer to a HEAD says of the stored answer to a GET.
-    private func note(
-      _ journey: Journey, _ head: HTTPTypes.HTTPResponse, _ ticket: VariantTurns.Ticket, requestTime: Duration,
-      responseTime: Duration
-    ) async {
-      guard head.status == .ok || [404, 410].contains(head.status.code), let selected = journey.selectedResponse else {
-        return
-      }
-      await write(journey.target.text, ticket) { [policy] variants in
-        guard let place = variants.responses.firstIndex(of: selected) else { return }
-        if head.status.code == selected.head.status.code,
-          let fresh = policy.freshened(selected, byHead: head, requestTime: requestTime, responseTime: responseTime)
-        {
-          variants.responses[place] = fresh
-        } else {
-          variants.responses.remove(at: place)
-        }
-      }
-    }
-
-    /// Forgets a stale response that the origin answered otherwise, where the new one is not kept.
-    private func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse) async {
-      guard journey.reason == .stale, let selected = journey.selectedResponse, head.status.code < 500,
-        ![206, 304, 416].contains(head.status.code)
-      else { return }
-      await write(journey.target.text, nil) { variants in variants.responses.removeAll { $0 == selected } }
-    }
-
-    /// Why a response that looks as if it could be used stale is not.
-    private func explanation(_ journey: Journey) -> String? {
-      guard journey.reason == .stale, let selected = journey.selectedResponse else { return nil }
-      let terms = policy.terms(of: selected)
-      return terms.forbidsStale && terms.staleWhileRevalidate > 0 ? "stale-is-forbidden" : nil
-    }
-
-    /// Changes what is stored for a URI, unless it was invalidated since.
-    private func write(
-      _ key: String, _ ticket: VariantTurns.Ticket?, _ change: @Sendable (inout StoredVariants) -> Void
-    ) async {
+  /// Passes on what no cache answers, and forgets what it changes.
+  func pass(
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ target: TargetURI, _ reason: HTTPCachePolicy.ForwardReason,
+    _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+  ) async throws -> HTTPCacheAnswer {
+    let received = try await origin.send(request, body: body, interim: interim)
+    let head = cleaned(received.head, at: clock.timeSinceEpoch)
+    for uri in policy.invalidated(by: head, to: request.method, at: target) {
       do {
-        try await turns.take(key) {
-          if let ticket, !turns.isValid(ticket, for: key) { return }
-          // What cannot be read is replaced.
-          let before = try? await store.lookup(key).entry?.value
-          var variants = before ?? StoredVariants()
-          change(&variants)
-          guard variants != before ?? StoredVariants() else { return }
-          if variants.responses.isEmpty {
-            try await store.remove(key)
-          } else {
-            let now = clock.timeSinceEpoch
-            let lives = variants.responses.map { policy.usefulLife(of: $0, at: now) }
-            let life = lives.contains { $0 == nil } ? nil : lives.compactMap(\.self).max()
-            try await store.store(
-              variants, forKey: key, terms: StoreTerms(expiry: life.map { .after($0) }, cost: variants.cost))
-            // An unsafe request that was answered meanwhile waits for its turn, and removes this.
-          }
-        }
+        try await remove(uri.text)
       } catch {
-        if !(error is CancellationError) { report(HTTPCacheFailure(step: .write, uri: key, error: error)) }
+        report(HTTPCacheFailure(step: .remove, uri: uri.text, error: error))
+      }
+    }
+    let status = CacheStatus(cache: name, forward: reason)
+    return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
+  }
+
+  /// The answer that a stored response gives.
+  func answer(_ response: StoredResponse, to request: HTTPTypes.HTTPRequest, at now: Duration, _ status: CacheStatus)
+    -> HTTPCacheAnswer
+  {
+    var status = status
+    status.timeToLive = timeToLive(response, at: now)
+    let answer = StoredAnswer(response, to: request, at: now)
+    let isWhole = answer.range.count == response.body.count
+    let content =
+      isWhole ? response.body : response.body.dropFirst(answer.range.lowerBound).prefix(answer.range.count)
+    let trailers = isWhole && request.method != .head ? response.trailers : [:]
+    return HTTPCacheAnswer(
+      head: answer.head.adding(status), body: HTTPBody(content, trailers: trailers), status: status)
+  }
+
+  func timeToLive(_ response: StoredResponse, at now: Duration) -> Int? {
+    policy.remainingLife(of: response, at: now).map { left in
+      let seconds = Int(left.components.seconds)
+      return left < .zero && left.components.attoseconds != 0 ? seconds - 1 : seconds
+    }
+  }
+
+  func remove(_ key: String) async throws {
+    turns.invalidate(key)
+    // Who asks from now on must not join what was answered before.
+    flights.detach(key)
+    try await turns.take(key) { try await store.remove(key) }
+  }
+
+  private func cleaned(_ head: HTTPTypes.HTTPResponse, at time: Duration) -> HTTPTypes.HTTPResponse {
+    var head = head
+    ConnectionFields.remove(from: &head.headerFields)
+    if !head.headerFields.contains(.date) { head.headerFields[.date] = HTTPDate(time).description }
+    return head
+  }
+
+  /// The stored response that stands in for an origin that failed.
+  private func standIn(_ journey: Journey, after failure: HTTPCachePolicy.Failure, status code: Int?)
+    -> HTTPCacheAnswer?
+  {
+    let now = clock.timeSinceEpoch
+    guard let selected = journey.selectedResponse,
+      policy.mayAnswer(selected, to: journey.request, after: failure, at: now)
+    else { return nil }
+    var status = CacheStatus(cache: name, forward: journey.reason)
+    status.forwardStatus = code
+    status.detail = failure == .unreachable ? "origin-unreachable" : "origin-error"
+    return answer(selected, to: journey.request, at: now, status)
+  }
+
+  /// Freshens what a 304 speaks of.
+  ///
+  /// - Returns: The response for the request; `nil` if the 304 speaks of nothing that is stored.
+  private func confirm(
+    _ journey: Journey, _ head: HTTPTypes.HTTPResponse, _ validation: HTTPCachePolicy.Validation,
+    _ ticket: VariantTurns.Ticket,
+    requestTime: Duration, responseTime: Duration
+  ) async -> StoredResponse? {
+    let places = policy.confirmed(by: head, of: journey.stored, asked: validation)
+    guard let first = journey.selected.flatMap({ places.contains($0) ? $0 : nil }) ?? places.last else { return nil }
+    @Sendable func freshened(_ response: StoredResponse) -> StoredResponse {
+      policy.freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
+    }
+    var chosen = freshened(journey.stored.responses[first])
+    // What the origin chose for a request that selected nothing, or another one, is what it selects from now on.
+    if let selecting = SelectingFields(of: journey.request.headerFields, named: chosen.head.headerFields) {
+      chosen.selecting = selecting
+    }
+    let confirmed = places.map { journey.stored.responses[$0] }
+    @Sendable func isConfirmed(_ response: StoredResponse) -> Bool {
+      confirmed.contains { $0.isSameRepresentation(as: response) }
+    }
+    let refusal = policy.refusal(toStore: chosen.head, for: journey.request, receivedAt: responseTime)
+    switch refusal {
+    case nil, .useless:
+      await write(journey.target.text, ticket) { [chosen] variants in
+        for place in variants.responses.indices where isConfirmed(variants.responses[place]) {
+          variants.responses[place] = freshened(variants.responses[place])
+        }
+        variants.add(chosen, for: journey.request.headerFields)
+      }
+    case .authorization:
+      // What it says to one with credentials is for nobody else to keep, new terms included.
+      break
+    default:
+      // Terms that forbid to keep it go for what is kept, and for what others are about to keep.
+      turns.invalidate(journey.target.text)
+      await write(journey.target.text, nil) { $0.responses.removeAll(where: isConfirmed) }
+    }
+    return chosen
+  }
+
+  /// Takes over what the answer to a HEAD says of the stored answer to a GET.
+  private func note(
+    _ journey: Journey, _ head: HTTPTypes.HTTPResponse, _ ticket: VariantTurns.Ticket, requestTime: Duration,
+    responseTime: Duration
+  ) async {
+    guard head.status == .ok || [404, 410].contains(head.status.code), let selected = journey.selectedResponse else {
+      return
+    }
+    await write(journey.target.text, ticket) { [policy] variants in
+      guard let place = variants.responses.firstIndex(of: selected) else { return }
+      if head.status.code == selected.head.status.code,
+        let fresh = policy.freshened(selected, byHead: head, requestTime: requestTime, responseTime: responseTime)
+      {
+        variants.responses[place] = fresh
+      } else {
+        variants.responses.remove(at: place)
       }
     }
   }
 
-  extension HTTPTypes.HTTPResponse {
-    func adding(_ status: CacheStatus) -> HTTPTypes.HTTPResponse {
-      var head = self
-      head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
-      return head
+  /// Forgets a stale response that the origin answered otherwise, where the new one is not kept.
+  private func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse) async {
+    guard journey.reason == .stale, let selected = journey.selectedResponse, head.status.code < 500,
+      ![206, 304, 416].contains(head.status.code)
+    else { return }
+    await write(journey.target.text, nil) { variants in variants.responses.removeAll { $0 == selected } }
+  }
+
+  /// Why a response that looks as if it could be used stale is not.
+  private func explanation(_ journey: Journey) -> String? {
+    guard journey.reason == .stale, let selected = journey.selectedResponse else { return nil }
+    let terms = policy.terms(of: selected)
+    return terms.forbidsStale && terms.staleWhileRevalidate > 0 ? "stale-is-forbidden" : nil
+  }
+
+  /// Changes what is stored for a URI, unless it was invalidated since.
+  private func write(
+    _ key: String, _ ticket: VariantTurns.Ticket?, _ change: @Sendable (inout StoredVariants) -> Void
+  ) async {
+    do {
+      try await turns.take(key) {
+        if let ticket, !turns.isValid(ticket, for: key) { return }
+        // What cannot be read is replaced.
+        let before = try? await store.lookup(key).entry?.value
+        var variants = before ?? StoredVariants()
+        change(&variants)
+        guard variants != before ?? StoredVariants() else { return }
+        if variants.responses.isEmpty {
+          try await store.remove(key)
+        } else {
+          let now = clock.timeSinceEpoch
+          let lives = variants.responses.map { policy.usefulLife(of: $0, at: now) }
+          let life = lives.contains { $0 == nil } ? nil : lives.compactMap(\.self).max()
+          try await store.store(
+            variants, forKey: key, terms: StoreTerms(expiry: life.map { .after($0) }, cost: variants.cost))
+          // An unsafe request that was answered meanwhile waits for its turn, and removes this.
+        }
+      }
+    } catch {
+      if !(error is CancellationError) { report(HTTPCacheFailure(step: .write, uri: key, error: error)) }
     }
   }
+}
+
+extension HTTPTypes.HTTPResponse {
+  func adding(_ status: CacheStatus) -> HTTPTypes.HTTPResponse {
+    var head = self
+    head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
+    return head
+  }
+}
 #endif

@@ -1,332 +1,332 @@
 #if HTTP
-  public import CacheEngine
-  import CacheEngineNetwork
-  public import HTTPTypes
-  import Synchronization
+public import CacheEngine
+import CacheEngineNetwork
+public import HTTPTypes
+import Synchronization
 
-  #if canImport(FoundationEssentials)
-    public import FoundationEssentials
-  #else
-    public import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
 
-  /// A cache of HTTP responses over any level, which answers requests by the rules of RFC 9111 and forwards the rest.
+/// A cache of HTTP responses over any level, which answers requests by the rules of RFC 9111 and forwards the rest.
+///
+/// ```swift
+/// let memory = MemoryCacheLevel<String, StoredVariants>(capacityInBytes: 64 << 20)
+/// let cache = HTTPCache(storing: memory, policy: HTTPCachePolicy(.private), origin: TransportOrigin())
+/// let answer = try await cache.response(for: HTTPTypes.HTTPRequest(method: .get, url: url))
+/// ```
+///
+/// The level keeps all responses of a URI under one key. It is read on every request; a level that fails is told of and counts as
+/// empty. Simultaneous requests for one URI become one where its answer is for all of them.
+public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == String, Store.Value == StoredVariants {
+  /// What is decided by.
+  public let policy: HTTPCachePolicy
+  /// What responses are kept in.
+  public let store: Store
+  /// What the cache calls itself in `Cache-Status`.
+  public let name: String
+  /// The most bytes of content that are stored; longer ones pass through without being held.
+  public let bodyLimit: Int
+  let clock: any CacheClock
+  let origin: any HTTPOrigin
+  let report: @Sendable (HTTPCacheFailure) -> Void
+  let flights = Flights<SharedResponse>()
+  let turns = VariantTurns()
+  private let revalidations = Mutex(Revalidations())
+
+  /// A response on its way that others may join.
+  struct SharedResponse: Sendable {
+    /// Without content.
+    let kept: StoredResponse
+    /// The head as it was received.
+    let head: HTTPTypes.HTTPResponse
+    let body: SharedBody
+  }
+
+  private struct Revalidations {
+    var nextID = 0
+    var tasks: [Int: Task<Void, Never>] = [:]
+    var isClosed = false
+  }
+
+  /// Creates a cache.
   ///
-  /// ```swift
-  /// let memory = MemoryCacheLevel<String, StoredVariants>(capacityInBytes: 64 << 20)
-  /// let cache = HTTPCache(storing: memory, policy: HTTPCachePolicy(.private), origin: TransportOrigin())
-  /// let answer = try await cache.response(for: HTTPTypes.HTTPRequest(method: .get, url: url))
-  /// ```
+  /// - Parameters:
+  ///   - store: What responses are kept in, under the text of their URI.
+  ///   - policy: What is decided by.
+  ///   - origin: Where requests go that are not answered.
+  ///   - name: What the cache calls itself in `Cache-Status`; a token.
+  ///   - bodyLimit: The most bytes of content that are stored. Not negative.
+  ///   - clock: Whose time of day ages are measured by.
+  ///   - report: Told of what failed without failing a request.
+  public init(
+    storing store: Store, policy: HTTPCachePolicy, origin: any HTTPOrigin, name: String = "cache-explorer",
+    bodyLimit: Int = 8 << 20, clock: any CacheClock = SystemClock(),
+    report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in }
+  ) {
+    precondition(bodyLimit >= 0, "a limit is never negative")
+    self.store = store
+    self.policy = policy
+    self.origin = origin
+    self.name = name
+    self.bodyLimit = bodyLimit
+    self.clock = clock
+    self.report = report
+  }
+
+  /// Answers a request from what is stored, or by the origin.
   ///
-  /// The level keeps all responses of a URI under one key. It is read on every request; a level that fails is told of and counts as
-  /// empty. Simultaneous requests for one URI become one where its answer is for all of them.
-  public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == String, Store.Value == StoredVariants {
-    /// What is decided by.
-    public let policy: HTTPCachePolicy
-    /// What responses are kept in.
-    public let store: Store
-    /// What the cache calls itself in `Cache-Status`.
-    public let name: String
-    /// The most bytes of content that are stored; longer ones pass through without being held.
-    public let bodyLimit: Int
-    let clock: any CacheClock
-    let origin: any HTTPOrigin
-    let report: @Sendable (HTTPCacheFailure) -> Void
-    let flights = Flights<SharedResponse>()
-    let turns = VariantTurns()
-    private let revalidations = Mutex(Revalidations())
-
-    /// A response on its way that others may join.
-    struct SharedResponse: Sendable {
-      /// Without content.
-      let kept: StoredResponse
-      /// The head as it was received.
-      let head: HTTPTypes.HTTPResponse
-      let body: SharedBody
+  /// - Parameters:
+  ///   - request: What is asked for, with scheme, authority and path.
+  ///   - body: The content that goes with it.
+  ///   - interim: Told of the origin's interim answers (1xx).
+  /// - Returns: The answer. Its body throws where the origin's breaks off; let go of, it closes what it came over.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` for a target that is none; the origin's error if it gave no
+  ///   answer and nothing stored may stand in; `CancellationError` if the task was cancelled.
+  public func response(
+    for request: HTTPTypes.HTTPRequest, body: HTTPBody = HTTPBody(),
+    interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void = { _ in }
+  ) async throws -> HTTPCacheAnswer {
+    guard let (request, target) = Self.normalized(request) else {
+      throw CacheError(
+        .invalidAddress,
+        "a request needs an http or https address with a host and a path without blanks; mend its target",
+        level: name)
     }
-
-    private struct Revalidations {
-      var nextID = 0
-      var tasks: [Int: Task<Void, Never>] = [:]
-      var isClosed = false
+    let isRead = (request.method == .get || request.method == .head) && body.length == 0
+    guard isRead else {
+      let reason = request.method == .get || request.method == .head ? HTTPCachePolicy.ForwardReason.bypass : .method
+      return try await pass(request, body, target, reason, interim)
     }
-
-    /// Creates a cache.
-    ///
-    /// - Parameters:
-    ///   - store: What responses are kept in, under the text of their URI.
-    ///   - policy: What is decided by.
-    ///   - origin: Where requests go that are not answered.
-    ///   - name: What the cache calls itself in `Cache-Status`; a token.
-    ///   - bodyLimit: The most bytes of content that are stored. Not negative.
-    ///   - clock: Whose time of day ages are measured by.
-    ///   - report: Told of what failed without failing a request.
-    public init(
-      storing store: Store, policy: HTTPCachePolicy, origin: any HTTPOrigin, name: String = "cache-explorer",
-      bodyLimit: Int = 8 << 20, clock: any CacheClock = SystemClock(),
-      report: @escaping @Sendable (HTTPCacheFailure) -> Void = { _ in }
-    ) {
-      precondition(bodyLimit >= 0, "a limit is never negative")
-      self.store = store
-      self.policy = policy
-      self.origin = origin
-      self.name = name
-      self.bodyLimit = bodyLimit
-      self.clock = clock
-      self.report = report
-    }
-
-    /// Answers a request from what is stored, or by the origin.
-    ///
-    /// - Parameters:
-    ///   - request: What is asked for, with scheme, authority and path.
-    ///   - body: The content that goes with it.
-    ///   - interim: Told of the origin's interim answers (1xx).
-    /// - Returns: The answer. Its body throws where the origin's breaks off; let go of, it closes what it came over.
-    /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` for a target that is none; the origin's error if it gave no
-    ///   answer and nothing stored may stand in; `CancellationError` if the task was cancelled.
-    public func response(
-      for request: HTTPTypes.HTTPRequest, body: HTTPBody = HTTPBody(),
-      interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void = { _ in }
-    ) async throws -> HTTPCacheAnswer {
-      guard let (request, target) = Self.normalized(request) else {
-        throw CacheError(
-          .invalidAddress,
-          "a request needs an http or https address with a host and a path without blanks; mend its target",
-          level: name)
-      }
-      let isRead = (request.method == .get || request.method == .head) && body.length == 0
-      guard isRead else {
-        let reason = request.method == .get || request.method == .head ? HTTPCachePolicy.ForwardReason.bypass : .method
-        return try await pass(request, body, target, reason, interim)
-      }
-      var mayJoin = request.method == .get && Self.isPlain(request.headerFields)
-      while true {
-        let endedBefore = flights.endedCount
-        let (stored, wasRead) = await stored(target.text)
-        let now = clock.timeSinceEpoch
-        switch policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now) {
-        case .answer(let place):
-          return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
-        case .answerAndRevalidate(let place):
-          revalidate(request, target, stored, place)
-          return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
-        case .unanswerable:
-          return unanswerable(at: now)
-        case .forward(let reason, let selected):
-          let journey = Journey(
-            request: request, target: target, stored: stored, selected: selected, reason: wasRead ? reason : .miss)
-          guard mayJoin else { return try await forward(journey, nil, interim) }
-          let (flight, leads) = flights.join(target.text)
-          if leads { return try await lead(journey, flight, hasChanged: flights.endedCount != endedBefore, interim) }
-          switch try await flight.outcome() {
-          case .response(let shared):
-            if let answer = joined(shared, journey) { return answer }
-            mayJoin = false
-          case .stored, .alone: mayJoin = false
-          case .abandoned: break
-          }
-        }
-      }
-    }
-
-    /// Answers a request from what is stored, if that can be done at once, without suspending and without asking anybody.
-    ///
-    /// - Parameter request: A request without content.
-    /// - Returns: The answer; `nil` if only ``response(for:body:interim:)`` can tell.
-    public func immediateAnswer(for request: HTTPTypes.HTTPRequest) -> HTTPCacheAnswer? {
-      guard request.method == .get || request.method == .head, let (request, target) = Self.normalized(request),
-        let stored = store.peek(target.text)
-      else { return nil }
+    var mayJoin = request.method == .get && Self.isPlain(request.headerFields)
+    while true {
+      let endedBefore = flights.endedCount
+      let (stored, wasRead) = await stored(target.text)
       let now = clock.timeSinceEpoch
-      let decision = policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now)
-      guard case .answer(let place) = decision else { return nil }
-      return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
-    }
-
-    private static func normalized(
-      _ request: HTTPTypes.HTTPRequest
-    ) -> (HTTPTypes.HTTPRequest, TargetURI)? {
-      guard let target = TargetURI(request) else { return nil }
-      var request = request
-      request.scheme = target.scheme
-      request.authority = target.authority
-      request.path = target.path
-      ConnectionFields.remove(from: &request.headerFields)
-      return (request, target)
-    }
-
-    /// Removes what is stored for a URI, and keeps out what is on its way for it.
-    ///
-    /// - Parameter url: The URI.
-    /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` if it is none of http or https; the level's error if
-    ///   something may still be there.
-    public func remove(_ url: URL) async throws {
-      guard let target = TargetURI(HTTPTypes.HTTPRequest(url)) else {
-        throw CacheError(.invalidAddress, "only http and https addresses are stored; mend the address", level: name)
-      }
-      try await remove(target.text)
-    }
-
-    /// Waits until nothing runs in the background that has begun before.
-    public func settle() async {
-      for task in revalidations.withLock({ Array($0.tasks.values) }) { await task.value }
-    }
-
-    /// Ends what runs in the background, and begins nothing new there.
-    ///
-    /// Requests are answered as before.
-    public func close() async {
-      let tasks = revalidations.withLock { revalidations in
-        revalidations.isClosed = true
-        return Array(revalidations.tasks.values)
-      }
-      for task in tasks { task.cancel() }
-      for task in tasks { await task.value }
-    }
-
-    // What asks for a part, or on a condition, cannot share the answer for one who wants it whole.
-    private static func isPlain(_ fields: HTTPFields) -> Bool {
-      let special: Set<HTTPField.Name> = [
-        .range, .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .authorization,
-      ]
-      return !fields.contains { special.contains($0.name) }
-    }
-
-    private func stored(_ key: String) async -> (StoredVariants, wasRead: Bool) {
-      if let stored = store.peek(key) { return (stored, true) }
-      do {
-        return (try await store.lookup(key).entry?.value ?? StoredVariants(), true)
-      } catch {
-        if !(error is CancellationError) { report(HTTPCacheFailure(step: .read, uri: key, error: error)) }
-        return (StoredVariants(), false)
-      }
-    }
-
-    /// Asks the origin for all who wait, unless what they want was stored since it was looked for.
-    private func lead(
-      _ journey: Journey, _ flight: Flights<SharedResponse>.Flight, hasChanged: Bool,
-      _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
-    ) async throws -> HTTPCacheAnswer {
-      guard hasChanged else { return try await forward(journey, flight, interim) }
-      let (stored, wasRead) = await stored(journey.target.text)
-      let now = clock.timeSinceEpoch
-      switch policy.decision(
-        on: journey.request, isSecure: journey.target.scheme == "https", stored: stored, at: now)
-      {
-      case .answer(let place), .answerAndRevalidate(let place):
-        flights.tell(journey.target.text, flight, .stored)
-        return answer(stored.responses[place], to: journey.request, at: now, CacheStatus(cache: name))
+      switch policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now) {
+      case .answer(let place):
+        return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
+      case .answerAndRevalidate(let place):
+        revalidate(request, target, stored, place)
+        return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
       case .unanswerable:
-        flights.tell(journey.target.text, flight, .alone)
         return unanswerable(at: now)
       case .forward(let reason, let selected):
         let journey = Journey(
-          request: journey.request, target: journey.target, stored: stored, selected: selected,
-          reason: wasRead ? reason : .miss)
-        return try await forward(journey, flight, interim)
-      }
-    }
-
-    private func unanswerable(at now: Duration) -> HTTPCacheAnswer {
-      var status = CacheStatus(cache: name, forward: .request)
-      status.detail = "only-if-cached"
-      let head = HTTPTypes.HTTPResponse(
-        status: .gatewayTimeout,
-        headerFields: [.date: HTTPDate(now).description, .contentLength: "0", .cacheStatus: status.text])
-      return HTTPCacheAnswer(head: head, body: HTTPBody(), status: status)
-    }
-
-    /// The answer for one who waited for somebody else's request; `nil` if it is not for them.
-    private func joined(_ shared: SharedResponse, _ journey: Journey) -> HTTPCacheAnswer? {
-      let now = clock.timeSinceEpoch
-      let decision = policy.decision(
-        on: journey.request, isSecure: journey.target.scheme == "https", stored: StoredVariants([shared.kept]), at: now)
-      guard decision == .answer(0), let body = shared.body.join() else { return nil }
-      var status = CacheStatus(cache: name, forward: journey.reason)
-      status.isCollapsed = true
-      status.timeToLive = timeToLive(shared.kept, at: now)
-      var head = shared.kept.head
-      head.headerFields[.age] = String(max(0, shared.kept.age(at: now)?.components.seconds ?? 0))
-      head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
-      return HTTPCacheAnswer(head: head, body: body, status: status)
-    }
-
-    private func revalidate(
-      _ request: HTTPTypes.HTTPRequest, _ target: TargetURI, _ stored: StoredVariants, _ place: Int
-    ) {
-      let (flight, leads) = flights.join(target.text)
-      guard leads else { return }
-      var plain = request
-      plain.method = .get
-      plain.headerFields.remove([.range, .ifRange, .ifNoneMatch, .ifModifiedSince])
-      let journey = Journey(request: plain, target: target, stored: stored, selected: place, reason: .stale)
-      let isOpen = revalidations.withLock { revalidations in
-        guard !revalidations.isClosed else { return false }
-        revalidations.nextID += 1
-        let id = revalidations.nextID
-        revalidations.tasks[id] = Task { [self] in
-          do {
-            let answer = try await forward(journey, flight) { _ in }
-            for try await _ in answer.body {}
-          } catch {
-            flights.tell(target.text, flight, .alone)
-            if !(error is CancellationError) {
-              report(HTTPCacheFailure(step: .revalidate, uri: target.text, error: error))
-            }
-          }
-          self.revalidations.withLock { $0.tasks[id] = nil }
+          request: request, target: target, stored: stored, selected: selected, reason: wasRead ? reason : .miss)
+        guard mayJoin else { return try await forward(journey, nil, interim) }
+        let (flight, leads) = flights.join(target.text)
+        if leads { return try await lead(journey, flight, hasChanged: flights.endedCount != endedBefore, interim) }
+        switch try await flight.outcome() {
+        case .response(let shared):
+          if let answer = joined(shared, journey) { return answer }
+          mayJoin = false
+        case .stored, .alone: mayJoin = false
+        case .abandoned: break
         }
-        return true
       }
-      if !isOpen { flights.tell(target.text, flight, .abandoned) }
     }
   }
 
-  /// An answer, with how the cache came by it.
-  public struct HTTPCacheAnswer: Sendable {
-    /// Status and fields, `Age` and `Cache-Status` among them.
-    public var head: HTTPTypes.HTTPResponse
-    /// The content.
-    public var body: HTTPBody
-    /// How the cache came by it.
-    public var status: CacheStatus
+  /// Answers a request from what is stored, if that can be done at once, without suspending and without asking anybody.
+  ///
+  /// - Parameter request: A request without content.
+  /// - Returns: The answer; `nil` if only ``response(for:body:interim:)`` can tell.
+  public func immediateAnswer(for request: HTTPTypes.HTTPRequest) -> HTTPCacheAnswer? {
+    guard request.method == .get || request.method == .head, let (request, target) = Self.normalized(request),
+      let stored = store.peek(target.text)
+    else { return nil }
+    let now = clock.timeSinceEpoch
+    let decision = policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now)
+    guard case .answer(let place) = decision else { return nil }
+    return answer(stored.responses[place], to: request, at: now, CacheStatus(cache: name))
   }
 
-  /// What failed without failing a request.
-  public struct HTTPCacheFailure: Sendable {
-    /// What was to be done.
-    public enum Step: String, Sendable {
-      /// What is stored was to be read.
-      case read
-      /// A response was to be stored.
-      case write
-      /// What is stored was to be removed, and may still be there.
-      case remove
-      /// The origin was to be asked in the background.
-      case revalidate
+  private static func normalized(
+    _ request: HTTPTypes.HTTPRequest
+  ) -> (HTTPTypes.HTTPRequest, TargetURI)? {
+    guard let target = TargetURI(request) else { return nil }
+    var request = request
+    request.scheme = target.scheme
+    request.authority = target.authority
+    request.path = target.path
+    ConnectionFields.remove(from: &request.headerFields)
+    return (request, target)
+  }
+
+  /// Removes what is stored for a URI, and keeps out what is on its way for it.
+  ///
+  /// - Parameter url: The URI.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` if it is none of http or https; the level's error if
+  ///   something may still be there.
+  public func remove(_ url: URL) async throws {
+    guard let target = TargetURI(HTTPTypes.HTTPRequest(url)) else {
+      throw CacheError(.invalidAddress, "only http and https addresses are stored; mend the address", level: name)
     }
-
-    /// What was to be done.
-    public var step: Step
-    /// For which URI.
-    public var uri: String
-    /// What went wrong.
-    public var error: any Error
+    try await remove(target.text)
   }
 
-  extension HTTPTypes.HTTPRequest {
-    /// A GET of an address, without the user and the fragment in it.
-    init(_ url: URL) {
-      let text = url.absoluteString.prefix { $0 != "#" }
-      let scheme = text.prefix { $0 != ":" }
-      let rest = text.dropFirst(scheme.count).drop { $0 == ":" || $0 == "/" }
-      let authority = rest.prefix { $0 != "/" && $0 != "?" }
-      let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-      let path = rest[authority.endIndex...]
-      self.init(
-        method: .get, scheme: String(scheme), authority: String(place),
-        path: path.hasPrefix("/") ? String(path) : "/\(path)")
+  /// Waits until nothing runs in the background that has begun before.
+  public func settle() async {
+    for task in revalidations.withLock({ Array($0.tasks.values) }) { await task.value }
+  }
+
+  /// Ends what runs in the background, and begins nothing new there.
+  ///
+  /// Requests are answered as before.
+  public func close() async {
+    let tasks = revalidations.withLock { revalidations in
+      revalidations.isClosed = true
+      return Array(revalidations.tasks.values)
+    }
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+  }
+
+  // What asks for a part, or on a condition, cannot share the answer for one who wants it whole.
+  private static func isPlain(_ fields: HTTPFields) -> Bool {
+    let special: Set<HTTPField.Name> = [
+      .range, .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .authorization,
+    ]
+    return !fields.contains { special.contains($0.name) }
+  }
+
+  private func stored(_ key: String) async -> (StoredVariants, wasRead: Bool) {
+    if let stored = store.peek(key) { return (stored, true) }
+    do {
+      return (try await store.lookup(key).entry?.value ?? StoredVariants(), true)
+    } catch {
+      if !(error is CancellationError) { report(HTTPCacheFailure(step: .read, uri: key, error: error)) }
+      return (StoredVariants(), false)
     }
   }
+
+  /// Asks the origin for all who wait, unless what they want was stored since it was looked for.
+  private func lead(
+    _ journey: Journey, _ flight: Flights<SharedResponse>.Flight, hasChanged: Bool,
+    _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+  ) async throws -> HTTPCacheAnswer {
+    guard hasChanged else { return try await forward(journey, flight, interim) }
+    let (stored, wasRead) = await stored(journey.target.text)
+    let now = clock.timeSinceEpoch
+    switch policy.decision(
+      on: journey.request, isSecure: journey.target.scheme == "https", stored: stored, at: now)
+    {
+    case .answer(let place), .answerAndRevalidate(let place):
+      flights.tell(journey.target.text, flight, .stored)
+      return answer(stored.responses[place], to: journey.request, at: now, CacheStatus(cache: name))
+    case .unanswerable:
+      flights.tell(journey.target.text, flight, .alone)
+      return unanswerable(at: now)
+    case .forward(let reason, let selected):
+      let journey = Journey(
+        request: journey.request, target: journey.target, stored: stored, selected: selected,
+        reason: wasRead ? reason : .miss)
+      return try await forward(journey, flight, interim)
+    }
+  }
+
+  private func unanswerable(at now: Duration) -> HTTPCacheAnswer {
+    var status = CacheStatus(cache: name, forward: .request)
+    status.detail = "only-if-cached"
+    let head = HTTPTypes.HTTPResponse(
+      status: .gatewayTimeout,
+      headerFields: [.date: HTTPDate(now).description, .contentLength: "0", .cacheStatus: status.text])
+    return HTTPCacheAnswer(head: head, body: HTTPBody(), status: status)
+  }
+
+  /// The answer for one who waited for somebody else's request; `nil` if it is not for them.
+  private func joined(_ shared: SharedResponse, _ journey: Journey) -> HTTPCacheAnswer? {
+    let now = clock.timeSinceEpoch
+    let decision = policy.decision(
+      on: journey.request, isSecure: journey.target.scheme == "https", stored: StoredVariants([shared.kept]), at: now)
+    guard decision == .answer(0), let body = shared.body.join() else { return nil }
+    var status = CacheStatus(cache: name, forward: journey.reason)
+    status.isCollapsed = true
+    status.timeToLive = timeToLive(shared.kept, at: now)
+    var head = shared.kept.head
+    head.headerFields[.age] = String(max(0, shared.kept.age(at: now)?.components.seconds ?? 0))
+    head.headerFields.append(HTTPField(name: .cacheStatus, value: status.text))
+    return HTTPCacheAnswer(head: head, body: body, status: status)
+  }
+
+  private func revalidate(
+    _ request: HTTPTypes.HTTPRequest, _ target: TargetURI, _ stored: StoredVariants, _ place: Int
+  ) {
+    let (flight, leads) = flights.join(target.text)
+    guard leads else { return }
+    var plain = request
+    plain.method = .get
+    plain.headerFields.remove([.range, .ifRange, .ifNoneMatch, .ifModifiedSince])
+    let journey = Journey(request: plain, target: target, stored: stored, selected: place, reason: .stale)
+    let isOpen = revalidations.withLock { revalidations in
+      guard !revalidations.isClosed else { return false }
+      revalidations.nextID += 1
+      let id = revalidations.nextID
+      revalidations.tasks[id] = Task { [self] in
+        do {
+          let answer = try await forward(journey, flight) { _ in }
+          for try await _ in answer.body {}
+        } catch {
+          flights.tell(target.text, flight, .alone)
+          if !(error is CancellationError) {
+            report(HTTPCacheFailure(step: .revalidate, uri: target.text, error: error))
+          }
+        }
+        self.revalidations.withLock { $0.tasks[id] = nil }
+      }
+      return true
+    }
+    if !isOpen { flights.tell(target.text, flight, .abandoned) }
+  }
+}
+
+/// An answer, with how the cache came by it.
+public struct HTTPCacheAnswer: Sendable {
+  /// Status and fields, `Age` and `Cache-Status` among them.
+  public var head: HTTPTypes.HTTPResponse
+  /// The content.
+  public var body: HTTPBody
+  /// How the cache came by it.
+  public var status: CacheStatus
+}
+
+/// What failed without failing a request.
+public struct HTTPCacheFailure: Sendable {
+  /// What was to be done.
+  public enum Step: String, Sendable {
+    /// What is stored was to be read.
+    case read
+    /// A response was to be stored.
+    case write
+    /// What is stored was to be removed, and may still be there.
+    case remove
+    /// The origin was to be asked in the background.
+    case revalidate
+  }
+
+  /// What was to be done.
+  public var step: Step
+  /// For which URI.
+  public var uri: String
+  /// What went wrong.
+  public var error: any Error
+}
+
+extension HTTPTypes.HTTPRequest {
+  /// A GET of an address, without the user and the fragment in it.
+  init(_ url: URL) {
+    let text = url.absoluteString.prefix { $0 != "#" }
+    let scheme = text.prefix { $0 != ":" }
+    let rest = text.dropFirst(scheme.count).drop { $0 == ":" || $0 == "/" }
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    let path = rest[authority.endIndex...]
+    self.init(
+      method: .get, scheme: String(scheme), authority: String(place),
+      path: path.hasPrefix("/") ? String(path) : "/\(path)")
+  }
+}
 #endif

@@ -1,38 +1,38 @@
 #if HTTP
-  public import HTTPTypes
+public import HTTPTypes
 
-  /// A message's head with its content.
-  public struct HTTPAnswer: Sendable {
-    /// Status and fields.
-    public var head: HTTPResponse
-    /// The content.
-    public var body: HTTPBody
+/// A message's head with its content.
+public struct HTTPAnswer: Sendable {
+  /// Status and fields.
+  public var head: HTTPResponse
+  /// The content.
+  public var body: HTTPBody
 
-    /// Creates an answer.
-    ///
-    /// - Parameters:
-    ///   - head: Status and fields.
-    ///   - body: The content.
-    public init(head: HTTPResponse, body: HTTPBody = HTTPBody()) {
-      self.head = head
-      self.body = body
-    }
-  }
-
-  /// Where requests go that a cache does not answer.
+  /// Creates an answer.
   ///
-  /// An origin is used as it is: it follows no redirect, tries nothing again by itself and changes no field but those of its connection.
-  public protocol HTTPOrigin: Sendable {
-    /// Sends a request.
-    ///
-    /// - Parameters:
-    ///   - request: What is asked for: scheme, authority, path and fields, without those of a connection.
-    ///   - body: The content to send with it.
-    ///   - interim: Told of every interim answer (1xx) but 101, in their order.
-    /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is whole.
-    /// - Throws: An error if there is no answer in valid HTTP; `CancellationError` if the task was cancelled first.
-    func send(
-      _ request: HTTPRequest, body: HTTPBody, interim: @escaping @Sendable (HTTPResponse) async -> Void
-    ) async throws -> HTTPAnswer
+  /// - Parameters:
+  ///   - head: Status and fields.
+  ///   - body: The content.
+  public init(head: HTTPResponse, body: HTTPBody = HTTPBody()) {
+    self.head = head
+    self.body = body
   }
+}
+
+/// Where requests go that a cache does not answer.
+///
+/// An origin is used as it is: it follows no redirect, tries nothing again by itself and changes no field but those of its connection.
+public protocol HTTPOrigin: Sendable {
+  /// Sends a request.
+  ///
+  /// - Parameters:
+  ///   - request: What is asked for: scheme, authority, path and fields, without those of a connection.
+  ///   - body: The content to send with it.
+  ///   - interim: Told of every interim answer (1xx) but 101, in their order.
+  /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is whole.
+  /// - Throws: An error if there is no answer in valid HTTP; `CancellationError` if the task was cancelled first.
+  func send(
+    _ request: HTTPRequest, body: HTTPBody, interim: @escaping @Sendable (HTTPResponse) async -> Void
+  ) async throws -> HTTPAnswer
+}
 #endif

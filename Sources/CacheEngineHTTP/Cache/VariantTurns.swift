@@ -1,84 +1,84 @@
 #if HTTP
-  import Synchronization
+import Synchronization
 
-  /// Turns to change what is stored for a URI, and what became of it since a request for it left.
-  ///
-  /// Variants of one URI are one value, so that each change reads and writes: changes of one URI follow upon each other. What was
-  /// invalidated after a request left must not be stored from its answer.
-  final class VariantTurns: Sendable {
-    private struct State {
-      var tickets = 0
-      var invalidations = 0
-      var isTaken = false
-      var line: [CheckedContinuation<Void, Never>] = []
+/// Turns to change what is stored for a URI, and what became of it since a request for it left.
+///
+/// Variants of one URI are one value, so that each change reads and writes: changes of one URI follow upon each other. What was
+/// invalidated after a request left must not be stored from its answer.
+final class VariantTurns: Sendable {
+  private struct State {
+    var tickets = 0
+    var invalidations = 0
+    var isTaken = false
+    var line: [CheckedContinuation<Void, Never>] = []
 
-      var isIdle: Bool { tickets == 0 && !isTaken && line.isEmpty }
-    }
-
-    /// What was known of a URI when a request for it left.
-    struct Ticket: Sendable {
-      fileprivate let invalidations: Int
-    }
-
-    private let states = Mutex<[String: State]>([:])
-
-    /// Notes that a request leaves, until ``giveBack(_:)``.
-    func ticket(for key: String) -> Ticket {
-      states.withLock { states in
-        states[key, default: State()].tickets += 1
-        return Ticket(invalidations: states[key, default: State()].invalidations)
-      }
-    }
-
-    /// Ends what ``ticket(for:)`` began.
-    func giveBack(_ key: String) {
-      states.withLock { states in
-        states[key]?.tickets -= 1
-        if states[key]?.isIdle == true { states[key] = nil }
-      }
-    }
-
-    /// Whether nothing was invalidated since.
-    func isValid(_ ticket: Ticket, for key: String) -> Bool {
-      states.withLock { ($0[key]?.invalidations ?? 0) == ticket.invalidations }
-    }
-
-    /// Makes every ticket of a URI invalid.
-    func invalidate(_ key: String) {
-      states.withLock { $0[key]?.invalidations += 1 }
-    }
-
-    /// Runs a change alone.
-    ///
-    /// It cannot be cancelled while it waits: turns are short.
-    func take<Answer>(_ key: String, _ change: () async throws -> Answer) async rethrows -> Answer {
-      await withCheckedContinuation { continuation in
-        let isFree = states.withLock { states in
-          if states[key]?.isTaken != true {
-            states[key, default: State()].isTaken = true
-            return true
-          }
-          states[key]?.line.append(continuation)
-          return false
-        }
-        if isFree { continuation.resume() }
-      }
-      defer { pass(key) }
-      return try await change()
-    }
-
-    private func pass(_ key: String) {
-      let next = states.withLock { states -> CheckedContinuation<Void, Never>? in
-        guard var state = states[key] else { return nil }
-        let next = state.line.isEmpty ? nil : state.line.removeFirst()
-        state.isTaken = next != nil
-        states[key] = state.isIdle ? nil : state
-        return next
-      }
-      next?.resume()
-    }
-
-    /// Nothing is noted.
-    var isIdle: Bool { states.withLock { $0.isEmpty } }
+    var isIdle: Bool { tickets == 0 && !isTaken && line.isEmpty }
   }
+
+  /// What was known of a URI when a request for it left.
+  struct Ticket: Sendable {
+    fileprivate let invalidations: Int
+  }
+
+  private let states = Mutex<[String: State]>([:])
+
+  /// Notes that a request leaves, until ``giveBack(_:)``.
+  func ticket(for key: String) -> Ticket {
+    states.withLock { states in
+      states[key, default: State()].tickets += 1
+      return Ticket(invalidations: states[key, default: State()].invalidations)
+    }
+  }
+
+  /// Ends what ``ticket(for:)`` began.
+  func giveBack(_ key: String) {
+    states.withLock { states in
+      states[key]?.tickets -= 1
+      if states[key]?.isIdle == true { states[key] = nil }
+    }
+  }
+
+  /// Whether nothing was invalidated since.
+  func isValid(_ ticket: Ticket, for key: String) -> Bool {
+    states.withLock { ($0[key]?.invalidations ?? 0) == ticket.invalidations }
+  }
+
+  /// Makes every ticket of a URI invalid.
+  func invalidate(_ key: String) {
+    states.withLock { $0[key]?.invalidations += 1 }
+  }
+
+  /// Runs a change alone.
+  ///
+  /// It cannot be cancelled while it waits: turns are short.
+  func take<Answer>(_ key: String, _ change: () async throws -> Answer) async rethrows -> Answer {
+    await withCheckedContinuation { continuation in
+      let isFree = states.withLock { states in
+        if states[key]?.isTaken != true {
+          states[key, default: State()].isTaken = true
+          return true
+        }
+        states[key]?.line.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+    defer { pass(key) }
+    return try await change()
+  }
+
+  private func pass(_ key: String) {
+    let next = states.withLock { states -> CheckedContinuation<Void, Never>? in
+      guard var state = states[key] else { return nil }
+      let next = state.line.isEmpty ? nil : state.line.removeFirst()
+      state.isTaken = next != nil
+      states[key] = state.isIdle ? nil : state
+      return next
+    }
+    next?.resume()
+  }
+
+  /// Nothing is noted.
+  var isIdle: Bool { states.withLock { $0.isEmpty } }
+}
 #endif

@@ -1,104 +1,104 @@
 #if HTTP
-  package import HTTPTypes
-  import RawStructuredFieldValues
+package import HTTPTypes
+import RawStructuredFieldValues
 
-  /// The directives of `Cache-Control` and of fields like it.
-  ///
-  /// After RFC 9111, section 5.2, read as its section 4.2.1 advises: what cannot be understood makes a response stale, and never
-  /// lives longer. Of a directive that stands there several times the first one counts.
-  package struct CacheControl: Sendable, Equatable {
-    private enum Argument: Equatable {
-      case none
-      case text(String)
-      case malformed
-    }
+/// The directives of `Cache-Control` and of fields like it.
+///
+/// After RFC 9111, section 5.2, read as its section 4.2.1 advises: what cannot be understood makes a response stale, and never
+/// lives longer. Of a directive that stands there several times the first one counts.
+package struct CacheControl: Sendable, Equatable {
+  private enum Argument: Equatable {
+    case none
+    case text(String)
+    case malformed
+  }
 
-    private var directives: [String: Argument] = [:]
+  private var directives: [String: Argument] = [:]
 
-    /// Whether nothing is said.
-    package var isEmpty: Bool { directives.isEmpty }
+  /// Whether nothing is said.
+  package var isEmpty: Bool { directives.isEmpty }
 
-    /// Reads the lines of a `Cache-Control` field.
-    package init(_ lines: [String]) {
-      for line in lines {
-        for member in FieldList.members(of: line) {
-          let name = member.prefix { $0 != "=" }
-          let isAlone = name.endIndex == member.endIndex
-          let argument = isAlone ? .none : Self.argument(member[name.endIndex...].dropFirst())
-          let trimmed = FieldList.trimmed(name)
-          // A blank before the sign is no directive's; what is meant is taken for malformed rather than for absent.
-          add(trimmed.lowercased(), trimmed.endIndex == name.endIndex || isAlone ? argument : .malformed)
-        }
+  /// Reads the lines of a `Cache-Control` field.
+  package init(_ lines: [String]) {
+    for line in lines {
+      for member in FieldList.members(of: line) {
+        let name = member.prefix { $0 != "=" }
+        let isAlone = name.endIndex == member.endIndex
+        let argument = isAlone ? .none : Self.argument(member[name.endIndex...].dropFirst())
+        let trimmed = FieldList.trimmed(name)
+        // A blank before the sign is no directive's; what is meant is taken for malformed rather than for absent.
+        add(trimmed.lowercased(), trimmed.endIndex == name.endIndex || isAlone ? argument : .malformed)
       }
-    }
-
-    /// Reads a targeted field, which is a dictionary of RFC 9651.
-    ///
-    /// - Returns: `nil` if it is empty, does not parse or has an argument of the wrong type: then it counts as absent (RFC 9213,
-    ///   section 2.1).
-    package init?(targeted lines: [String]) {
-      var parser = StructuredFieldValueParser(Array(lines.joined(separator: ", ").utf8))
-      guard let members = try? parser.parseDictionaryFieldValue(), !members.isEmpty else { return nil }
-      for (name, member) in members {
-        guard case .item(let item) = member else {
-          guard !Self.counting.contains(name) else { return nil }
-          add(name, .malformed)
-          continue
-        }
-        switch item.rfc9651BareItem {
-        case .bool(let isSaid): if isSaid { add(name, .none) }
-        case .integer(let number): add(name, .text(String(number)))
-        case .string(let text), .token(let text):
-          guard !Self.counting.contains(name) else { return nil }
-          add(name, .text(text))
-        default:
-          guard !Self.counting.contains(name) else { return nil }
-          add(name, .malformed)
-        }
-      }
-      for name in Self.counting where directives[name] == Argument.none { return nil }
-    }
-
-    /// Whether a directive is there, with whatever argument.
-    package func has(_ name: String) -> Bool { directives[name] != nil }
-
-    /// Whether a directive is there, and has no argument.
-    package func isAlone(_ name: String) -> Bool { directives[name] == Argument.none }
-
-    /// The seconds of a directive; 0 for an argument that is none, `nil` if the directive is not there.
-    package func seconds(_ name: String) -> Int? {
-      directives[name].map { argument in
-        if case .text(let text) = argument { FieldList.number(text[...]) ?? 0 } else { 0 }
-      }
-    }
-
-    /// Whether a directive stands there without an argument, or with one that cannot be read.
-    package func isUnqualified(_ name: String) -> Bool {
-      guard let argument = directives[name] else { return false }
-      return if case .text = argument { fields(name) == nil } else { true }
-    }
-
-    /// The fields that the argument of `private` or `no-cache` names; `nil` if there is no list of names.
-    package func fields(_ name: String) -> Set<HTTPField.Name>? {
-      guard case .text(let text) = directives[name] else { return nil }
-      var names: Set<HTTPField.Name> = []
-      for member in FieldList.members(of: text) {
-        guard let name = HTTPField.Name(String(member)) else { return nil }
-        names.insert(name)
-      }
-      return names.isEmpty ? nil : names
-    }
-
-    private static let counting: Set = ["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]
-
-    private static func argument(_ text: Substring) -> Argument {
-      if let first = text.first, first == " " || first == "\t" { return .malformed }
-      guard text.first == "\"" else { return text.isEmpty ? .malformed : .text(String(text)) }
-      return FieldList.unquoted(text).map(Argument.text) ?? .malformed
-    }
-
-    private mutating func add(_ name: String, _ argument: Argument) {
-      if directives[name] == nil { directives[name] = argument }
     }
   }
+
+  /// Reads a targeted field, which is a dictionary of RFC 9651.
+  ///
+  /// - Returns: `nil` if it is empty, does not parse or has an argument of the wrong type: then it counts as absent (RFC 9213,
+  ///   section 2.1).
+  package init?(targeted lines: [String]) {
+    var parser = StructuredFieldValueParser(Array(lines.joined(separator: ", ").utf8))
+    guard let members = try? parser.parseDictionaryFieldValue(), !members.isEmpty else { return nil }
+    for (name, member) in members {
+      guard case .item(let item) = member else {
+        guard !Self.counting.contains(name) else { return nil }
+        add(name, .malformed)
+        continue
+      }
+      switch item.rfc9651BareItem {
+      case .bool(let isSaid): if isSaid { add(name, .none) }
+      case .integer(let number): add(name, .text(String(number)))
+      case .string(let text), .token(let text):
+        guard !Self.counting.contains(name) else { return nil }
+        add(name, .text(text))
+      default:
+        guard !Self.counting.contains(name) else { return nil }
+        add(name, .malformed)
+      }
+    }
+    for name in Self.counting where directives[name] == Argument.none { return nil }
+  }
+
+  /// Whether a directive is there, with whatever argument.
+  package func has(_ name: String) -> Bool { directives[name] != nil }
+
+  /// Whether a directive is there, and has no argument.
+  package func isAlone(_ name: String) -> Bool { directives[name] == Argument.none }
+
+  /// The seconds of a directive; 0 for an argument that is none, `nil` if the directive is not there.
+  package func seconds(_ name: String) -> Int? {
+    directives[name].map { argument in
+      if case .text(let text) = argument { FieldList.number(text[...]) ?? 0 } else { 0 }
+    }
+  }
+
+  /// Whether a directive stands there without an argument, or with one that cannot be read.
+  package func isUnqualified(_ name: String) -> Bool {
+    guard let argument = directives[name] else { return false }
+    return if case .text = argument { fields(name) == nil } else { true }
+  }
+
+  /// The fields that the argument of `private` or `no-cache` names; `nil` if there is no list of names.
+  package func fields(_ name: String) -> Set<HTTPField.Name>? {
+    guard case .text(let text) = directives[name] else { return nil }
+    var names: Set<HTTPField.Name> = []
+    for member in FieldList.members(of: text) {
+      guard let name = HTTPField.Name(String(member)) else { return nil }
+      names.insert(name)
+    }
+    return names.isEmpty ? nil : names
+  }
+
+  private static let counting: Set = ["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]
+
+  private static func argument(_ text: Substring) -> Argument {
+    if let first = text.first, first == " " || first == "\t" { return .malformed }
+    guard text.first == "\"" else { return text.isEmpty ? .malformed : .text(String(text)) }
+    return FieldList.unquoted(text).map(Argument.text) ?? .malformed
+  }
+
+  private mutating func add(_ name: String, _ argument: Argument) {
+    if directives[name] == nil { directives[name] = argument }
+  }
+}
 #endif

@@ -1,39 +1,39 @@
 #if HTTP
-  /// An entity tag as it was sent: RFC 9110, section 8.8.3.
+/// An entity tag as it was sent: RFC 9110, section 8.8.3.
+///
+/// One without its quotation marks, which some servers send, is compared and sent back as it came.
+package struct EntityTag: Hashable, Sendable {
+  package let text: String
+
+  package init(_ text: some StringProtocol) { self.text = String(text) }
+
+  package var isWeak: Bool { text.hasPrefix("W/") }
+
+  private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
+
+  /// Whether two tags mean the same to the byte.
+  package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
+
+  /// Whether two tags mean the same to a reader.
+  package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+  /// The tags of an `If-None-Match` field.
   ///
-  /// One without its quotation marks, which some servers send, is compared and sent back as it came.
-  package struct EntityTag: Hashable, Sendable {
-    package let text: String
-
-    package init(_ text: some StringProtocol) { self.text = String(text) }
-
-    package var isWeak: Bool { text.hasPrefix("W/") }
-
-    private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
-
-    /// Whether two tags mean the same to the byte.
-    package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
-
-    /// Whether two tags mean the same to a reader.
-    package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
-
-    /// The tags of an `If-None-Match` field.
-    ///
-    /// In a tag, unlike in a quoted string, a backslash stands for itself.
-    package static func list(_ text: String) -> [EntityTag] {
-      var tags: [EntityTag] = []
-      var isQuoted = false
-      for piece in text.split(
-        omittingEmptySubsequences: true,
-        whereSeparator: { character in
-          if character == "\"" { isQuoted.toggle() }
-          return character == "," && !isQuoted
-        })
-      {
-        let tag = FieldList.trimmed(piece)
-        if !tag.isEmpty { tags.append(EntityTag(tag)) }
-      }
-      return tags
+  /// In a tag, unlike in a quoted string, a backslash stands for itself.
+  package static func list(_ text: String) -> [EntityTag] {
+    var tags: [EntityTag] = []
+    var isQuoted = false
+    for piece in text.split(
+      omittingEmptySubsequences: true,
+      whereSeparator: { character in
+        if character == "\"" { isQuoted.toggle() }
+        return character == "," && !isQuoted
+      })
+    {
+      let tag = FieldList.trimmed(piece)
+      if !tag.isEmpty { tags.append(EntityTag(tag)) }
     }
+    return tags
   }
+}
 #endif

@@ -1,141 +1,140 @@
 #if HTTP
-  package import HTTPTypes
+package import HTTPTypes
 
-  extension HTTPCachePolicy {
-    /// The validators that a forwarded request carries for the cache.
-    package struct Validation: Sendable, Equatable {
-      package var tags: [EntityTag]
-      package var modifiedSince: String?
+extension HTTPCachePolicy {
+  /// The validators that a forwarded request carries for the cache.
+  package struct Validation: Sendable, Equatable {
+    package var tags: [EntityTag]
+    package var modifiedSince: String?
 
-      package init(tags: [EntityTag] = [], modifiedSince: String? = nil) {
-        self.tags = tags
-        self.modifiedSince = modifiedSince
-      }
-
-      package var isEmpty: Bool { tags.isEmpty && modifiedSince == nil }
+    package init(tags: [EntityTag] = [], modifiedSince: String? = nil) {
+      self.tags = tags
+      self.modifiedSince = modifiedSince
     }
 
-    /// What a forwarded request asks about beside what it wants itself.
-    ///
-    /// - Parameters:
-    ///   - stored: What is stored for its URI.
-    ///   - selected: The stored response that it selects.
-    ///   - request: The request as it came.
-    /// - Returns: The validators to send; none if there is nothing to ask about.
-    package func validation(of stored: StoredVariants, selected: Int?, for request: HTTPRequest) -> Validation {
-      guard request.method == .get, !request.headerFields.contains(.ifMatch),
-        !request.headerFields.contains(.ifUnmodifiedSince), !request.headerFields.contains(.ifRange)
-      else { return Validation() }
-      var validation = Validation()
-      let first = selected.map { stored.responses[$0] }
-      // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
-      if let first, first.entityTag == nil {
-        validation.modifiedSince = first.lastModified
-        return validation
-      }
-      for response in [first].compactMap(\.self) + stored.responses {
-        if let tag = response.entityTag, !validation.tags.contains(tag) { validation.tags.append(tag) }
-      }
-      validation.modifiedSince = first?.lastModified
+    package var isEmpty: Bool { tags.isEmpty && modifiedSince == nil }
+  }
+
+  /// What a forwarded request asks about beside what it wants itself.
+  ///
+  /// - Parameters:
+  ///   - stored: What is stored for its URI.
+  ///   - selected: The stored response that it selects.
+  ///   - request: The request as it came.
+  /// - Returns: The validators to send; none if there is nothing to ask about.
+  package func validation(of stored: StoredVariants, selected: Int?, for request: HTTPRequest) -> Validation {
+    guard request.method == .get, !request.headerFields.contains(.ifMatch),
+      !request.headerFields.contains(.ifUnmodifiedSince), !request.headerFields.contains(.ifRange)
+    else { return Validation() }
+    var validation = Validation()
+    let first = selected.map { stored.responses[$0] }
+    // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
+    if let first, first.entityTag == nil {
+      validation.modifiedSince = first.lastModified
       return validation
     }
-
-    /// Puts the validators on a request.
-    package func add(_ validation: Validation, to request: inout HTTPRequest) {
-      guard !validation.isEmpty else { return }
-      let own = request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
-      let tags = validation.tags + own.filter { tag in !validation.tags.contains { $0.matchesWeakly(tag) } }
-      // A date of the client's own would be asked about in place of ours.
-      request.headerFields[.ifModifiedSince] = own.isEmpty ? validation.modifiedSince : nil
-      request.headerFields[.ifNoneMatch] = tags.isEmpty ? nil : tags.map(\.text).joined(separator: ", ")
+    for response in [first].compactMap(\.self) + stored.responses {
+      if let tag = response.entityTag, !validation.tags.contains(tag) { validation.tags.append(tag) }
     }
-
-    /// The stored responses that a 304 speaks of: RFC 9111, section 4.3.4.
-    ///
-    /// A 304 without a validator speaks of the one that was sent, if it was only one: it cannot mean another.
-    package func confirmed(by response: HTTPResponse, of stored: StoredVariants, asked validation: Validation) -> [Int]
-    {
-      let probe = StoredResponse(head: response, requestTime: .zero, responseTime: .zero)
-      let latest = stored.responses.indices.sorted {
-        stored.responses[$0].responseTime > stored.responses[$1].responseTime
-      }
-      if let tag = probe.entityTag {
-        if !tag.isWeak {
-          let strong = stored.responses.indices.filter { stored.responses[$0].entityTag?.matchesStrongly(tag) == true }
-          if !strong.isEmpty { return strong }
-        }
-        return latest.first { stored.responses[$0].entityTag?.matchesWeakly(tag) == true }.map { [$0] } ?? []
-      }
-      if let modified = probe.lastModified, validation.tags.isEmpty {
-        return latest.first { stored.responses[$0].lastModified == modified }.map { [$0] } ?? []
-      }
-      if validation.tags.count == 1 {
-        return latest.first { stored.responses[$0].entityTag == validation.tags[0] }.map { [$0] } ?? []
-      }
-      if validation.tags.isEmpty, let sent = validation.modifiedSince {
-        return latest.first { stored.responses[$0].lastModified == sent && stored.responses[$0].entityTag == nil }
-          .map { [$0] } ?? []
-      }
-      return []
-    }
-
-    /// Takes over what a newer head says of a stored response: RFC 9111, section 3.2.
-    package func freshen(
-      _ response: StoredResponse, with head: HTTPResponse, requestTime: Duration, responseTime: Duration
-    )
-      -> StoredResponse
-    {
-      var fresh = response
-      var fields = head.headerFields
-      ConnectionFields.remove(from: &fields)
-      fields.remove([.contentEncoding, .contentLength, .contentRange, .contentType, .trailer, .cacheStatus])
-      fields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
-      // What was told of its age then is told anew, or is no more.
-      fresh.head.headerFields.remove(Set(fields.map(\.name)).union([.age]))
-      fresh.head.headerFields.append(contentsOf: fields)
-      if !fields.contains(.date) { fresh.head.headerFields[.date] = HTTPDate(responseTime).description }
-      fresh.requestTime = requestTime
-      fresh.responseTime = responseTime
-      return fresh
-    }
-
-    /// What the answer to a HEAD means for the stored answer to a GET: RFC 9111, section 4.3.5.
-    ///
-    /// - Returns: The freshened response; `nil` if it is outdated and must go.
-    package func freshened(
-      _ response: StoredResponse, byHead head: HTTPResponse, requestTime: Duration, responseTime: Duration
-    ) -> StoredResponse? {
-      for name in [HTTPField.Name.eTag, .lastModified] where head.headerFields.contains(name) {
-        guard head.headerFields[values: name] == response.head.headerFields[values: name] else { return nil }
-      }
-      if let length = head.headerFields[.contentLength], Int(length) != response.body.count { return nil }
-      return freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
-    }
-
-    /// What a response to an unsafe method makes outdated: RFC 9111, section 4.4.
-    ///
-    /// - Returns: The URIs, of the origin that was asked.
-    package func invalidated(by response: HTTPResponse, to method: HTTPRequest.Method, at target: TargetURI)
-      -> [TargetURI]
-    {
-      let isSafe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
-      guard !isSafe.contains(method), (200..<400).contains(response.status.code) else { return [] }
-      let references = [HTTPField.Name.location, .contentLocation].compactMap { response.headerFields[$0] }
-      return [target] + references.compactMap { TargetURI(reference: $0, from: target) }
-    }
-
-    /// What is kept of a response.
-    package func keep(
-      _ head: HTTPResponse, for request: HTTPRequest, requestTime: Duration, responseTime: Duration
-    ) -> StoredResponse? {
-      guard refusal(toStore: head, for: request, receivedAt: responseTime) == nil,
-        let selecting = SelectingFields(of: request.headerFields, named: head.headerFields)
-      else { return nil }
-      var kept = head
-      kept.headerFields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
-      kept.headerFields.remove([.cacheStatus])
-      return StoredResponse(
-        head: kept, requestTime: requestTime, responseTime: responseTime, selecting: selecting)
-    }
+    validation.modifiedSince = first?.lastModified
+    return validation
   }
+
+  /// Puts the validators on a request.
+  package func add(_ validation: Validation, to request: inout HTTPRequest) {
+    guard !validation.isEmpty else { return }
+    let own = request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
+    let tags = validation.tags + own.filter { tag in !validation.tags.contains { $0.matchesWeakly(tag) } }
+    // A date of the client's own would be asked about in place of ours.
+    request.headerFields[.ifModifiedSince] = own.isEmpty ? validation.modifiedSince : nil
+    request.headerFields[.ifNoneMatch] = tags.isEmpty ? nil : tags.map(\.text).joined(separator: ", ")
+  }
+
+  /// The stored responses that a 304 speaks of: RFC 9111, section 4.3.4.
+  ///
+  /// A 304 without a validator speaks of the one that was sent, if it was only one: it cannot mean another.
+  package func confirmed(by response: HTTPResponse, of stored: StoredVariants, asked validation: Validation) -> [Int] {
+    let probe = StoredResponse(head: response, requestTime: .zero, responseTime: .zero)
+    let latest = stored.responses.indices.sorted {
+      stored.responses[$0].responseTime > stored.responses[$1].responseTime
+    }
+    if let tag = probe.entityTag {
+      if !tag.isWeak {
+        let strong = stored.responses.indices.filter { stored.responses[$0].entityTag?.matchesStrongly(tag) == true }
+        if !strong.isEmpty { return strong }
+      }
+      return latest.first { stored.responses[$0].entityTag?.matchesWeakly(tag) == true }.map { [$0] } ?? []
+    }
+    if let modified = probe.lastModified, validation.tags.isEmpty {
+      return latest.first { stored.responses[$0].lastModified == modified }.map { [$0] } ?? []
+    }
+    if validation.tags.count == 1 {
+      return latest.first { stored.responses[$0].entityTag == validation.tags[0] }.map { [$0] } ?? []
+    }
+    if validation.tags.isEmpty, let sent = validation.modifiedSince {
+      return latest.first { stored.responses[$0].lastModified == sent && stored.responses[$0].entityTag == nil }
+        .map { [$0] } ?? []
+    }
+    return []
+  }
+
+  /// Takes over what a newer head says of a stored response: RFC 9111, section 3.2.
+  package func freshen(
+    _ response: StoredResponse, with head: HTTPResponse, requestTime: Duration, responseTime: Duration
+  )
+    -> StoredResponse
+  {
+    var fresh = response
+    var fields = head.headerFields
+    ConnectionFields.remove(from: &fields)
+    fields.remove([.contentEncoding, .contentLength, .contentRange, .contentType, .trailer, .cacheStatus])
+    fields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
+    // What was told of its age then is told anew, or is no more.
+    fresh.head.headerFields.remove(Set(fields.map(\.name)).union([.age]))
+    fresh.head.headerFields.append(contentsOf: fields)
+    if !fields.contains(.date) { fresh.head.headerFields[.date] = HTTPDate(responseTime).description }
+    fresh.requestTime = requestTime
+    fresh.responseTime = responseTime
+    return fresh
+  }
+
+  /// What the answer to a HEAD means for the stored answer to a GET: RFC 9111, section 4.3.5.
+  ///
+  /// - Returns: The freshened response; `nil` if it is outdated and must go.
+  package func freshened(
+    _ response: StoredResponse, byHead head: HTTPResponse, requestTime: Duration, responseTime: Duration
+  ) -> StoredResponse? {
+    for name in [HTTPField.Name.eTag, .lastModified] where head.headerFields.contains(name) {
+      guard head.headerFields[values: name] == response.head.headerFields[values: name] else { return nil }
+    }
+    if let length = head.headerFields[.contentLength], Int(length) != response.body.count { return nil }
+    return freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
+  }
+
+  /// What a response to an unsafe method makes outdated: RFC 9111, section 4.4.
+  ///
+  /// - Returns: The URIs, of the origin that was asked.
+  package func invalidated(by response: HTTPResponse, to method: HTTPRequest.Method, at target: TargetURI)
+    -> [TargetURI]
+  {
+    let isSafe: Set<HTTPRequest.Method> = [.get, .head, .options, .trace]
+    guard !isSafe.contains(method), (200..<400).contains(response.status.code) else { return [] }
+    let references = [HTTPField.Name.location, .contentLocation].compactMap { response.headerFields[$0] }
+    return [target] + references.compactMap { TargetURI(reference: $0, from: target) }
+  }
+
+  /// What is kept of a response.
+  package func keep(
+    _ head: HTTPResponse, for request: HTTPRequest, requestTime: Duration, responseTime: Duration
+  ) -> StoredResponse? {
+    guard refusal(toStore: head, for: request, receivedAt: responseTime) == nil,
+      let selecting = SelectingFields(of: request.headerFields, named: head.headerFields)
+    else { return nil }
+    var kept = head
+    kept.headerFields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
+    kept.headerFields.remove([.cacheStatus])
+    return StoredResponse(
+      head: kept, requestTime: requestTime, responseTime: responseTime, selecting: selecting)
+  }
+}
 #endif

@@ -1,128 +1,128 @@
 #if HTTP
-  public import HTTPTypes
+public import HTTPTypes
 
-  /// The rules of HTTP caching as a table of decisions: what may be stored, what it may answer, and what must be asked.
-  ///
-  /// A plain value: it reads no clock, asks nobody and keeps nothing. ``HTTPCache`` acts upon it. After RFC 9111 (caching), 9110
-  /// (semantics), 9213 (targeted cache control), 5861 (stale responses) and 8246 (immutable); where these leave a choice it is the one
-  /// that is safe for the person behind the request. <doc:HTTPCaching> lists the rules with the choices.
-  public struct HTTPCachePolicy: Sendable {
-    /// For whom a cache keeps responses.
-    public enum Kind: String, Sendable {
-      /// For everyone who asks: a proxy, or a server that asks others.
-      case shared
-      /// For one person.
-      case `private`
-    }
-
-    /// For whom the cache keeps responses.
-    public var kind: Kind
-    /// Fields that stand in place of `Cache-Control` and `Expires` in a shared cache, the first one that can be read.
-    public var targetedFields: [HTTPField.Name] = [.cdnCacheControl]
-    /// The longest that a response counts as fresh for which the origin said nothing of it; zero for not at all.
-    ///
-    /// Within that it is a tenth of its age when it was received, by `Last-Modified`.
-    public var heuristicLimit: Duration = .seconds(86_400)
-    /// How long after its freshness a response is used while the origin cannot be reached, where nothing forbids it.
-    public var staleWhenUnreachable: Duration = .seconds(86_400)
-    /// Whether responses with `Set-Cookie` are stored; if they are otherwise storable, HTTP does not forbid it.
-    public var storesCookies = true
-
-    /// Creates the rules.
-    ///
-    /// - Parameter kind: For whom the cache keeps responses.
-    public init(_ kind: Kind) { self.kind = kind }
-
-    /// Why a response is not stored.
-    public enum Refusal: String, Sendable {
-      /// The request's method is not GET.
-      case method
-      /// The status has no whole content to keep, or is not known and nothing explicit allows it.
-      case status
-      /// `no-store` in the request or the response.
-      case noStore = "no-store"
-      /// It is for one person, and the cache is for all.
-      case forAnother = "private"
-      /// It was asked for with credentials, and nothing says that others may have it.
-      case authorization
-      /// `Vary` names what no other request can have.
-      case vary
-      /// It could neither be used unasked nor be asked about.
-      case useless = "no-freshness"
-      /// It sets a cookie, and ``HTTPCachePolicy/storesCookies`` is off.
-      case cookie
-    }
-
-    private static let heuristicStatuses: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
-
-    /// Why a response may not be stored; `nil` if it may.
-    ///
-    /// - Parameters:
-    ///   - response: The head of the response.
-    ///   - request: What it answers.
-    ///   - responseTime: When it was received, since 1970-01-01 00:00 UTC.
-    /// - Returns: The first reason found.
-    public func refusal(
-      toStore response: HTTPResponse, for request: HTTPRequest, receivedAt responseTime: Duration
-    ) -> Refusal? {
-      let terms = ResponseTerms(response, policy: self, receivedAt: responseTime)
-      let status = response.status.code
-      guard request.method == .get else { return .method }
-      guard status >= 200, status != 206, status != 304 else { return .status }
-      guard !terms.forbidsStoring, !RequestTerms(request).forbidsStoring else { return .noStore }
-      guard !terms.isForAnother else { return .forAnother }
-      guard kind == .private || !request.headerFields.contains(.authorization) || terms.allowsCredentials else {
-        return .authorization
-      }
-      guard storesCookies || !response.headerFields.contains(.setCookie) else { return .cookie }
-      guard let selecting = SelectingFields(of: request.headerFields, named: response.headerFields) else {
-        return .vary
-      }
-      guard Self.heuristicStatuses.contains(status) || terms.explicitLifetime != nil || terms.isMarkedStorable else {
-        return .status
-      }
-      let stored = StoredResponse(
-        head: response, requestTime: responseTime, responseTime: responseTime, selecting: selecting)
-      guard
-        stored.hasValidator || lifetime(of: stored, terms) > .zero
-          || terms.staleWhileRevalidate > 0 || terms.staleIfError > 0
-      else { return .useless }
-      return nil
-    }
-
-    /// How long a response counts as fresh from when the origin made it.
-    package func lifetime(of response: StoredResponse, _ terms: ResponseTerms) -> Duration {
-      if let seconds = terms.explicitLifetime { return .seconds(seconds) }
-      guard !terms.mustBeValidated,
-        Self.heuristicStatuses.contains(response.head.status.code) || terms.isMarkedStorable,
-        let text = response.lastModified, let modified = HTTPDate(text, now: response.responseTime)
-      else { return .zero }
-      return max(.zero, min(.seconds(response.date.seconds - modified.seconds) / 10, heuristicLimit))
-    }
-
-    package func terms(of response: StoredResponse) -> ResponseTerms {
-      ResponseTerms(response.head, policy: self, receivedAt: response.responseTime)
-    }
-
-    /// How much longer a stored response is fresh; negative if it is stale by so much, `nil` if nobody can tell.
-    ///
-    /// - Parameters:
-    ///   - response: The stored response.
-    ///   - now: The time of day, since 1970-01-01 00:00 UTC.
-    /// - Returns: The time that is left.
-    public func remainingLife(of response: StoredResponse, at now: Duration) -> Duration? {
-      response.age(at: now).map { lifetime(of: response, terms(of: response)) - $0 }
-    }
-
-    /// How long a response is worth keeping from now on; `nil` for as long as there is room, since it can be asked about.
-    package func usefulLife(of response: StoredResponse, at now: Duration) -> Duration? {
-      guard !response.hasValidator else { return nil }
-      let terms = terms(of: response)
-      let stale =
-        terms.forbidsStale
-        ? .zero
-        : max(staleWhenUnreachable, .seconds(terms.staleWhileRevalidate), .seconds(terms.staleIfError))
-      return (remainingLife(of: response, at: now) ?? .zero) + stale
-    }
+/// The rules of HTTP caching as a table of decisions: what may be stored, what it may answer, and what must be asked.
+///
+/// A plain value: it reads no clock, asks nobody and keeps nothing. ``HTTPCache`` acts upon it. After RFC 9111 (caching), 9110
+/// (semantics), 9213 (targeted cache control), 5861 (stale responses) and 8246 (immutable); where these leave a choice it is the one
+/// that is safe for the person behind the request. <doc:HTTPCaching> lists the rules with the choices.
+public struct HTTPCachePolicy: Sendable {
+  /// For whom a cache keeps responses.
+  public enum Kind: String, Sendable {
+    /// For everyone who asks: a proxy, or a server that asks others.
+    case shared
+    /// For one person.
+    case `private`
   }
+
+  /// For whom the cache keeps responses.
+  public var kind: Kind
+  /// Fields that stand in place of `Cache-Control` and `Expires` in a shared cache, the first one that can be read.
+  public var targetedFields: [HTTPField.Name] = [.cdnCacheControl]
+  /// The longest that a response counts as fresh for which the origin said nothing of it; zero for not at all.
+  ///
+  /// Within that it is a tenth of its age when it was received, by `Last-Modified`.
+  public var heuristicLimit: Duration = .seconds(86_400)
+  /// How long after its freshness a response is used while the origin cannot be reached, where nothing forbids it.
+  public var staleWhenUnreachable: Duration = .seconds(86_400)
+  /// Whether responses with `Set-Cookie` are stored; if they are otherwise storable, HTTP does not forbid it.
+  public var storesCookies = true
+
+  /// Creates the rules.
+  ///
+  /// - Parameter kind: For whom the cache keeps responses.
+  public init(_ kind: Kind) { self.kind = kind }
+
+  /// Why a response is not stored.
+  public enum Refusal: String, Sendable {
+    /// The request's method is not GET.
+    case method
+    /// The status has no whole content to keep, or is not known and nothing explicit allows it.
+    case status
+    /// `no-store` in the request or the response.
+    case noStore = "no-store"
+    /// It is for one person, and the cache is for all.
+    case forAnother = "private"
+    /// It was asked for with credentials, and nothing says that others may have it.
+    case authorization
+    /// `Vary` names what no other request can have.
+    case vary
+    /// It could neither be used unasked nor be asked about.
+    case useless = "no-freshness"
+    /// It sets a cookie, and ``HTTPCachePolicy/storesCookies`` is off.
+    case cookie
+  }
+
+  private static let heuristicStatuses: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+
+  /// Why a response may not be stored; `nil` if it may.
+  ///
+  /// - Parameters:
+  ///   - response: The head of the response.
+  ///   - request: What it answers.
+  ///   - responseTime: When it was received, since 1970-01-01 00:00 UTC.
+  /// - Returns: The first reason found.
+  public func refusal(
+    toStore response: HTTPResponse, for request: HTTPRequest, receivedAt responseTime: Duration
+  ) -> Refusal? {
+    let terms = ResponseTerms(response, policy: self, receivedAt: responseTime)
+    let status = response.status.code
+    guard request.method == .get else { return .method }
+    guard status >= 200, status != 206, status != 304 else { return .status }
+    guard !terms.forbidsStoring, !RequestTerms(request).forbidsStoring else { return .noStore }
+    guard !terms.isForAnother else { return .forAnother }
+    guard kind == .private || !request.headerFields.contains(.authorization) || terms.allowsCredentials else {
+      return .authorization
+    }
+    guard storesCookies || !response.headerFields.contains(.setCookie) else { return .cookie }
+    guard let selecting = SelectingFields(of: request.headerFields, named: response.headerFields) else {
+      return .vary
+    }
+    guard Self.heuristicStatuses.contains(status) || terms.explicitLifetime != nil || terms.isMarkedStorable else {
+      return .status
+    }
+    let stored = StoredResponse(
+      head: response, requestTime: responseTime, responseTime: responseTime, selecting: selecting)
+    guard
+      stored.hasValidator || lifetime(of: stored, terms) > .zero
+        || terms.staleWhileRevalidate > 0 || terms.staleIfError > 0
+    else { return .useless }
+    return nil
+  }
+
+  /// How long a response counts as fresh from when the origin made it.
+  package func lifetime(of response: StoredResponse, _ terms: ResponseTerms) -> Duration {
+    if let seconds = terms.explicitLifetime { return .seconds(seconds) }
+    guard !terms.mustBeValidated,
+      Self.heuristicStatuses.contains(response.head.status.code) || terms.isMarkedStorable,
+      let text = response.lastModified, let modified = HTTPDate(text, now: response.responseTime)
+    else { return .zero }
+    return max(.zero, min(.seconds(response.date.seconds - modified.seconds) / 10, heuristicLimit))
+  }
+
+  package func terms(of response: StoredResponse) -> ResponseTerms {
+    ResponseTerms(response.head, policy: self, receivedAt: response.responseTime)
+  }
+
+  /// How much longer a stored response is fresh; negative if it is stale by so much, `nil` if nobody can tell.
+  ///
+  /// - Parameters:
+  ///   - response: The stored response.
+  ///   - now: The time of day, since 1970-01-01 00:00 UTC.
+  /// - Returns: The time that is left.
+  public func remainingLife(of response: StoredResponse, at now: Duration) -> Duration? {
+    response.age(at: now).map { lifetime(of: response, terms(of: response)) - $0 }
+  }
+
+  /// How long a response is worth keeping from now on; `nil` for as long as there is room, since it can be asked about.
+  package func usefulLife(of response: StoredResponse, at now: Duration) -> Duration? {
+    guard !response.hasValidator else { return nil }
+    let terms = terms(of: response)
+    let stale =
+      terms.forbidsStale
+      ? .zero
+      : max(staleWhenUnreachable, .seconds(terms.staleWhileRevalidate), .seconds(terms.staleIfError))
+    return (remainingLife(of: response, at: now) ?? .zero) + stale
+  }
+}
 #endif

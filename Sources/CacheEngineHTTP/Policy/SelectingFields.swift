@@ -1,38 +1,38 @@
 #if HTTP
-  package import HTTPTypes
+package import HTTPTypes
 
-  /// The request fields that a stored response depends on, by its `Vary`, as they were in the request that it answered.
+/// The request fields that a stored response depends on, by its `Vary`, as they were in the request that it answered.
+///
+/// Two requests agree in a field if its lines, joined, differ in nothing but blanks around commas (RFC 9111, section 4.1). A
+/// field that is not there differs from an empty one, and case counts.
+public struct SelectingFields: Hashable, Sendable {
+  /// Each field with its value in the form that is compared; `nil` where the request had no such field.
+  package var values: [HTTPField.Name: String?]
+
+  package init(values: [HTTPField.Name: String?]) { self.values = values }
+
+  /// Notes the fields of a request that a response names.
   ///
-  /// Two requests agree in a field if its lines, joined, differ in nothing but blanks around commas (RFC 9111, section 4.1). A
-  /// field that is not there differs from an empty one, and case counts.
-  public struct SelectingFields: Hashable, Sendable {
-    /// Each field with its value in the form that is compared; `nil` where the request had no such field.
-    package var values: [HTTPField.Name: String?]
-
-    package init(values: [HTTPField.Name: String?]) { self.values = values }
-
-    /// Notes the fields of a request that a response names.
-    ///
-    /// - Returns: `nil` if the response names `*`, or what is no field: it matches no other request.
-    package init?(of request: HTTPFields, named response: HTTPFields) {
-      guard response.contains(.vary) else {
-        values = [:]
-        return
-      }
-      guard let names = response.names(in: .vary), !names.contains(where: { $0.canonicalName == "*" }) else {
-        return nil
-      }
-      values = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.value($0, in: request)) })
+  /// - Returns: `nil` if the response names `*`, or what is no field: it matches no other request.
+  package init?(of request: HTTPFields, named response: HTTPFields) {
+    guard response.contains(.vary) else {
+      values = [:]
+      return
     }
-
-    /// Whether another request has the same fields.
-    package func match(_ request: HTTPFields) -> Bool {
-      values.allSatisfy { Self.value($0.key, in: request) == $0.value }
+    guard let names = response.names(in: .vary), !names.contains(where: { $0.canonicalName == "*" }) else {
+      return nil
     }
-
-    private static func value(_ name: HTTPField.Name, in request: HTTPFields) -> String? {
-      guard let line = request.combined(name) else { return nil }
-      return FieldList.members(of: line).joined(separator: ",")
-    }
+    values = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.value($0, in: request)) })
   }
+
+  /// Whether another request has the same fields.
+  package func match(_ request: HTTPFields) -> Bool {
+    values.allSatisfy { Self.value($0.key, in: request) == $0.value }
+  }
+
+  private static func value(_ name: HTTPField.Name, in request: HTTPFields) -> String? {
+    guard let line = request.combined(name) else { return nil }
+    return FieldList.members(of: line).joined(separator: ",")
+  }
+}
 #endif

@@ -1,114 +1,114 @@
 #if HTTP
-  package import HTTPTypes
+package import HTTPTypes
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// What a stored response says to one request: whole, not modified, or a part.
-  package struct StoredAnswer: Sendable {
-    package var head: HTTPResponse
-    /// The part of the stored content that goes with it.
-    package var range: Range<Int>
+/// What a stored response says to one request: whole, not modified, or a part.
+package struct StoredAnswer: Sendable {
+  package var head: HTTPResponse
+  /// The part of the stored content that goes with it.
+  package var range: Range<Int>
 
-    private static let representation: Set<HTTPField.Name> = [
-      .contentLength, .contentType, .contentEncoding, .contentLanguage, .contentRange,
-    ]
+  private static let representation: Set<HTTPField.Name> = [
+    .contentLength, .contentType, .contentEncoding, .contentLanguage, .contentRange,
+  ]
 
-    /// Decides by the conditions and the range of a request.
-    ///
-    /// - Parameters:
-    ///   - response: The stored response.
-    ///   - request: The request, a GET or a HEAD.
-    ///   - now: The time of day.
-    package init(_ response: StoredResponse, to request: HTTPRequest, at now: Duration) {
-      head = response.head
-      let age = response.age(at: now) ?? .zero
-      head.headerFields[.age] = String(max(0, min(age.components.seconds, 1 << 31)))
-      let size = response.body.count
-      range = request.method == .head ? 0..<0 : 0..<size
-      guard head.status.code == 200 else { return }
-      if Self.isNotModified(response, for: request) {
-        head.status = .notModified
-        head.headerFields.remove(Self.representation)
-        range = 0..<0
-        return
-      }
-      guard request.method == .get, let wanted = ByteRange(request.headerFields[values: .range], of: size),
-        Self.holds(request.headerFields[values: .ifRange], of: response)
-      else { return }
-      switch wanted {
-      case .part(let part):
-        head.status = .partialContent
-        head.headerFields[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
-        head.headerFields[.contentLength] = String(part.count)
-        range = part
-      case .unsatisfiable:
-        head.status = .rangeNotSatisfiable
-        head.headerFields.remove(Self.representation)
-        head.headerFields[.contentRange] = "bytes */\(size)"
-        head.headerFields[.contentLength] = "0"
-        range = 0..<0
-      }
+  /// Decides by the conditions and the range of a request.
+  ///
+  /// - Parameters:
+  ///   - response: The stored response.
+  ///   - request: The request, a GET or a HEAD.
+  ///   - now: The time of day.
+  package init(_ response: StoredResponse, to request: HTTPRequest, at now: Duration) {
+    head = response.head
+    let age = response.age(at: now) ?? .zero
+    head.headerFields[.age] = String(max(0, min(age.components.seconds, 1 << 31)))
+    let size = response.body.count
+    range = request.method == .head ? 0..<0 : 0..<size
+    guard head.status.code == 200 else { return }
+    if Self.isNotModified(response, for: request) {
+      head.status = .notModified
+      head.headerFields.remove(Self.representation)
+      range = 0..<0
+      return
     }
-
-    private static func isNotModified(_ response: StoredResponse, for request: HTTPRequest) -> Bool {
-      let fields = request.headerFields
-      if let condition = fields.combined(.ifNoneMatch) {
-        if FieldList.trimmed(condition[...]) == "*" { return true }
-        guard let tag = response.entityTag else { return false }
-        return EntityTag.list(condition).contains { $0.matchesWeakly(tag) }
-      }
-      let lines = fields[values: .ifModifiedSince]
-      guard lines.count == 1, let since = HTTPDate(lines[0], now: response.responseTime) else { return false }
-      // Without Last-Modified the response cannot have been made later than its date.
-      let modified = response.lastModified.flatMap { HTTPDate($0, now: response.responseTime) }
-      return (modified ?? response.date) <= since
-    }
-
-    /// RFC 9110, section 13.1.5: the validator of an `If-Range` has to be strong.
-    private static func holds(_ condition: [String], of response: StoredResponse) -> Bool {
-      guard let text = condition.first else { return true }
-      guard condition.count == 1 else { return false }
-      if text.contains("\"") {
-        return response.entityTag?.matchesStrongly(EntityTag(FieldList.trimmed(text[...]))) == true
-      }
-      // A date is strong only if the content was a minute old when it was sent.
-      guard let date = HTTPDate(text, now: response.responseTime),
-        let modified = response.lastModified.flatMap({ HTTPDate($0, now: response.responseTime) })
-      else { return false }
-      return date == modified && response.date.seconds - modified.seconds >= 60
+    guard request.method == .get, let wanted = ByteRange(request.headerFields[values: .range], of: size),
+      Self.holds(request.headerFields[values: .ifRange], of: response)
+    else { return }
+    switch wanted {
+    case .part(let part):
+      head.status = .partialContent
+      head.headerFields[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+      head.headerFields[.contentLength] = String(part.count)
+      range = part
+    case .unsatisfiable:
+      head.status = .rangeNotSatisfiable
+      head.headerFields.remove(Self.representation)
+      head.headerFields[.contentRange] = "bytes */\(size)"
+      head.headerFields[.contentLength] = "0"
+      range = 0..<0
     }
   }
 
-  /// The one part of a content that a `Range` field asks for: RFC 9110, section 14.2.
-  package enum ByteRange: Equatable {
-    case part(Range<Int>)
-    case unsatisfiable
-
-    /// Reads a field.
-    ///
-    /// - Returns: `nil` if there is none, if it cannot be read or if it asks for several parts: then it is ignored.
-    package init?(_ lines: [String], of size: Int) {
-      guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
-        lines[0][..<equals].lowercased() == "bytes"
-      else { return nil }
-      let text = FieldList.trimmed(lines[0][equals...].dropFirst())
-      let ends = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-      guard ends.count == 2, ends.allSatisfy({ $0.utf8.count <= 18 }) else { return nil }
-      switch (Int(ends[0]), Int(ends[1])) {
-      case (nil, let suffix?) where ends[0].isEmpty && ends[1].utf8.allSatisfy(Self.isDigit):
-        self = suffix == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - suffix)..<size)
-      case (let first?, nil) where ends[1].isEmpty && ends[0].utf8.allSatisfy(Self.isDigit):
-        self = first < size ? .part(first..<size) : .unsatisfiable
-      case (let first?, let last?) where first <= last && text.utf8.allSatisfy({ Self.isDigit($0) || $0 == 0x2D }):
-        self = first < size ? .part(first..<min(last + 1, size)) : .unsatisfiable
-      default: return nil
-      }
+  private static func isNotModified(_ response: StoredResponse, for request: HTTPRequest) -> Bool {
+    let fields = request.headerFields
+    if let condition = fields.combined(.ifNoneMatch) {
+      if FieldList.trimmed(condition[...]) == "*" { return true }
+      guard let tag = response.entityTag else { return false }
+      return EntityTag.list(condition).contains { $0.matchesWeakly(tag) }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+    let lines = fields[values: .ifModifiedSince]
+    guard lines.count == 1, let since = HTTPDate(lines[0], now: response.responseTime) else { return false }
+    // Without Last-Modified the response cannot have been made later than its date.
+    let modified = response.lastModified.flatMap { HTTPDate($0, now: response.responseTime) }
+    return (modified ?? response.date) <= since
   }
+
+  /// RFC 9110, section 13.1.5: the validator of an `If-Range` has to be strong.
+  private static func holds(_ condition: [String], of response: StoredResponse) -> Bool {
+    guard let text = condition.first else { return true }
+    guard condition.count == 1 else { return false }
+    if text.contains("\"") {
+      return response.entityTag?.matchesStrongly(EntityTag(FieldList.trimmed(text[...]))) == true
+    }
+    // A date is strong only if the content was a minute old when it was sent.
+    guard let date = HTTPDate(text, now: response.responseTime),
+      let modified = response.lastModified.flatMap({ HTTPDate($0, now: response.responseTime) })
+    else { return false }
+    return date == modified && response.date.seconds - modified.seconds >= 60
+  }
+}
+
+/// The one part of a content that a `Range` field asks for: RFC 9110, section 14.2.
+package enum ByteRange: Equatable {
+  case part(Range<Int>)
+  case unsatisfiable
+
+  /// Reads a field.
+  ///
+  /// - Returns: `nil` if there is none, if it cannot be read or if it asks for several parts: then it is ignored.
+  package init?(_ lines: [String], of size: Int) {
+    guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
+      lines[0][..<equals].lowercased() == "bytes"
+    else { return nil }
+    let text = FieldList.trimmed(lines[0][equals...].dropFirst())
+    let ends = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
+    guard ends.count == 2, ends.allSatisfy({ $0.utf8.count <= 18 }) else { return nil }
+    switch (Int(ends[0]), Int(ends[1])) {
+    case (nil, let suffix?) where ends[0].isEmpty && ends[1].utf8.allSatisfy(Self.isDigit):
+      self = suffix == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - suffix)..<size)
+    case (let first?, nil) where ends[1].isEmpty && ends[0].utf8.allSatisfy(Self.isDigit):
+      self = first < size ? .part(first..<size) : .unsatisfiable
+    case (let first?, let last?) where first <= last && text.utf8.allSatisfy({ Self.isDigit($0) || $0 == 0x2D }):
+      self = first < size ? .part(first..<min(last + 1, size)) : .unsatisfiable
+    default: return nil
+    }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+}
 #endif

@@ -1,152 +1,152 @@
 #if HTTP
-  package import HTTPTypes
+package import HTTPTypes
 
-  /// What a request is for, in the one form by which it is stored and in which it is forwarded.
+/// What a request is for, in the one form by which it is stored and in which it is forwarded.
+///
+/// Normalised after RFC 9110, section 4.2.3, and RFC 3986, section 6.2: scheme and host in lower case, no default port, no empty
+/// path, no dot segments, no needless percent-encoding. The query stays as it is. Because what is forwarded is what is keyed, no
+/// spelling of a path can have the answer for another one stored under its key.
+package struct TargetURI: Hashable, Sendable {
+  package let scheme: String
+  package let authority: String
+  /// Path and query.
+  package let path: String
+
+  /// The key.
+  package var text: String { "\(scheme)://\(authority)\(path)" }
+
+  /// Reads the target of a request.
   ///
-  /// Normalised after RFC 9110, section 4.2.3, and RFC 3986, section 6.2: scheme and host in lower case, no default port, no empty
-  /// path, no dot segments, no needless percent-encoding. The query stays as it is. Because what is forwarded is what is keyed, no
-  /// spelling of a path can have the answer for another one stored under its key.
-  package struct TargetURI: Hashable, Sendable {
-    package let scheme: String
-    package let authority: String
-    /// Path and query.
-    package let path: String
+  /// - Returns: `nil` if it has no scheme other than http and https, no host, or a path that is none.
+  package init?(_ request: HTTPRequest) {
+    self.init(scheme: request.scheme, authority: request.authority, path: request.path)
+  }
 
-    /// The key.
-    package var text: String { "\(scheme)://\(authority)\(path)" }
+  package init?(scheme: String?, authority: String?, path: String?) {
+    guard let scheme = scheme?.lowercased(), scheme == "http" || scheme == "https",
+      let authority = authority.flatMap({ Self.authority($0, scheme: scheme) }),
+      let path = Self.path(path ?? "/")
+    else { return nil }
+    self.scheme = scheme
+    self.authority = authority
+    self.path = path
+  }
 
-    /// Reads the target of a request.
-    ///
-    /// - Returns: `nil` if it has no scheme other than http and https, no host, or a path that is none.
-    package init?(_ request: HTTPRequest) {
-      self.init(scheme: request.scheme, authority: request.authority, path: request.path)
+  /// Reads a reference such as that of a `Location` field, seen from a target.
+  ///
+  /// - Returns: `nil` if it cannot be read, or leads to another origin.
+  package init?(reference: String, from base: TargetURI) {
+    let reference = FieldList.trimmed(reference.prefix { $0 != "#" })
+    let path: Substring
+    if reference.hasPrefix("//") {
+      self.init(absolute: "\(base.scheme):\(reference)"[...])
+    } else if reference.hasPrefix("/") {
+      self.init(scheme: base.scheme, authority: base.authority, path: String(reference))
+    } else if reference.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
+      self.init(absolute: reference)
+    } else {
+      let basePath = base.path.prefix { $0 != "?" }
+      switch reference.first {
+      case nil: path = base.path[...]
+      case "?": path = basePath + reference
+      default: path = basePath[...(basePath.lastIndex(of: "/") ?? basePath.startIndex)] + reference
+      }
+      self.init(scheme: base.scheme, authority: base.authority, path: String(path))
     }
+    guard scheme == base.scheme, authority == base.authority else { return nil }
+  }
 
-    package init?(scheme: String?, authority: String?, path: String?) {
-      guard let scheme = scheme?.lowercased(), scheme == "http" || scheme == "https",
-        let authority = authority.flatMap({ Self.authority($0, scheme: scheme) }),
-        let path = Self.path(path ?? "/")
-      else { return nil }
-      self.scheme = scheme
-      self.authority = authority
-      self.path = path
-    }
+  private init?(absolute text: Substring) {
+    guard let colon = text.firstRange(of: "://") else { return nil }
+    let rest = text[colon.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    self.init(
+      scheme: String(text[..<colon.lowerBound]), authority: String(authority),
+      path: String(rest[authority.endIndex...]))
+  }
 
-    /// Reads a reference such as that of a `Location` field, seen from a target.
-    ///
-    /// - Returns: `nil` if it cannot be read, or leads to another origin.
-    package init?(reference: String, from base: TargetURI) {
-      let reference = FieldList.trimmed(reference.prefix { $0 != "#" })
-      let path: Substring
-      if reference.hasPrefix("//") {
-        self.init(absolute: "\(base.scheme):\(reference)"[...])
-      } else if reference.hasPrefix("/") {
-        self.init(scheme: base.scheme, authority: base.authority, path: String(reference))
-      } else if reference.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
-        self.init(absolute: reference)
+  /// A host with the port that it has beside its scheme's own; `nil` for what is none, or has a user in it.
+  package static func authority(_ text: String, scheme: String) -> String? {
+    var host = text.lowercased()
+    guard host.utf8.count <= 512, !host.isEmpty else { return nil }
+    let end = host.hasPrefix("[") ? host.firstIndex(of: "]") : host.startIndex
+    guard let end else { return nil }
+    if let colon = host[end...].firstIndex(of: ":") {
+      let digits = host[host.index(after: colon)...]
+      if !digits.isEmpty {
+        guard digits.utf8.count <= 5, let port = FieldList.number(digits), (1...65535).contains(port) else {
+          return nil
+        }
+        host = String(host[..<colon]) + (port == (scheme == "https" ? 443 : 80) ? "" : ":\(port)")
       } else {
-        let basePath = base.path.prefix { $0 != "?" }
-        switch reference.first {
-        case nil: path = base.path[...]
-        case "?": path = basePath + reference
-        default: path = basePath[...(basePath.lastIndex(of: "/") ?? basePath.startIndex)] + reference
-        }
-        self.init(scheme: base.scheme, authority: base.authority, path: String(path))
-      }
-      guard scheme == base.scheme, authority == base.authority else { return nil }
-    }
-
-    private init?(absolute text: Substring) {
-      guard let colon = text.firstRange(of: "://") else { return nil }
-      let rest = text[colon.upperBound...]
-      let authority = rest.prefix { $0 != "/" && $0 != "?" }
-      self.init(
-        scheme: String(text[..<colon.lowerBound]), authority: String(authority),
-        path: String(rest[authority.endIndex...]))
-    }
-
-    /// A host with the port that it has beside its scheme's own; `nil` for what is none, or has a user in it.
-    package static func authority(_ text: String, scheme: String) -> String? {
-      var host = text.lowercased()
-      guard host.utf8.count <= 512, !host.isEmpty else { return nil }
-      let end = host.hasPrefix("[") ? host.firstIndex(of: "]") : host.startIndex
-      guard let end else { return nil }
-      if let colon = host[end...].firstIndex(of: ":") {
-        let digits = host[host.index(after: colon)...]
-        if !digits.isEmpty {
-          guard digits.utf8.count <= 5, let port = FieldList.number(digits), (1...65535).contains(port) else {
-            return nil
-          }
-          host = String(host[..<colon]) + (port == (scheme == "https" ? 443 : 80) ? "" : ":\(port)")
-        } else {
-          host = String(host[..<colon])
-        }
-      }
-      let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
-      guard !name.isEmpty, host.utf8.allSatisfy({ isUnreserved($0) || ":[]".utf8.contains($0) }) else { return nil }
-      let rest = host.hasPrefix("[") ? host[host.index(after: end)...] : host[name.endIndex...]
-      guard rest.isEmpty || rest.hasPrefix(":"),
-        host.hasPrefix("[") || !host.utf8.contains(where: { $0 == 0x5B || $0 == 0x5D })
-      else { return nil }
-      return host
-    }
-
-    private static func path(_ text: String) -> String? {
-      guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else { return nil }
-      let path = text.prefix { $0 != "?" }
-      let query = text[path.endIndex...]
-      guard path.isEmpty || path.hasPrefix("/") else { return nil }
-      // Most paths have nothing to normalise.
-      if !path.isEmpty, !path.utf8.contains(UInt8(ascii: "%")), !path.contains("/.") { return text }
-      return withoutDotSegments(unescaped(path.isEmpty ? "/" : path)) + query
-    }
-
-    /// Undoes the percent-encoding of bytes that need none, and writes the rest in capitals.
-    private static func unescaped(_ path: Substring) -> String {
-      var result: [UInt8] = []
-      var rest = path.utf8
-      while let byte = rest.popFirst() {
-        let digits = rest.prefix(2)
-        guard byte == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(isHexDigit),
-          let decoded = UInt8(Substring(digits), radix: 16)
-        else {
-          result.append(byte)
-          continue
-        }
-        if isUnreserved(decoded) {
-          result.append(decoded)
-        } else {
-          result += Array("%\(Substring(digits).uppercased())".utf8)
-        }
-        rest = rest.dropFirst(2)
-      }
-      return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func withoutDotSegments(_ path: String) -> String {
-      var kept: [Substring] = []
-      let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-      for segment in segments {
-        if segment == ".." { _ = kept.popLast() } else if segment != "." { kept.append(segment) }
-      }
-      if let last = segments.last, last == "." || last == ".." { kept.append("") }
-      return "/" + kept.joined(separator: "/")
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-      switch byte {
-      case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
-      default: false
+        host = String(host[..<colon])
       }
     }
+    let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
+    guard !name.isEmpty, host.utf8.allSatisfy({ isUnreserved($0) || ":[]".utf8.contains($0) }) else { return nil }
+    let rest = host.hasPrefix("[") ? host[host.index(after: end)...] : host[name.endIndex...]
+    guard rest.isEmpty || rest.hasPrefix(":"),
+      host.hasPrefix("[") || !host.utf8.contains(where: { $0 == 0x5B || $0 == 0x5D })
+    else { return nil }
+    return host
+  }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-      switch byte {
-      case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-        true
-      default: false
+  private static func path(_ text: String) -> String? {
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else { return nil }
+    let path = text.prefix { $0 != "?" }
+    let query = text[path.endIndex...]
+    guard path.isEmpty || path.hasPrefix("/") else { return nil }
+    // Most paths have nothing to normalise.
+    if !path.isEmpty, !path.utf8.contains(UInt8(ascii: "%")), !path.contains("/.") { return text }
+    return withoutDotSegments(unescaped(path.isEmpty ? "/" : path)) + query
+  }
+
+  /// Undoes the percent-encoding of bytes that need none, and writes the rest in capitals.
+  private static func unescaped(_ path: Substring) -> String {
+    var result: [UInt8] = []
+    var rest = path.utf8
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2)
+      guard byte == UInt8(ascii: "%"), digits.count == 2, digits.allSatisfy(isHexDigit),
+        let decoded = UInt8(Substring(digits), radix: 16)
+      else {
+        result.append(byte)
+        continue
       }
+      if isUnreserved(decoded) {
+        result.append(decoded)
+      } else {
+        result += Array("%\(Substring(digits).uppercased())".utf8)
+      }
+      rest = rest.dropFirst(2)
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func withoutDotSegments(_ path: String) -> String {
+    var kept: [Substring] = []
+    let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    for segment in segments {
+      if segment == ".." { _ = kept.popLast() } else if segment != "." { kept.append(segment) }
+    }
+    if let last = segments.last, last == "." || last == ".." { kept.append("") }
+    return "/" + kept.joined(separator: "/")
+  }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): true
+    default: false
     }
   }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}
 #endif

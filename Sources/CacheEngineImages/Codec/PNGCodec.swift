@@ -1,69 +1,69 @@
 #if !canImport(ImageIO)
-  import CPNG
-  import Foundation
+import CPNG
+import Foundation
 
-  /// PNG by the simplified interface of libpng, which hands errors back where the other one jumps.
-  enum PNGCodec {
-    static func decode(_ data: Data, maximumPixels: Int) throws -> PixelBuffer {
-      guard isWhole(data) else { throw ImageFailure("it ends too early") }
-      var image = unsafe png_image()
-      return try unsafe withUnsafeMutablePointer(to: &image) { image in
-        unsafe cpng_prepare(image)
-        defer { unsafe png_image_free(image) }
-        return try unsafe data.withUnsafeBytes { raw in
-          guard unsafe png_image_begin_read_from_memory(image, raw.baseAddress, raw.count) != 0 else {
-            throw unsafe failure(image)
-          }
-          let width = unsafe Int(image.pointee.width)
-          let height = unsafe Int(image.pointee.height)
-          try ImageFailure.checkSize(width: width, height: height, maximumPixels: maximumPixels)
-          unsafe image.pointee.format = cpng_rgba()
-          // 16 bits without a word on gamma would be taken for linear light; other programs take them for sRGB.
-          unsafe image.pointee.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
-          var bytes = [UInt8](repeating: 0, count: 4 * width * height)
-          let isRead = unsafe bytes.withUnsafeMutableBytes {
-            unsafe png_image_finish_read(image, nil, $0.baseAddress, 0, nil) != 0
-          }
-          guard isRead else { throw unsafe failure(image) }
-          return PixelBuffer(width: width, height: height, bytes: bytes)
+/// PNG by the simplified interface of libpng, which hands errors back where the other one jumps.
+enum PNGCodec {
+  static func decode(_ data: Data, maximumPixels: Int) throws -> PixelBuffer {
+    guard isWhole(data) else { throw ImageFailure("it ends too early") }
+    var image = unsafe png_image()
+    return try unsafe withUnsafeMutablePointer(to: &image) { image in
+      unsafe cpng_prepare(image)
+      defer { unsafe png_image_free(image) }
+      return try unsafe data.withUnsafeBytes { raw in
+        guard unsafe png_image_begin_read_from_memory(image, raw.baseAddress, raw.count) != 0 else {
+          throw unsafe failure(image)
         }
-      }
-    }
-
-    static func encode(_ buffer: PixelBuffer) throws -> Data {
-      var image = unsafe png_image()
-      return try unsafe withUnsafeMutablePointer(to: &image) { image in
-        unsafe cpng_prepare(image)
-        defer { unsafe png_image_free(image) }
-        unsafe image.pointee.width = UInt32(buffer.width)
-        unsafe image.pointee.height = UInt32(buffer.height)
+        let width = unsafe Int(image.pointee.width)
+        let height = unsafe Int(image.pointee.height)
+        try ImageFailure.checkSize(width: width, height: height, maximumPixels: maximumPixels)
         unsafe image.pointee.format = cpng_rgba()
-        var size = unsafe cpng_largest_size(image)
-        var data = Data(count: size)
-        let isWritten = unsafe data.withUnsafeMutableBytes { target in
-          unsafe buffer.bytes.withUnsafeBytes { source in
-            unsafe png_image_write_to_memory(image, target.baseAddress, &size, 0, source.baseAddress, 0, nil) != 0
-          }
+        // 16 bits without a word on gamma would be taken for linear light; other programs take them for sRGB.
+        unsafe image.pointee.flags |= UInt32(PNG_IMAGE_FLAG_16BIT_sRGB)
+        var bytes = [UInt8](repeating: 0, count: 4 * width * height)
+        let isRead = unsafe bytes.withUnsafeMutableBytes {
+          unsafe png_image_finish_read(image, nil, $0.baseAddress, 0, nil) != 0
         }
-        guard isWritten else { throw unsafe failure(image) }
-        return data.prefix(size)
+        guard isRead else { throw unsafe failure(image) }
+        return PixelBuffer(width: width, height: height, bytes: bytes)
       }
-    }
-
-    /// libpng stops at the last row, so a file without its end would pass.
-    private static func isWhole(_ data: Data) -> Bool {
-      var rest = data.dropFirst(8)
-      while rest.count >= 12 {
-        let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        guard rest.count >= 12 + length else { return false }
-        if rest.dropFirst(4).starts(with: Array("IEND".utf8)) { return true }
-        rest = rest.dropFirst(12 + length)
-      }
-      return false
-    }
-
-    private static func failure(_ image: UnsafePointer<png_image>) -> ImageFailure {
-      ImageFailure(unsafe String(cString: cpng_message(image)))
     }
   }
+
+  static func encode(_ buffer: PixelBuffer) throws -> Data {
+    var image = unsafe png_image()
+    return try unsafe withUnsafeMutablePointer(to: &image) { image in
+      unsafe cpng_prepare(image)
+      defer { unsafe png_image_free(image) }
+      unsafe image.pointee.width = UInt32(buffer.width)
+      unsafe image.pointee.height = UInt32(buffer.height)
+      unsafe image.pointee.format = cpng_rgba()
+      var size = unsafe cpng_largest_size(image)
+      var data = Data(count: size)
+      let isWritten = unsafe data.withUnsafeMutableBytes { target in
+        unsafe buffer.bytes.withUnsafeBytes { source in
+          unsafe png_image_write_to_memory(image, target.baseAddress, &size, 0, source.baseAddress, 0, nil) != 0
+        }
+      }
+      guard isWritten else { throw unsafe failure(image) }
+      return data.prefix(size)
+    }
+  }
+
+  /// libpng stops at the last row, so a file without its end would pass.
+  private static func isWhole(_ data: Data) -> Bool {
+    var rest = data.dropFirst(8)
+    while rest.count >= 12 {
+      let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+      guard rest.count >= 12 + length else { return false }
+      if rest.dropFirst(4).starts(with: Array("IEND".utf8)) { return true }
+      rest = rest.dropFirst(12 + length)
+    }
+    return false
+  }
+
+  private static func failure(_ image: UnsafePointer<png_image>) -> ImageFailure {
+    ImageFailure(unsafe String(cString: cpng_message(image)))
+  }
+}
 #endif

@@ -2,9 +2,9 @@ package import CacheEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The side of the one who looks: connects to a socket and asks.

@@ -1,9 +1,9 @@
 import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Carries out what those who look ask for.

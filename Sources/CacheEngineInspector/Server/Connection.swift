@@ -1,9 +1,9 @@
 import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A value that was too large for one line.

@@ -2,9 +2,9 @@ import CacheEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A level, or the whole cache, whose keys are text and whose values are bytes.

@@ -1,9 +1,9 @@
 import CacheEngine
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Keys and values of any type as text and bytes, and back where that can be.

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// An open file, closed when nobody holds it any more.
@@ -38,9 +38,9 @@ final class Descriptor: Sendable {
   /// Never raises SIGPIPE.
   func write(_ bytes: ArraySlice<UInt8>) -> Transfer {
     #if canImport(Darwin)
-      let flags: Int32 = 0
+    let flags: Int32 = 0
     #else
-      let flags = Int32(MSG_NOSIGNAL)
+    let flags = Int32(MSG_NOSIGNAL)
     #endif
     while true {
       let count = unsafe bytes.withUnsafeBytes { unsafe send(number, $0.baseAddress, $0.count, flags) }
@@ -65,17 +65,17 @@ func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
   }
   let context = unsafe Unmanaged.passRetained(Work(work)).toOpaque()
   #if canImport(Darwin)
-    var thread: pthread_t?
+  var thread: pthread_t?
   #else
-    var thread = pthread_t()
+  var thread = pthread_t()
   #endif
   let code = unsafe pthread_create(
     &thread, nil,
     { context in
       #if canImport(Darwin)
-        let taken: UnsafeMutableRawPointer? = unsafe context
+      let taken: UnsafeMutableRawPointer? = unsafe context
       #else
-        let taken = unsafe context
+      let taken = unsafe context
       #endif
       guard let taken = unsafe taken else { return nil }
       var signals = sigset_t()
@@ -89,9 +89,9 @@ func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
     return false
   }
   #if canImport(Darwin)
-    if let thread = unsafe thread { unsafe pthread_detach(thread) }
+  if let thread = unsafe thread { unsafe pthread_detach(thread) }
   #else
-    pthread_detach(thread)
+  pthread_detach(thread)
   #endif
   return true
 }

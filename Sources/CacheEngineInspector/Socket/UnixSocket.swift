@@ -1,11 +1,11 @@
 public import CacheEngine
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 extension CacheError.Code {
@@ -160,14 +160,14 @@ enum UnixSocket {
   /// The user at the other end; `nil` if the system does not say.
   static func peerUser(of descriptor: Descriptor) -> uid_t? {
     #if canImport(Darwin)
-      var (user, group) = (uid_t(), gid_t())
-      return unsafe getpeereid(descriptor.number, &user, &group) == 0 ? user : nil
+    var (user, group) = (uid_t(), gid_t())
+    return unsafe getpeereid(descriptor.number, &user, &group) == 0 ? user : nil
     #else
-      // struct ucred: process, user, group.
-      var identity: (Int32, UInt32, UInt32) = (0, 0, 0)
-      var size = socklen_t(MemoryLayout.size(ofValue: identity))
-      let code = unsafe getsockopt(descriptor.number, SOL_SOCKET, SO_PEERCRED, &identity, &size)
-      return code == 0 ? identity.1 : nil
+    // struct ucred: process, user, group.
+    var identity: (Int32, UInt32, UInt32) = (0, 0, 0)
+    var size = socklen_t(MemoryLayout.size(ofValue: identity))
+    let code = unsafe getsockopt(descriptor.number, SOL_SOCKET, SO_PEERCRED, &identity, &size)
+    return code == 0 ? identity.1 : nil
     #endif
   }
 
@@ -175,9 +175,9 @@ enum UnixSocket {
   static func pair() throws -> (Descriptor, Descriptor) {
     var pair: [Int32] = [-1, -1]
     #if canImport(Darwin)
-      let type = SOCK_STREAM
+    let type = SOCK_STREAM
     #else
-      let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     #endif
     guard unsafe socketpair(AF_UNIX, type, 0, &pair) == 0 else {
       throw CacheError(.unusableSocket, "no descriptor is left (\(reason(errno))); close files or raise the limit")
@@ -193,9 +193,9 @@ enum UnixSocket {
 
   private static func make() throws -> Descriptor {
     #if canImport(Darwin)
-      let number = socket(AF_UNIX, SOCK_STREAM, 0)
+    let number = socket(AF_UNIX, SOCK_STREAM, 0)
     #else
-      let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     #endif
     guard number >= 0 else {
       throw CacheError(.unusableSocket, "no socket can be made (\(reason(errno))); close files or raise the limit")
@@ -209,8 +209,8 @@ enum UnixSocket {
   /// Where sending cannot be told to raise no SIGPIPE, the socket is.
   private static func quiet(_ descriptor: Descriptor) {
     #if canImport(Darwin)
-      var yes: Int32 = 1
-      _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
+    var yes: Int32 = 1
+    _ = unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
     #endif
   }
 

@@ -2,9 +2,9 @@ package import CacheEngine
 package import CacheEngineHitRatio
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// A line from the one who looks to the app: one of its fields is there.

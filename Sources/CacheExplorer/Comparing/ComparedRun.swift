@@ -5,9 +5,9 @@ import ExplorerModel
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// One run of a trace through a cache that begins empty, and what was measured.

@@ -82,9 +82,9 @@ extension CurveReport {
 }
 
 #if canImport(Glibc)
-  import func Glibc.log2
+import func Glibc.log2
 #elseif canImport(Musl)
-  import func Musl.log2
+import func Musl.log2
 #elseif canImport(Darwin)
-  import func Darwin.log2
+import func Darwin.log2
 #endif

@@ -1,9 +1,9 @@
 import ExplorerCache
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Completes the names of files.

@@ -4,9 +4,9 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A recorded session that was opened: where its pictures are in the file, and how it began.

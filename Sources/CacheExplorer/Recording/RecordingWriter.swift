@@ -4,11 +4,11 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// Makes the lines of a recording, and keeps the file within its limit.

@@ -2,9 +2,9 @@ import ExplorerCache
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Reads what the program is given, with failures that carry their exit status.

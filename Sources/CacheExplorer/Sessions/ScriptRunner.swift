@@ -4,9 +4,9 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Plays the lines of a script on a cache and prints an answer for each.

@@ -5,9 +5,9 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 extension Session {

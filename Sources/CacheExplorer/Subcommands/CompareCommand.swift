@@ -4,9 +4,9 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// `cache-explorer compare A B [--trace FILE]`.

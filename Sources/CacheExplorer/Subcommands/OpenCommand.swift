@@ -3,9 +3,9 @@ import ExplorerCache
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// `cache-explorer open CONFIG`.

@@ -4,11 +4,11 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// ncurses, drawing into memory: what it would write to a terminal comes back as bytes.

@@ -1,11 +1,11 @@
 import Dispatch
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// Writes frames to a terminal, each in one call, and never waits for a terminal that is slow or stopped.

@@ -3,11 +3,11 @@ import Dispatch
 import ExplorerModel
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// Reads a terminal when it has something, and reports keys and pastes.

@@ -1,17 +1,17 @@
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// Standard output and error, written whole lines at a time and without buffers that a signal could lose.
@@ -36,11 +36,11 @@ enum StandardStreams {
 
   static func exit(_ status: Int32) -> Never {
     #if canImport(Glibc)
-      Glibc.exit(status)
+    Glibc.exit(status)
     #elseif canImport(Musl)
-      Musl.exit(status)
+    Musl.exit(status)
     #else
-      Darwin.exit(status)
+    Darwin.exit(status)
     #endif
   }
 
@@ -59,11 +59,11 @@ enum StandardStreams {
 
   private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     #if canImport(Glibc)
-      unsafe Glibc.write(descriptor, bytes, count)
+    unsafe Glibc.write(descriptor, bytes, count)
     #elseif canImport(Musl)
-      unsafe Musl.write(descriptor, bytes, count)
+    unsafe Musl.write(descriptor, bytes, count)
     #else
-      unsafe Darwin.write(descriptor, bytes, count)
+    unsafe Darwin.write(descriptor, bytes, count)
     #endif
   }
 }

@@ -4,11 +4,11 @@ import CTerminalGuard
 import ExplorerText
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// The modes of a terminal device as they were found, and its size.

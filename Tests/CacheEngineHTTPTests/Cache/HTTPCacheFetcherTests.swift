@@ -1,55 +1,55 @@
 #if HTTP
-  import CacheEngine
-  import CacheEngineHTTP
-  import CacheEngineTesting
-  import HTTPTypes
-  import Testing
+import CacheEngine
+import CacheEngineHTTP
+import CacheEngineTesting
+import HTTPTypes
+import Testing
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  @Suite("The cache at the bottom of a stack")
-  struct HTTPCacheFetcherTests {
-    let clock = ManualClock()
-    let url = URL(string: "http://user@Example.org/a?b#c")!
+@Suite("The cache at the bottom of a stack")
+struct HTTPCacheFetcherTests {
+  let clock = ManualClock()
+  let url = URL(string: "http://user@Example.org/a?b#c")!
 
-    private func stack(_ origin: ScriptedOrigin) -> some CacheLevel<URL, Data> {
-      let cache = HTTPCache(
-        storing: MemoryCacheLevel<String, StoredVariants>(clock: clock), policy: HTTPCachePolicy(.private),
-        origin: origin,
-        clock: clock)
-      return MemoryCacheLevel<URL, Data>(clock: clock).compose(cache.fetcher())
-    }
-
-    @Test("An entry that travels upwards carries the server's deadline")
-    func deadline() async throws {
-      let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10", "Age: 4"], "\(count)") }
-      let stack = stack(origin)
-      #expect(try await stack.get(url) == Data("0".utf8))
-      #expect(origin.requests[0].authority == "example.org" && origin.requests[0].path == "/a?b")
-      #expect(try await stack.lookup(url).entry?.deadline == clock.now.advanced(by: .seconds(6)))
-      clock.advance(by: .seconds(5))
-      #expect(try await stack.get(url) == Data("0".utf8))
-      clock.advance(by: .seconds(1))
-      #expect(try await stack.get(url) == Data("1".utf8))
-    }
-
-    @Test(
-      "What may not be used unasked is delivered and asked for anew", arguments: ["no-cache", "no-store", "max-age=0"])
-    func unusable(_ control: String) async throws {
-      let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: \(control)"], "\(count)") }
-      let stack = stack(origin)
-      for count in 0..<3 { #expect(try await stack.get(url) == Data("\(count)".utf8)) }
-    }
-
-    @Test("A status without a value is an error that tells it")
-    func status() async throws {
-      let stack = stack(ScriptedOrigin { _, _ in HTTPAnswer(404, ["Cache-Control: max-age=10"]) })
-      let error = await #expect(throws: CacheError.self) { try await stack.get(url) }
-      #expect(error?.code == .status && error?.status == 404)
-    }
+  private func stack(_ origin: ScriptedOrigin) -> some CacheLevel<URL, Data> {
+    let cache = HTTPCache(
+      storing: MemoryCacheLevel<String, StoredVariants>(clock: clock), policy: HTTPCachePolicy(.private),
+      origin: origin,
+      clock: clock)
+    return MemoryCacheLevel<URL, Data>(clock: clock).compose(cache.fetcher())
   }
+
+  @Test("An entry that travels upwards carries the server's deadline")
+  func deadline() async throws {
+    let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10", "Age: 4"], "\(count)") }
+    let stack = stack(origin)
+    #expect(try await stack.get(url) == Data("0".utf8))
+    #expect(origin.requests[0].authority == "example.org" && origin.requests[0].path == "/a?b")
+    #expect(try await stack.lookup(url).entry?.deadline == clock.now.advanced(by: .seconds(6)))
+    clock.advance(by: .seconds(5))
+    #expect(try await stack.get(url) == Data("0".utf8))
+    clock.advance(by: .seconds(1))
+    #expect(try await stack.get(url) == Data("1".utf8))
+  }
+
+  @Test(
+    "What may not be used unasked is delivered and asked for anew", arguments: ["no-cache", "no-store", "max-age=0"])
+  func unusable(_ control: String) async throws {
+    let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: \(control)"], "\(count)") }
+    let stack = stack(origin)
+    for count in 0..<3 { #expect(try await stack.get(url) == Data("\(count)".utf8)) }
+  }
+
+  @Test("A status without a value is an error that tells it")
+  func status() async throws {
+    let stack = stack(ScriptedOrigin { _, _ in HTTPAnswer(404, ["Cache-Control: max-age=10"]) })
+    let error = await #expect(throws: CacheError.self) { try await stack.get(url) }
+    #expect(error?.code == .status && error?.status == 404)
+  }
+}
 #endif

@@ -1,477 +1,477 @@
 #if HTTP
-  import CacheEngine
-  import CacheEngineTesting
-  import HTTPTypes
-  import Synchronization
-  import Testing
+import CacheEngine
+import CacheEngineTesting
+import HTTPTypes
+import Synchronization
+import Testing
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  // Testable: whether tables are empty again when all is done is nobody else's to see.
-  @testable import CacheEngineHTTP
+// Testable: whether tables are empty again when all is done is nobody else's to see.
+@testable import CacheEngineHTTP
 
-  @Suite("The cache over a level", .timeLimit(.minutes(2)))
-  struct HTTPCacheTests {
-    typealias Memory = MemoryCacheLevel<String, StoredVariants>
+@Suite("The cache over a level", .timeLimit(.minutes(2)))
+struct HTTPCacheTests {
+  typealias Memory = MemoryCacheLevel<String, StoredVariants>
 
-    let clock = ManualClock()
-    let failures = Failures()
+  let clock = ManualClock()
+  let failures = Failures()
 
-    final class Failures: Sendable {
-      private let noted = Mutex<[String]>([])
-      var all: [String] { noted.withLock { $0 } }
-      func note(_ failure: HTTPCacheFailure) { noted.withLock { $0.append(failure.step.rawValue) } }
-    }
-
-    func cache(
-      _ origin: ScriptedOrigin, _ kind: HTTPCachePolicy.Kind = .shared, bodyLimit: Int = 1000
-    ) -> HTTPCache<Memory> {
-      HTTPCache(
-        storing: Memory(clock: clock), policy: HTTPCachePolicy(kind), origin: origin, bodyLimit: bodyLimit,
-        clock: clock,
-        report: failures.note)
-    }
-
-    @Test("N17, N32: a fresh response answers with its age, and a stale one is asked for anew")
-    func hit() async throws {
-      let origin = ScriptedOrigin { _, count in
-        HTTPAnswer(200, ["Cache-Control: max-age=10", "Content-Length: 1"], "\(count)")
-      }
-      let cache = cache(origin)
-      let first = try await cache.response(for: get())
-      #expect(try await first.text() == "0")
-      #expect(first.head.headerFields[.init("Cache-Status")!] == "cache-explorer; fwd=uri-miss; stored; ttl=10")
-      #expect(first.head.headerFields[.date] == HTTPDate(newYear).description)
-      clock.advance(by: .seconds(9))
-      let second = try await cache.response(for: get())
-      #expect(try await second.text() == "0")
-      #expect(second.head.headerFields[.age] == "9")
-      #expect(second.head.headerFields[.init("Cache-Status")!] == "cache-explorer; hit; ttl=1")
-      clock.advance(by: .seconds(1))
-      #expect(try await cache.response(for: get()).text() == "1")
-      #expect(cache.turns.isIdle && cache.flights.isIdle)
-    }
-
-    @Test("N22: one key for all spellings of a target, and what is keyed is forwarded")
-    func spellings() async throws {
-      let origin = ScriptedOrigin { request, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], request.path ?? "") }
-      let cache = cache(origin)
-      #expect(try await cache.response(for: get(path: "/x/%2e%2e/%61")).text() == "/a")
-      #expect(try await cache.response(for: get()).status.isHit)
-      await #expect(throws: CacheError.self) { try await cache.response(for: get(path: "a b")) }
-    }
-
-    @Test("N6, N25, N26: what may not be used unasked is asked about, and a 304 answers for it")
-    func validates() async throws {
-      let origin = ScriptedOrigin { request, count in
-        request.headerFields[.ifNoneMatch] == "\"1\""
-          ? HTTPAnswer(304, ["ETag: \"1\"", "X: \(count)"])
-          : HTTPAnswer(200, ["Cache-Control: no-cache", "ETag: \"1\"", "X: \(count)"], "body")
-      }
-      let cache = cache(origin)
-      #expect(try await cache.response(for: get()).text() == "body")
-      let second = try await cache.response(for: get())
-      #expect(try await second.text() == "body")
-      #expect(second.head.status == .ok)
-      #expect(second.head.headerFields[.init("X")!] == "1")
-      #expect(second.status.forwardStatus == 304)
-      let third = try await cache.response(for: get("If-None-Match: W/\"1\""))
-      #expect(third.head.status == .notModified)
-      #expect(origin.requests.count == 3)
-    }
-
-    @Test("N26: a 304 that speaks of nothing stored is asked again without conditions, or is the client's own")
-    func strangeNotModified() async throws {
-      let origin = ScriptedOrigin { request, count in
-        request.headerFields.contains(.ifNoneMatch) && count > 0
-          ? HTTPAnswer(304, ["ETag: \"2\""]) : HTTPAnswer(200, ["Cache-Control: no-cache", "ETag: \"1\""], "\(count)")
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      #expect(try await cache.response(for: get()).text() == "2")
-      #expect(!origin.requests[2].headerFields.contains(.ifNoneMatch))
-      #expect(try await cache.response(for: get("If-None-Match: \"2\"")).head.status == .notModified)
-    }
-
-    @Test("N3, N26: a 304 that forbids keeping has what it speaks of forgotten", arguments: ["no-store", "private"])
-    func forbiddingNotModified(_ control: String) async throws {
-      let origin = ScriptedOrigin { request, count in
-        count == 0
-          ? HTTPAnswer(200, ["Cache-Control: no-cache", "ETag: \"1\""], "body")
-          : HTTPAnswer(
-            request.headerFields.contains(.ifNoneMatch) ? 304 : 200, ["Cache-Control: \(control)", "ETag: \"1\""], "new"
-          )
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      #expect(try await cache.response(for: get()).text() == "body")
-      #expect(try await cache.response(for: get()).text() == "new")
-    }
-
-    @Test("N23: variants are kept side by side, and a new one asks with the tags of all")
-    func variants() async throws {
-      let origin = ScriptedOrigin { request, count in
-        let language = request.headerFields[.acceptLanguage] ?? "none"
-        return language == "fr"
-          ? HTTPAnswer(304, ["ETag: \"de\""])
-          : HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: accept-language", "ETag: \"\(language)\""], language)
-      }
-      let cache = cache(origin)
-      for language in ["de", "en"] {
-        #expect(try await cache.response(for: get("Accept-Language: \(language)")).text() == language)
-      }
-      for language in ["de", "en"] {
-        let answer = try await cache.response(for: get("Accept-Language: \(language)"))
-        #expect(answer.status.isHit)
-        #expect(try await answer.text() == language)
-      }
-      let chosen = try await cache.response(for: get("Accept-Language: fr"))
-      #expect(try await chosen.text() == "de")
-      #expect(chosen.status.forward == .varyMiss)
-      #expect(origin.requests.last?.headerFields[.ifNoneMatch] == "\"de\", \"en\"")
-      #expect(try await cache.response(for: get("Accept-Language: fr")).status.isHit)
-    }
-
-    @Test("N19: only-if-cached asks nobody")
-    func onlyIfCached() async throws {
-      let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"]) }
-      let answer = try await cache(origin).response(for: get("Cache-Control: only-if-cached"))
-      #expect(answer.head.status == .gatewayTimeout)
-      #expect(origin.requests.isEmpty)
-    }
-
-    @Test("N21: a stale response stands in for an origin that cannot be reached, or fails, within its allowance")
-    func standsIn() async throws {
-      let origin = ScriptedOrigin { request, count in
-        if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-if-error=20"], "old") }
-        if request.path == "/a", count == 1 { throw CacheError(.unreachable, "down") }
-        return HTTPAnswer(503, [], "broken")
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      clock.advance(by: .seconds(11))
-      let first = try await cache.response(for: get())
-      #expect(try await first.text() == "old")
-      #expect(first.status.detail == "origin-unreachable" && first.status.timeToLive == -1)
-      let second = try await cache.response(for: get())
-      #expect(try await second.text() == "old")
-      #expect(second.status.forwardStatus == 503)
-      clock.advance(by: .seconds(20))
-      #expect(try await cache.response(for: get()).head.status.code == 503)
-    }
-
-    @Test("N21: while a stale response answers, the origin is asked once for all in the background")
-    func revalidates() async throws {
-      let gate = Gate()
-      let origin = ScriptedOrigin { _, count in
-        if count > 0 { try await gate.pass() }
-        return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-while-revalidate=20"], "\(count)")
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      clock.advance(by: .seconds(15))
-      for _ in 0..<3 {
-        let answer = try await cache.response(for: get("If-None-Match: \"x\""))
-        #expect(try await answer.text() == "0")
-        #expect(answer.status.timeToLive == -5)
-      }
-      await gate.arrivals(1)
-      gate.open()
-      while try await cache.response(for: get()).text() != "1" { await Task.yield() }
-      #expect(origin.requests.count == 2)
-      #expect(!origin.requests[1].headerFields.contains(.ifNoneMatch))
-      await cache.close()
-    }
-
-    @Test("N21: closing ends what runs in the background")
-    func closes() async throws {
-      let gate = Gate()
-      let origin = ScriptedOrigin { _, count in
-        if count > 0 { try await gate.pass() }
-        return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-while-revalidate=20"], "\(count)")
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      clock.advance(by: .seconds(15))
-      _ = try await cache.response(for: get())
-      await gate.arrivals(1)
-      await cache.close()
-      #expect(cache.flights.isIdle && cache.turns.isIdle)
-      // Nothing new begins, and the stale response still answers.
-      #expect(try await cache.response(for: get()).text() == "0")
-      #expect(origin.requests.count == 2)
-    }
-
-    @Test("N31: an unsafe request forgets its target, and what was under way before is not kept")
-    func invalidates() async throws {
-      let gate = Gate()
-      let origin = ScriptedOrigin { request, count in
-        if request.method == .post { return HTTPAnswer(204) }
-        if count == 1 { try await gate.pass() }
-        return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      async let early = cache.response(for: get(path: "/b")).text()
-      await gate.arrivals(1)
-      _ = try await cache.response(for: get(method: .post))
-      _ = try await cache.response(for: get(method: .post, path: "/b"))
-      gate.open()
-      #expect(try await early == "1")
-      #expect(!(try await cache.response(for: get(path: "/b")).status.isHit))
-      #expect(!(try await cache.response(for: get()).status.isHit))
-    }
-
-    @Test("N29: a HEAD is answered from a stored GET, and forgets it where they disagree")
-    func head() async throws {
-      let origin = ScriptedOrigin { request, count in
-        HTTPAnswer(
-          200, ["Cache-Control: max-age=10", "ETag: \"\(count)\"", "Content-Length: 4"],
-          request.method == .head ? "" : "body")
-      }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      let answer = try await cache.response(for: get(method: .head))
-      #expect(answer.status.isHit && answer.head.headerFields[.contentLength] == "4")
-      #expect(try await answer.text() == "")
-      _ = try await cache.response(for: get("Cache-Control: no-cache", method: .head))
-      #expect(try await cache.response(for: get()).status.forward == .uriMiss)
-    }
-
-    @Test("N30: a part of a stored response is answered from it")
-    func part() async throws {
-      let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], "0123456789") }
-      let cache = cache(origin)
-      _ = try await cache.response(for: get()).text()
-      let answer = try await cache.response(for: get("Range: bytes=3-5"))
-      #expect(answer.head.status == .partialContent && answer.head.headerFields[.contentRange] == "bytes 3-5/10")
-      #expect(try await answer.text() == "345")
-    }
-
-    @Test("N8: a body that breaks off is delivered as broken and not stored", arguments: [true, false])
-    func broken(isAnnounced: Bool) async throws {
-      let origin = ScriptedOrigin { _, _ in
-        let parts = Mutex([HTTPBody.Part.bytes(.init("half".utf8))])
-        return HTTPAnswer(
-          head: HTTPResponse(
-            status: .ok,
-            headerFields: HTTPFields(lines: ["Cache-Control: max-age=10"] + (isAnnounced ? ["Content-Length: 8"] : []))),
-          body: HTTPBody {
-            if let part = parts.withLock({ $0.popLast() }) { return part }
-            if isAnnounced { return nil }
-            throw CacheError(.invalidResponse, "cut")
-          })
-      }
-      let cache = cache(origin)
-      let answer = try await cache.response(for: get())
-      await #expect(throws: (any Error).self) { try await answer.text() }
-      #expect(try await cache.response(for: get()).status.forward == .uriMiss)
-    }
-
-    @Test("N9: a body beyond the bound passes through, announced or not", arguments: [true, false])
-    func large(isAnnounced: Bool) async throws {
-      let origin = ScriptedOrigin { _, _ in
-        let left = Mutex(50)
-        return HTTPAnswer(
-          head: HTTPResponse(
-            status: .ok,
-            headerFields: HTTPFields(
-              lines: ["Cache-Control: max-age=10"] + (isAnnounced ? ["Content-Length: 5000"] : []))),
-          body: HTTPBody {
-            let isOver = left.withLock { left in
-              left -= 1
-              return left < 0
-            }
-            return isOver ? nil : .bytes(.init(repeating: 7, count: 100))
-          })
-      }
-      let cache = cache(origin)
-      #expect(try await cache.response(for: get()).text().utf8.count == 5000)
-      #expect(try await cache.response(for: get()).status.forward == .uriMiss)
-    }
-
-    @Test("N24: many requests for one response are one, also while its body is on the way")
-    func collapses() async throws {
-      let gate = Gate()
-      let bodyGate = Gate()
-      let origin = ScriptedOrigin { _, _ in
-        try await gate.pass()
-        let isGiven = Mutex(false)
-        return HTTPAnswer(
-          head: HTTPResponse(
-            status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10", "Content-Length: 4"])),
-          body: HTTPBody(length: 4) {
-            try await bodyGate.pass()
-            let wasGiven = isGiven.withLock { isGiven in
-              defer { isGiven = true }
-              return isGiven
-            }
-            return wasGiven ? nil : .bytes(.init("body".utf8))
-          })
-      }
-      let cache = cache(origin)
-      try await withThrowingTaskGroup(of: (String, Bool).self) { group in
-        for _ in 0..<20 {
-          group.addTask {
-            let answer = try await cache.response(for: get())
-            return (try await answer.text(), answer.status.isCollapsed)
-          }
-        }
-        await gate.arrivals(1)
-        gate.open()
-        await bodyGate.arrivals(1)
-        for _ in 0..<5 {
-          group.addTask {
-            let answer = try await cache.response(for: get())
-            return (try await answer.text(), answer.status.isCollapsed || answer.status.isHit)
-          }
-        }
-        bodyGate.open()
-        var leaders = 0
-        for try await (text, shared) in group {
-          #expect(text == "body")
-          if !shared { leaders += 1 }
-        }
-        #expect(leaders <= 1 || origin.requests.count == 1)
-      }
-      #expect(origin.requests.count == 1)
-      #expect(cache.flights.isIdle)
-    }
-
-    @Test("N24: who looked before a response was stored, and asks after, finds it")
-    func looksAgain() async throws {
-      let gate = Gate()
-      let kept = Mutex<[String: StoredVariants]>([:])
-      let reads = Mutex(0)
-      // The first look at the level comes to an end only when the second request is all over.
-      let level = BasicCache<String, StoredVariants>(
-        get: { key in
-          let found = kept.withLock { $0[key] }
-          let count = reads.withLock { reads in
-            reads += 1
-            return reads
-          }
-          if count == 1 { try await gate.pass() }
-          return found
-        },
-        set: { value, key in kept.withLock { $0[key] = value } }, remove: { key in kept.withLock { $0[key] = nil } },
-        clear: {})
-      let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") }
-      let cache = HTTPCache(storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
-      let slow = Task { try await cache.response(for: get()) }
-      await gate.arrivals(1)
-      #expect(try await cache.response(for: get()).text() == "0")
-      while !cache.flights.isIdle { await Task.yield() }
-      gate.open()
-      let answer = try await slow.value
-      #expect(try await answer.text() == "0")
-      #expect(answer.status.isHit)
-      #expect(origin.requests.count == 1 && cache.flights.isIdle)
-    }
-
-    @Test(
-      "N24: what is not for the one who waits is asked for again, by everyone who waited",
-      arguments: [
-        "Cache-Control: private, max-age=10", "Cache-Control: no-store", "Cache-Control: no-cache", "Vary: Cookie",
-      ])
-    func doesNotMix(_ field: String) async throws {
-      let gate = Gate()
-      let origin = ScriptedOrigin { request, count in
-        try await gate.pass()
-        let control = field.hasPrefix("Vary") ? ["Cache-Control: max-age=10"] : []
-        return HTTPAnswer(200, control + [field, "ETag: \"\(count)\""], request.headerFields[.cookie] ?? "")
-      }
-      let cache = cache(origin)
-      try await withThrowingTaskGroup(of: (Int, String).self) { group in
-        for person in 0..<10 {
-          group.addTask { (person, try await cache.response(for: get("Cookie: \(person)")).text()) }
-        }
-        await gate.arrivals(1)
-        gate.open()
-        for try await (person, text) in group { #expect(text == "\(person)") }
-      }
-      #expect(origin.requests.count == 10)
-      #expect(cache.flights.isIdle && cache.turns.isIdle)
-    }
-
-    @Test("N24: when the one who asks for all is cancelled, another one asks")
-    func leaderLeaves() async throws {
-      let gate = Gate()
-      let origin = ScriptedOrigin { _, count in
-        try await gate.pass()
-        return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
-      }
-      let cache = cache(origin)
-      let leader = Task { try await cache.response(for: get()).text() }
-      await gate.arrivals(1)
-      let follower = Task { try await cache.response(for: get()).text() }
-      leader.cancel()
-      await gate.arrivals(2)
-      gate.open()
-      #expect(try await follower.value == "1")
-      await #expect(throws: CancellationError.self) { try await leader.value }
-    }
-
-    @Test("N24: when nobody reads a body any more its source is let go of, and nothing is stored")
-    func readersLeave() async throws {
-      final class Source: Sendable {
-        let ended: Gate
-        init(_ ended: Gate) { self.ended = ended }
-        deinit { Task { [ended] in try await ended.pass() } }
-      }
-      let ended = Gate()
-      let never = Gate()
-      let origin = ScriptedOrigin { _, _ in
-        let source = Source(ended)
-        return HTTPAnswer(
-          head: HTTPResponse(status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10"])),
-          body: HTTPBody {
-            try await never.pass()
-            _ = source
-            return nil
-          })
-      }
-      let cache = cache(origin)
-      var answer: HTTPCacheAnswer? = try await cache.response(for: get())
-      #expect(answer?.head.status == .ok)
-      answer = nil
-      await ended.arrivals(1)
-      while !cache.flights.isIdle { await Task.yield() }
-      #expect(cache.store.peek(TargetURI(get())?.text ?? "") == nil)
-    }
-
-    @Test("A level that fails counts as empty, and is told of")
-    func brokenLevel() async throws {
-      let level = ScriptedLevel<String, StoredVariants>(
-        onSet: { _, _ in throw CacheError(.diskWriteFailed, "full") },
-        onGet: { _ in throw CacheError(.diskReadFailed, "gone") })
-      let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], "body") }
-      let cache = HTTPCache(
-        storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock, report: failures.note)
-      let answer = try await cache.response(for: get())
-      #expect(try await answer.text() == "body")
-      #expect(answer.status.forward == .miss)
-      #expect(failures.all == ["read", "write"])
-    }
-
-    @Test("N33: trailers are kept with the content")
-    func trailers() async throws {
-      let origin = ScriptedOrigin { _, _ in
-        HTTPAnswer(
-          head: HTTPResponse(
-            status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10", "Trailer: x"])),
-          body: HTTPBody(.init("body".utf8), trailers: HTTPFields(lines: ["X: 1"])))
-      }
-      let cache = cache(origin)
-      for _ in 0..<2 {
-        let read = try await cache.response(for: get()).body.collect(upTo: 4)
-        #expect(read?.trailers == HTTPFields(lines: ["X: 1"]))
-      }
-      #expect(origin.requests.count == 1)
-    }
+  final class Failures: Sendable {
+    private let noted = Mutex<[String]>([])
+    var all: [String] { noted.withLock { $0 } }
+    func note(_ failure: HTTPCacheFailure) { noted.withLock { $0.append(failure.step.rawValue) } }
   }
+
+  func cache(
+    _ origin: ScriptedOrigin, _ kind: HTTPCachePolicy.Kind = .shared, bodyLimit: Int = 1000
+  ) -> HTTPCache<Memory> {
+    HTTPCache(
+      storing: Memory(clock: clock), policy: HTTPCachePolicy(kind), origin: origin, bodyLimit: bodyLimit,
+      clock: clock,
+      report: failures.note)
+  }
+
+  @Test("N17, N32: a fresh response answers with its age, and a stale one is asked for anew")
+  func hit() async throws {
+    let origin = ScriptedOrigin { _, count in
+      HTTPAnswer(200, ["Cache-Control: max-age=10", "Content-Length: 1"], "\(count)")
+    }
+    let cache = cache(origin)
+    let first = try await cache.response(for: get())
+    #expect(try await first.text() == "0")
+    #expect(first.head.headerFields[.init("Cache-Status")!] == "cache-explorer; fwd=uri-miss; stored; ttl=10")
+    #expect(first.head.headerFields[.date] == HTTPDate(newYear).description)
+    clock.advance(by: .seconds(9))
+    let second = try await cache.response(for: get())
+    #expect(try await second.text() == "0")
+    #expect(second.head.headerFields[.age] == "9")
+    #expect(second.head.headerFields[.init("Cache-Status")!] == "cache-explorer; hit; ttl=1")
+    clock.advance(by: .seconds(1))
+    #expect(try await cache.response(for: get()).text() == "1")
+    #expect(cache.turns.isIdle && cache.flights.isIdle)
+  }
+
+  @Test("N22: one key for all spellings of a target, and what is keyed is forwarded")
+  func spellings() async throws {
+    let origin = ScriptedOrigin { request, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], request.path ?? "") }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get(path: "/x/%2e%2e/%61")).text() == "/a")
+    #expect(try await cache.response(for: get()).status.isHit)
+    await #expect(throws: CacheError.self) { try await cache.response(for: get(path: "a b")) }
+  }
+
+  @Test("N6, N25, N26: what may not be used unasked is asked about, and a 304 answers for it")
+  func validates() async throws {
+    let origin = ScriptedOrigin { request, count in
+      request.headerFields[.ifNoneMatch] == "\"1\""
+        ? HTTPAnswer(304, ["ETag: \"1\"", "X: \(count)"])
+        : HTTPAnswer(200, ["Cache-Control: no-cache", "ETag: \"1\"", "X: \(count)"], "body")
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "body")
+    let second = try await cache.response(for: get())
+    #expect(try await second.text() == "body")
+    #expect(second.head.status == .ok)
+    #expect(second.head.headerFields[.init("X")!] == "1")
+    #expect(second.status.forwardStatus == 304)
+    let third = try await cache.response(for: get("If-None-Match: W/\"1\""))
+    #expect(third.head.status == .notModified)
+    #expect(origin.requests.count == 3)
+  }
+
+  @Test("N26: a 304 that speaks of nothing stored is asked again without conditions, or is the client's own")
+  func strangeNotModified() async throws {
+    let origin = ScriptedOrigin { request, count in
+      request.headerFields.contains(.ifNoneMatch) && count > 0
+        ? HTTPAnswer(304, ["ETag: \"2\""]) : HTTPAnswer(200, ["Cache-Control: no-cache", "ETag: \"1\""], "\(count)")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    #expect(try await cache.response(for: get()).text() == "2")
+    #expect(!origin.requests[2].headerFields.contains(.ifNoneMatch))
+    #expect(try await cache.response(for: get("If-None-Match: \"2\"")).head.status == .notModified)
+  }
+
+  @Test("N3, N26: a 304 that forbids keeping has what it speaks of forgotten", arguments: ["no-store", "private"])
+  func forbiddingNotModified(_ control: String) async throws {
+    let origin = ScriptedOrigin { request, count in
+      count == 0
+        ? HTTPAnswer(200, ["Cache-Control: no-cache", "ETag: \"1\""], "body")
+        : HTTPAnswer(
+          request.headerFields.contains(.ifNoneMatch) ? 304 : 200, ["Cache-Control: \(control)", "ETag: \"1\""], "new"
+        )
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    #expect(try await cache.response(for: get()).text() == "body")
+    #expect(try await cache.response(for: get()).text() == "new")
+  }
+
+  @Test("N23: variants are kept side by side, and a new one asks with the tags of all")
+  func variants() async throws {
+    let origin = ScriptedOrigin { request, count in
+      let language = request.headerFields[.acceptLanguage] ?? "none"
+      return language == "fr"
+        ? HTTPAnswer(304, ["ETag: \"de\""])
+        : HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: accept-language", "ETag: \"\(language)\""], language)
+    }
+    let cache = cache(origin)
+    for language in ["de", "en"] {
+      #expect(try await cache.response(for: get("Accept-Language: \(language)")).text() == language)
+    }
+    for language in ["de", "en"] {
+      let answer = try await cache.response(for: get("Accept-Language: \(language)"))
+      #expect(answer.status.isHit)
+      #expect(try await answer.text() == language)
+    }
+    let chosen = try await cache.response(for: get("Accept-Language: fr"))
+    #expect(try await chosen.text() == "de")
+    #expect(chosen.status.forward == .varyMiss)
+    #expect(origin.requests.last?.headerFields[.ifNoneMatch] == "\"de\", \"en\"")
+    #expect(try await cache.response(for: get("Accept-Language: fr")).status.isHit)
+  }
+
+  @Test("N19: only-if-cached asks nobody")
+  func onlyIfCached() async throws {
+    let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"]) }
+    let answer = try await cache(origin).response(for: get("Cache-Control: only-if-cached"))
+    #expect(answer.head.status == .gatewayTimeout)
+    #expect(origin.requests.isEmpty)
+  }
+
+  @Test("N21: a stale response stands in for an origin that cannot be reached, or fails, within its allowance")
+  func standsIn() async throws {
+    let origin = ScriptedOrigin { request, count in
+      if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-if-error=20"], "old") }
+      if request.path == "/a", count == 1 { throw CacheError(.unreachable, "down") }
+      return HTTPAnswer(503, [], "broken")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(11))
+    let first = try await cache.response(for: get())
+    #expect(try await first.text() == "old")
+    #expect(first.status.detail == "origin-unreachable" && first.status.timeToLive == -1)
+    let second = try await cache.response(for: get())
+    #expect(try await second.text() == "old")
+    #expect(second.status.forwardStatus == 503)
+    clock.advance(by: .seconds(20))
+    #expect(try await cache.response(for: get()).head.status.code == 503)
+  }
+
+  @Test("N21: while a stale response answers, the origin is asked once for all in the background")
+  func revalidates() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, count in
+      if count > 0 { try await gate.pass() }
+      return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-while-revalidate=20"], "\(count)")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(15))
+    for _ in 0..<3 {
+      let answer = try await cache.response(for: get("If-None-Match: \"x\""))
+      #expect(try await answer.text() == "0")
+      #expect(answer.status.timeToLive == -5)
+    }
+    await gate.arrivals(1)
+    gate.open()
+    while try await cache.response(for: get()).text() != "1" { await Task.yield() }
+    #expect(origin.requests.count == 2)
+    #expect(!origin.requests[1].headerFields.contains(.ifNoneMatch))
+    await cache.close()
+  }
+
+  @Test("N21: closing ends what runs in the background")
+  func closes() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, count in
+      if count > 0 { try await gate.pass() }
+      return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-while-revalidate=20"], "\(count)")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    clock.advance(by: .seconds(15))
+    _ = try await cache.response(for: get())
+    await gate.arrivals(1)
+    await cache.close()
+    #expect(cache.flights.isIdle && cache.turns.isIdle)
+    // Nothing new begins, and the stale response still answers.
+    #expect(try await cache.response(for: get()).text() == "0")
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test("N31: an unsafe request forgets its target, and what was under way before is not kept")
+  func invalidates() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      if request.method == .post { return HTTPAnswer(204) }
+      if count == 1 { try await gate.pass() }
+      return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    async let early = cache.response(for: get(path: "/b")).text()
+    await gate.arrivals(1)
+    _ = try await cache.response(for: get(method: .post))
+    _ = try await cache.response(for: get(method: .post, path: "/b"))
+    gate.open()
+    #expect(try await early == "1")
+    #expect(!(try await cache.response(for: get(path: "/b")).status.isHit))
+    #expect(!(try await cache.response(for: get()).status.isHit))
+  }
+
+  @Test("N29: a HEAD is answered from a stored GET, and forgets it where they disagree")
+  func head() async throws {
+    let origin = ScriptedOrigin { request, count in
+      HTTPAnswer(
+        200, ["Cache-Control: max-age=10", "ETag: \"\(count)\"", "Content-Length: 4"],
+        request.method == .head ? "" : "body")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    let answer = try await cache.response(for: get(method: .head))
+    #expect(answer.status.isHit && answer.head.headerFields[.contentLength] == "4")
+    #expect(try await answer.text() == "")
+    _ = try await cache.response(for: get("Cache-Control: no-cache", method: .head))
+    #expect(try await cache.response(for: get()).status.forward == .uriMiss)
+  }
+
+  @Test("N30: a part of a stored response is answered from it")
+  func part() async throws {
+    let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], "0123456789") }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    let answer = try await cache.response(for: get("Range: bytes=3-5"))
+    #expect(answer.head.status == .partialContent && answer.head.headerFields[.contentRange] == "bytes 3-5/10")
+    #expect(try await answer.text() == "345")
+  }
+
+  @Test("N8: a body that breaks off is delivered as broken and not stored", arguments: [true, false])
+  func broken(isAnnounced: Bool) async throws {
+    let origin = ScriptedOrigin { _, _ in
+      let parts = Mutex([HTTPBody.Part.bytes(.init("half".utf8))])
+      return HTTPAnswer(
+        head: HTTPResponse(
+          status: .ok,
+          headerFields: HTTPFields(lines: ["Cache-Control: max-age=10"] + (isAnnounced ? ["Content-Length: 8"] : []))),
+        body: HTTPBody {
+          if let part = parts.withLock({ $0.popLast() }) { return part }
+          if isAnnounced { return nil }
+          throw CacheError(.invalidResponse, "cut")
+        })
+    }
+    let cache = cache(origin)
+    let answer = try await cache.response(for: get())
+    await #expect(throws: (any Error).self) { try await answer.text() }
+    #expect(try await cache.response(for: get()).status.forward == .uriMiss)
+  }
+
+  @Test("N9: a body beyond the bound passes through, announced or not", arguments: [true, false])
+  func large(isAnnounced: Bool) async throws {
+    let origin = ScriptedOrigin { _, _ in
+      let left = Mutex(50)
+      return HTTPAnswer(
+        head: HTTPResponse(
+          status: .ok,
+          headerFields: HTTPFields(
+            lines: ["Cache-Control: max-age=10"] + (isAnnounced ? ["Content-Length: 5000"] : []))),
+        body: HTTPBody {
+          let isOver = left.withLock { left in
+            left -= 1
+            return left < 0
+          }
+          return isOver ? nil : .bytes(.init(repeating: 7, count: 100))
+        })
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text().utf8.count == 5000)
+    #expect(try await cache.response(for: get()).status.forward == .uriMiss)
+  }
+
+  @Test("N24: many requests for one response are one, also while its body is on the way")
+  func collapses() async throws {
+    let gate = Gate()
+    let bodyGate = Gate()
+    let origin = ScriptedOrigin { _, _ in
+      try await gate.pass()
+      let isGiven = Mutex(false)
+      return HTTPAnswer(
+        head: HTTPResponse(
+          status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10", "Content-Length: 4"])),
+        body: HTTPBody(length: 4) {
+          try await bodyGate.pass()
+          let wasGiven = isGiven.withLock { isGiven in
+            defer { isGiven = true }
+            return isGiven
+          }
+          return wasGiven ? nil : .bytes(.init("body".utf8))
+        })
+    }
+    let cache = cache(origin)
+    try await withThrowingTaskGroup(of: (String, Bool).self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          let answer = try await cache.response(for: get())
+          return (try await answer.text(), answer.status.isCollapsed)
+        }
+      }
+      await gate.arrivals(1)
+      gate.open()
+      await bodyGate.arrivals(1)
+      for _ in 0..<5 {
+        group.addTask {
+          let answer = try await cache.response(for: get())
+          return (try await answer.text(), answer.status.isCollapsed || answer.status.isHit)
+        }
+      }
+      bodyGate.open()
+      var leaders = 0
+      for try await (text, shared) in group {
+        #expect(text == "body")
+        if !shared { leaders += 1 }
+      }
+      #expect(leaders <= 1 || origin.requests.count == 1)
+    }
+    #expect(origin.requests.count == 1)
+    #expect(cache.flights.isIdle)
+  }
+
+  @Test("N24: who looked before a response was stored, and asks after, finds it")
+  func looksAgain() async throws {
+    let gate = Gate()
+    let kept = Mutex<[String: StoredVariants]>([:])
+    let reads = Mutex(0)
+    // The first look at the level comes to an end only when the second request is all over.
+    let level = BasicCache<String, StoredVariants>(
+      get: { key in
+        let found = kept.withLock { $0[key] }
+        let count = reads.withLock { reads in
+          reads += 1
+          return reads
+        }
+        if count == 1 { try await gate.pass() }
+        return found
+      },
+      set: { value, key in kept.withLock { $0[key] = value } }, remove: { key in kept.withLock { $0[key] = nil } },
+      clear: {})
+    let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") }
+    let cache = HTTPCache(storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
+    let slow = Task { try await cache.response(for: get()) }
+    await gate.arrivals(1)
+    #expect(try await cache.response(for: get()).text() == "0")
+    while !cache.flights.isIdle { await Task.yield() }
+    gate.open()
+    let answer = try await slow.value
+    #expect(try await answer.text() == "0")
+    #expect(answer.status.isHit)
+    #expect(origin.requests.count == 1 && cache.flights.isIdle)
+  }
+
+  @Test(
+    "N24: what is not for the one who waits is asked for again, by everyone who waited",
+    arguments: [
+      "Cache-Control: private, max-age=10", "Cache-Control: no-store", "Cache-Control: no-cache", "Vary: Cookie",
+    ])
+  func doesNotMix(_ field: String) async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      try await gate.pass()
+      let control = field.hasPrefix("Vary") ? ["Cache-Control: max-age=10"] : []
+      return HTTPAnswer(200, control + [field, "ETag: \"\(count)\""], request.headerFields[.cookie] ?? "")
+    }
+    let cache = cache(origin)
+    try await withThrowingTaskGroup(of: (Int, String).self) { group in
+      for person in 0..<10 {
+        group.addTask { (person, try await cache.response(for: get("Cookie: \(person)")).text()) }
+      }
+      await gate.arrivals(1)
+      gate.open()
+      for try await (person, text) in group { #expect(text == "\(person)") }
+    }
+    #expect(origin.requests.count == 10)
+    #expect(cache.flights.isIdle && cache.turns.isIdle)
+  }
+
+  @Test("N24: when the one who asks for all is cancelled, another one asks")
+  func leaderLeaves() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, count in
+      try await gate.pass()
+      return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
+    }
+    let cache = cache(origin)
+    let leader = Task { try await cache.response(for: get()).text() }
+    await gate.arrivals(1)
+    let follower = Task { try await cache.response(for: get()).text() }
+    leader.cancel()
+    await gate.arrivals(2)
+    gate.open()
+    #expect(try await follower.value == "1")
+    await #expect(throws: CancellationError.self) { try await leader.value }
+  }
+
+  @Test("N24: when nobody reads a body any more its source is let go of, and nothing is stored")
+  func readersLeave() async throws {
+    final class Source: Sendable {
+      let ended: Gate
+      init(_ ended: Gate) { self.ended = ended }
+      deinit { Task { [ended] in try await ended.pass() } }
+    }
+    let ended = Gate()
+    let never = Gate()
+    let origin = ScriptedOrigin { _, _ in
+      let source = Source(ended)
+      return HTTPAnswer(
+        head: HTTPResponse(status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10"])),
+        body: HTTPBody {
+          try await never.pass()
+          _ = source
+          return nil
+        })
+    }
+    let cache = cache(origin)
+    var answer: HTTPCacheAnswer? = try await cache.response(for: get())
+    #expect(answer?.head.status == .ok)
+    answer = nil
+    await ended.arrivals(1)
+    while !cache.flights.isIdle { await Task.yield() }
+    #expect(cache.store.peek(TargetURI(get())?.text ?? "") == nil)
+  }
+
+  @Test("A level that fails counts as empty, and is told of")
+  func brokenLevel() async throws {
+    let level = ScriptedLevel<String, StoredVariants>(
+      onSet: { _, _ in throw CacheError(.diskWriteFailed, "full") },
+      onGet: { _ in throw CacheError(.diskReadFailed, "gone") })
+    let origin = ScriptedOrigin { _, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], "body") }
+    let cache = HTTPCache(
+      storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock, report: failures.note)
+    let answer = try await cache.response(for: get())
+    #expect(try await answer.text() == "body")
+    #expect(answer.status.forward == .miss)
+    #expect(failures.all == ["read", "write"])
+  }
+
+  @Test("N33: trailers are kept with the content")
+  func trailers() async throws {
+    let origin = ScriptedOrigin { _, _ in
+      HTTPAnswer(
+        head: HTTPResponse(
+          status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10", "Trailer: x"])),
+        body: HTTPBody(.init("body".utf8), trailers: HTTPFields(lines: ["X: 1"])))
+    }
+    let cache = cache(origin)
+    for _ in 0..<2 {
+      let read = try await cache.response(for: get()).body.collect(upTo: 4)
+      #expect(read?.trailers == HTTPFields(lines: ["X: 1"]))
+    }
+    #expect(origin.requests.count == 1)
+  }
+}
 #endif

@@ -1,196 +1,196 @@
 #if HTTP
-  import CacheEngineHTTP
-  import HTTPTypes
-  import Testing
+import CacheEngineHTTP
+import HTTPTypes
+import Testing
 
-  @Suite("Which stored response answers, and how")
-  struct ChoosingTests {
-    @Test(
-      "N23: every field that Vary names must be as it was",
-      arguments: [
-        ("A", ["A: 1"], ["A: 1"], true), ("A", ["A: 1"], ["A: 2"], false), ("A", ["A: 1"], [], false),
-        ("A", [], [], true),
-        ("A", ["A:"], [], false), ("A", ["A: 1, 2"], ["A: 1 ,2"], true), ("A", ["A: 1, 2"], ["A: 1", "a: 2"], true),
-        ("A", ["A: 1, 2"], ["A: 2, 1"], false), ("A", ["A: x"], ["A: X"], false),
-        ("A", ["A: \"x, y\""], ["A: \"x,y\""], false),
-        ("a, b", ["A: 1", "B: 2"], ["B: 2", "A: 1"], true), ("a, b", ["A: 1", "B: 2"], ["A: 1", "B: 3"], false),
-        ("a, a", ["A: 1"], ["A: 1"], true),
-      ] as [(String, [String], [String], Bool)])
-    func matches(_ vary: String, _ first: [String], _ second: [String], _ match: Bool) throws {
-      let selecting = try #require(
-        SelectingFields(of: HTTPFields(lines: first), named: HTTPFields(lines: ["Vary: \(vary)"])))
-      #expect(selecting.match(HTTPFields(lines: second)) == match)
-    }
-
-    @Test("N23: of those that match the one with the latest Date answers, and there are no more than the bound")
-    func latest() {
-      let older = stored("Cache-Control: max-age=9", "Date: Wed, 31 Dec 2025 00:00:00 GMT", body: "older")
-      let newer = stored("Vary: A", body: "newer")
-      #expect(StoredVariants([newer, older]).selected(by: [:]) == 0)
-      #expect(StoredVariants([older, newer]).selected(by: [:]) == 1)
-      #expect(StoredVariants([older, newer]).selected(by: HTTPFields(lines: ["A: 1"])) == 0)
-      var variants = StoredVariants()
-      for place in 0...StoredVariants.limit {
-        let request = get("A: \(place)")
-        variants.add(stored("Vary: A", to: request), for: request.headerFields)
-      }
-      #expect(variants.responses.count == StoredVariants.limit)
-      #expect(variants.selected(by: HTTPFields(lines: ["A: 0"])) == nil)
-      #expect(variants.selected(by: HTTPFields(lines: ["A: 1"])) == 0)
-    }
-
-    @Test("N25: the origin is asked by what is stored, and nothing is invented")
-    func asks() {
-      let policy = HTTPCachePolicy(.shared)
-      let first = stored("ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT", "Vary: A", to: get("A: 1"))
-      let second = stored("ETag: W/\"2\"", "Vary: A", to: get("A: 2"))
-      let both = StoredVariants([first, second])
-      var request = get("A: 1", "If-None-Match: \"9\", \"1\"")
-      policy.add(policy.validation(of: both, selected: 0, for: request), to: &request)
-      #expect(request.headerFields[.ifNoneMatch] == "\"1\", W/\"2\", \"9\"")
-      #expect(request.headerFields[.ifModifiedSince] == nil)
-      request = get("A: 1", "If-Modified-Since: Mon, 01 Dec 2025 00:00:00 GMT")
-      policy.add(policy.validation(of: both, selected: 0, for: request), to: &request)
-      #expect(request.headerFields[.ifModifiedSince] == "Wed, 31 Dec 2025 00:00:00 GMT")
-      request = get("A: 3")
-      policy.add(policy.validation(of: both, selected: nil, for: request), to: &request)
-      #expect(request.headerFields[.ifNoneMatch] == "\"1\", W/\"2\"")
-      #expect(!request.headerFields.contains(.ifModifiedSince))
-      let neither = StoredVariants([stored("Cache-Control: max-age=1")])
-      #expect(policy.validation(of: neither, selected: 0, for: get()).isEmpty)
-    }
-
-    @Test("N26: a 304 speaks of what has its validator")
-    func confirms() {
-      let policy = HTTPCachePolicy(.shared)
-      let one = stored("ETag: \"1\"", at: newYear)
-      let same = stored("ETag: \"1\"", at: newYear + .seconds(1))
-      let weak = stored("ETag: W/\"1\"", at: newYear + .seconds(2))
-      let dated = stored("Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
-      let all = StoredVariants([one, same, weak, dated])
-      let asked = HTTPCachePolicy.Validation(tags: [EntityTag("\"1\""), EntityTag("W/\"1\"")])
-      let byDate = HTTPCachePolicy.Validation(modifiedSince: "Wed, 31 Dec 2025 00:00:00 GMT")
-      #expect(policy.confirmed(by: answer(304, "ETag: \"1\""), of: all, asked: asked) == [0, 1])
-      #expect(policy.confirmed(by: answer(304, "ETag: W/\"1\""), of: all, asked: asked) == [2])
-      #expect(policy.confirmed(by: answer(304, "ETag: \"7\""), of: all, asked: asked) == [])
-      #expect(policy.confirmed(by: answer(304), of: all, asked: asked) == [])
-      #expect(policy.confirmed(by: answer(304), of: all, asked: .init(tags: [EntityTag("\"1\"")])) == [1])
-      #expect(policy.confirmed(by: answer(304), of: all, asked: byDate) == [3])
-      #expect(
-        policy.confirmed(by: answer(304, "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT"), of: all, asked: byDate) == [3]
-      )
-    }
-
-    @Test("N26: a 304 replaces fields, but not those of the content")
-    func freshens() {
-      let old = stored("ETag: \"1\"", "Content-Type: a", "Content-Length: 10", "X: old", "Y: old", "Age: 7")
-      let head = answer(304, "X: new", "X: newer", "Content-Type: b", "Content-Length: 0", "Connection: z", "Z: 1")
-      let time = newYear + .seconds(9)
-      let fresh = HTTPCachePolicy(.shared).freshen(old, with: head, requestTime: time, responseTime: time)
-      let fields = fresh.head.headerFields
-      #expect(fields[values: .init("X")!] == ["new", "newer"])
-      #expect(fields[.init("Y")!] == "old")
-      #expect(fields[.contentType] == "a" && fields[.contentLength] == "10")
-      #expect(!fields.contains(.init("Z")!) && !fields.contains(.age))
-      #expect(fresh.age(at: time) == .zero)
-      #expect(fresh.head.status == .ok)
-    }
-
-    @Test(
-      "N28, N30: conditions and ranges of the client are answered from a stored 200",
-      arguments: [
-        ("N28", "If-None-Match: \"1\"", 304, ""), ("N28", "If-None-Match: W/\"1\"", 304, ""),
-        ("N28", "If-None-Match: *", 304, ""),
-        ("N28", "If-None-Match: \"2\", \"1\"", 304, ""), ("N28", "If-None-Match: \"2\"", 200, "0123456789"),
-        ("N28", "If-Modified-Since: Wed, 31 Dec 2025 00:00:00 GMT", 304, ""),
-        ("N28", "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT", 304, ""),
-        ("N28", "If-Modified-Since: Tue, 30 Dec 2025 00:00:00 GMT", 200, "0123456789"),
-        ("N28", "If-Modified-Since: x", 200, "0123456789"), ("N30", "Range: bytes=2-4", 206, "234"),
-        ("N30", "Range: bytes=8-99", 206, "89"), ("N30", "Range: bytes=-3", 206, "789"),
-        ("N30", "Range: bytes=-99", 206, "0123456789"),
-        ("N30", "Range: bytes=7-", 206, "789"), ("N30", "Range: bytes=10-", 416, ""),
-        ("N30", "Range: bytes=-0", 416, ""),
-        ("N30", "Range: bytes=4-2", 200, "0123456789"), ("N30", "Range: bytes=1-2,4-5", 200, "0123456789"),
-        ("N30", "Range: lines=1-2", 200, "0123456789"), ("N30", "Range: bytes=--1", 200, "0123456789"),
-        ("N30", "Range: bytes=+1-2", 200, "0123456789"),
-        ("N30", "Range: bytes=99999999999999999999-", 200, "0123456789"),
-      ])
-    func conditions(_ rule: String, _ field: String, _ status: Int, _ content: String) {
-      let response = stored(
-        "ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT", "Content-Length: 10", "Content-Type: x")
-      let answer = StoredAnswer(response, to: get(field), at: newYear)
-      #expect(answer.head.status.code == status)
-      #expect(String(decoding: response.body[answer.range], as: UTF8.self) == content)
-      #expect(answer.head.headerFields.contains(.contentType) == (status < 300))
-      if status != 304 { #expect(answer.head.headerFields[.contentLength] == String(content.utf8.count)) }
-    }
-
-    @Test("N28: If-None-Match goes before If-Modified-Since, and conditions are for a 200 only")
-    func precedence() {
-      let response = stored("ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
-      let request = get("If-None-Match: \"2\"", "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT")
-      #expect(StoredAnswer(response, to: request, at: newYear).head.status == .ok)
-      #expect(
-        StoredAnswer(stored("ETag: \"1\"", status: 404), to: get("If-None-Match: *"), at: newYear).head.status
-          == .notFound)
-    }
-
-    @Test(
-      "N30: If-Range holds by a strong validator only",
-      arguments: [
-        ("\"1\"", "\"1\"", 206), ("\"2\"", "\"1\"", 200), ("W/\"1\"", "W/\"1\"", 200),
-        ("Wed, 31 Dec 2025 00:00:00 GMT", "\"1\"", 206), ("Tue, 30 Dec 2025 00:00:00 GMT", "\"1\"", 200),
-        ("x", "\"1\"", 200),
-      ])
-    func ifRange(_ condition: String, _ tag: String, _ status: Int) {
-      let response = stored("ETag: \(tag)", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
-      #expect(
-        StoredAnswer(response, to: get("Range: bytes=0-1", "If-Range: \(condition)"), at: newYear).head.status.code
-          == status)
-    }
-
-    @Test("N29: the answer to a HEAD freshens what it agrees with")
-    func head() {
-      let policy = HTTPCachePolicy(.shared)
-      let response = stored("ETag: \"1\"", "X: old")
-      func fresh(_ fields: String...) -> StoredResponse? {
-        policy.freshened(
-          response, byHead: HTTPResponse(status: .ok, headerFields: HTTPFields(lines: fields)), requestTime: newYear,
-          responseTime: newYear)
-      }
-      #expect(fresh("ETag: \"1\"", "Content-Length: 10", "X: new")?.head.headerFields[.init("X")!] == "new")
-      #expect(fresh("X: new") != nil)
-      #expect(fresh("ETag: \"2\"") == nil)
-      #expect(fresh("Content-Length: 11") == nil)
-      #expect(fresh("Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT") == nil)
-    }
-
-    @Test("N31: what an unsafe method changes is forgotten, of its origin and if it was no error")
-    func invalidates() throws {
-      let policy = HTTPCachePolicy(.shared)
-      let target = try #require(TargetURI(get()))
-      func forgotten(_ method: HTTPRequest.Method, _ response: HTTPResponse) -> [String] {
-        policy.invalidated(by: response, to: method, at: target).map(\.path)
-      }
-      #expect(forgotten(.post, answer(201, "Location: /b", "Content-Location: c?d")) == ["/a", "/b", "/c?d"])
-      #expect(forgotten(.put, answer(302, "Location: http://other.example/b")) == ["/a"])
-      #expect(forgotten(.init("BREW")!, answer()) == ["/a"])
-      #expect(forgotten(.delete, answer(404)) == [])
-      #expect(forgotten(.post, answer(500)) == [])
-      #expect(forgotten(.options, answer()) == [])
-    }
-
-    @Test("N32: how a request was dealt with is a member of a structured list")
-    func cacheStatus() {
-      var status = CacheStatus(forward: .varyMiss)
-      status.forwardStatus = 304
-      status.isStored = true
-      status.isCollapsed = true
-      status.timeToLive = -3
-      status.detail = "origin-error"
-      #expect(
-        status.text == "cache-explorer; fwd=vary-miss; fwd-status=304; stored; collapsed; ttl=-3; detail=origin-error")
-      #expect(CacheStatus().text == "cache-explorer; hit")
-    }
+@Suite("Which stored response answers, and how")
+struct ChoosingTests {
+  @Test(
+    "N23: every field that Vary names must be as it was",
+    arguments: [
+      ("A", ["A: 1"], ["A: 1"], true), ("A", ["A: 1"], ["A: 2"], false), ("A", ["A: 1"], [], false),
+      ("A", [], [], true),
+      ("A", ["A:"], [], false), ("A", ["A: 1, 2"], ["A: 1 ,2"], true), ("A", ["A: 1, 2"], ["A: 1", "a: 2"], true),
+      ("A", ["A: 1, 2"], ["A: 2, 1"], false), ("A", ["A: x"], ["A: X"], false),
+      ("A", ["A: \"x, y\""], ["A: \"x,y\""], false),
+      ("a, b", ["A: 1", "B: 2"], ["B: 2", "A: 1"], true), ("a, b", ["A: 1", "B: 2"], ["A: 1", "B: 3"], false),
+      ("a, a", ["A: 1"], ["A: 1"], true),
+    ] as [(String, [String], [String], Bool)])
+  func matches(_ vary: String, _ first: [String], _ second: [String], _ match: Bool) throws {
+    let selecting = try #require(
+      SelectingFields(of: HTTPFields(lines: first), named: HTTPFields(lines: ["Vary: \(vary)"])))
+    #expect(selecting.match(HTTPFields(lines: second)) == match)
   }
+
+  @Test("N23: of those that match the one with the latest Date answers, and there are no more than the bound")
+  func latest() {
+    let older = stored("Cache-Control: max-age=9", "Date: Wed, 31 Dec 2025 00:00:00 GMT", body: "older")
+    let newer = stored("Vary: A", body: "newer")
+    #expect(StoredVariants([newer, older]).selected(by: [:]) == 0)
+    #expect(StoredVariants([older, newer]).selected(by: [:]) == 1)
+    #expect(StoredVariants([older, newer]).selected(by: HTTPFields(lines: ["A: 1"])) == 0)
+    var variants = StoredVariants()
+    for place in 0...StoredVariants.limit {
+      let request = get("A: \(place)")
+      variants.add(stored("Vary: A", to: request), for: request.headerFields)
+    }
+    #expect(variants.responses.count == StoredVariants.limit)
+    #expect(variants.selected(by: HTTPFields(lines: ["A: 0"])) == nil)
+    #expect(variants.selected(by: HTTPFields(lines: ["A: 1"])) == 0)
+  }
+
+  @Test("N25: the origin is asked by what is stored, and nothing is invented")
+  func asks() {
+    let policy = HTTPCachePolicy(.shared)
+    let first = stored("ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT", "Vary: A", to: get("A: 1"))
+    let second = stored("ETag: W/\"2\"", "Vary: A", to: get("A: 2"))
+    let both = StoredVariants([first, second])
+    var request = get("A: 1", "If-None-Match: \"9\", \"1\"")
+    policy.add(policy.validation(of: both, selected: 0, for: request), to: &request)
+    #expect(request.headerFields[.ifNoneMatch] == "\"1\", W/\"2\", \"9\"")
+    #expect(request.headerFields[.ifModifiedSince] == nil)
+    request = get("A: 1", "If-Modified-Since: Mon, 01 Dec 2025 00:00:00 GMT")
+    policy.add(policy.validation(of: both, selected: 0, for: request), to: &request)
+    #expect(request.headerFields[.ifModifiedSince] == "Wed, 31 Dec 2025 00:00:00 GMT")
+    request = get("A: 3")
+    policy.add(policy.validation(of: both, selected: nil, for: request), to: &request)
+    #expect(request.headerFields[.ifNoneMatch] == "\"1\", W/\"2\"")
+    #expect(!request.headerFields.contains(.ifModifiedSince))
+    let neither = StoredVariants([stored("Cache-Control: max-age=1")])
+    #expect(policy.validation(of: neither, selected: 0, for: get()).isEmpty)
+  }
+
+  @Test("N26: a 304 speaks of what has its validator")
+  func confirms() {
+    let policy = HTTPCachePolicy(.shared)
+    let one = stored("ETag: \"1\"", at: newYear)
+    let same = stored("ETag: \"1\"", at: newYear + .seconds(1))
+    let weak = stored("ETag: W/\"1\"", at: newYear + .seconds(2))
+    let dated = stored("Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
+    let all = StoredVariants([one, same, weak, dated])
+    let asked = HTTPCachePolicy.Validation(tags: [EntityTag("\"1\""), EntityTag("W/\"1\"")])
+    let byDate = HTTPCachePolicy.Validation(modifiedSince: "Wed, 31 Dec 2025 00:00:00 GMT")
+    #expect(policy.confirmed(by: answer(304, "ETag: \"1\""), of: all, asked: asked) == [0, 1])
+    #expect(policy.confirmed(by: answer(304, "ETag: W/\"1\""), of: all, asked: asked) == [2])
+    #expect(policy.confirmed(by: answer(304, "ETag: \"7\""), of: all, asked: asked) == [])
+    #expect(policy.confirmed(by: answer(304), of: all, asked: asked) == [])
+    #expect(policy.confirmed(by: answer(304), of: all, asked: .init(tags: [EntityTag("\"1\"")])) == [1])
+    #expect(policy.confirmed(by: answer(304), of: all, asked: byDate) == [3])
+    #expect(
+      policy.confirmed(by: answer(304, "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT"), of: all, asked: byDate) == [3]
+    )
+  }
+
+  @Test("N26: a 304 replaces fields, but not those of the content")
+  func freshens() {
+    let old = stored("ETag: \"1\"", "Content-Type: a", "Content-Length: 10", "X: old", "Y: old", "Age: 7")
+    let head = answer(304, "X: new", "X: newer", "Content-Type: b", "Content-Length: 0", "Connection: z", "Z: 1")
+    let time = newYear + .seconds(9)
+    let fresh = HTTPCachePolicy(.shared).freshen(old, with: head, requestTime: time, responseTime: time)
+    let fields = fresh.head.headerFields
+    #expect(fields[values: .init("X")!] == ["new", "newer"])
+    #expect(fields[.init("Y")!] == "old")
+    #expect(fields[.contentType] == "a" && fields[.contentLength] == "10")
+    #expect(!fields.contains(.init("Z")!) && !fields.contains(.age))
+    #expect(fresh.age(at: time) == .zero)
+    #expect(fresh.head.status == .ok)
+  }
+
+  @Test(
+    "N28, N30: conditions and ranges of the client are answered from a stored 200",
+    arguments: [
+      ("N28", "If-None-Match: \"1\"", 304, ""), ("N28", "If-None-Match: W/\"1\"", 304, ""),
+      ("N28", "If-None-Match: *", 304, ""),
+      ("N28", "If-None-Match: \"2\", \"1\"", 304, ""), ("N28", "If-None-Match: \"2\"", 200, "0123456789"),
+      ("N28", "If-Modified-Since: Wed, 31 Dec 2025 00:00:00 GMT", 304, ""),
+      ("N28", "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT", 304, ""),
+      ("N28", "If-Modified-Since: Tue, 30 Dec 2025 00:00:00 GMT", 200, "0123456789"),
+      ("N28", "If-Modified-Since: x", 200, "0123456789"), ("N30", "Range: bytes=2-4", 206, "234"),
+      ("N30", "Range: bytes=8-99", 206, "89"), ("N30", "Range: bytes=-3", 206, "789"),
+      ("N30", "Range: bytes=-99", 206, "0123456789"),
+      ("N30", "Range: bytes=7-", 206, "789"), ("N30", "Range: bytes=10-", 416, ""),
+      ("N30", "Range: bytes=-0", 416, ""),
+      ("N30", "Range: bytes=4-2", 200, "0123456789"), ("N30", "Range: bytes=1-2,4-5", 200, "0123456789"),
+      ("N30", "Range: lines=1-2", 200, "0123456789"), ("N30", "Range: bytes=--1", 200, "0123456789"),
+      ("N30", "Range: bytes=+1-2", 200, "0123456789"),
+      ("N30", "Range: bytes=99999999999999999999-", 200, "0123456789"),
+    ])
+  func conditions(_ rule: String, _ field: String, _ status: Int, _ content: String) {
+    let response = stored(
+      "ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT", "Content-Length: 10", "Content-Type: x")
+    let answer = StoredAnswer(response, to: get(field), at: newYear)
+    #expect(answer.head.status.code == status)
+    #expect(String(decoding: response.body[answer.range], as: UTF8.self) == content)
+    #expect(answer.head.headerFields.contains(.contentType) == (status < 300))
+    if status != 304 { #expect(answer.head.headerFields[.contentLength] == String(content.utf8.count)) }
+  }
+
+  @Test("N28: If-None-Match goes before If-Modified-Since, and conditions are for a 200 only")
+  func precedence() {
+    let response = stored("ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
+    let request = get("If-None-Match: \"2\"", "If-Modified-Since: Thu, 01 Jan 2026 00:00:00 GMT")
+    #expect(StoredAnswer(response, to: request, at: newYear).head.status == .ok)
+    #expect(
+      StoredAnswer(stored("ETag: \"1\"", status: 404), to: get("If-None-Match: *"), at: newYear).head.status
+        == .notFound)
+  }
+
+  @Test(
+    "N30: If-Range holds by a strong validator only",
+    arguments: [
+      ("\"1\"", "\"1\"", 206), ("\"2\"", "\"1\"", 200), ("W/\"1\"", "W/\"1\"", 200),
+      ("Wed, 31 Dec 2025 00:00:00 GMT", "\"1\"", 206), ("Tue, 30 Dec 2025 00:00:00 GMT", "\"1\"", 200),
+      ("x", "\"1\"", 200),
+    ])
+  func ifRange(_ condition: String, _ tag: String, _ status: Int) {
+    let response = stored("ETag: \(tag)", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
+    #expect(
+      StoredAnswer(response, to: get("Range: bytes=0-1", "If-Range: \(condition)"), at: newYear).head.status.code
+        == status)
+  }
+
+  @Test("N29: the answer to a HEAD freshens what it agrees with")
+  func head() {
+    let policy = HTTPCachePolicy(.shared)
+    let response = stored("ETag: \"1\"", "X: old")
+    func fresh(_ fields: String...) -> StoredResponse? {
+      policy.freshened(
+        response, byHead: HTTPResponse(status: .ok, headerFields: HTTPFields(lines: fields)), requestTime: newYear,
+        responseTime: newYear)
+    }
+    #expect(fresh("ETag: \"1\"", "Content-Length: 10", "X: new")?.head.headerFields[.init("X")!] == "new")
+    #expect(fresh("X: new") != nil)
+    #expect(fresh("ETag: \"2\"") == nil)
+    #expect(fresh("Content-Length: 11") == nil)
+    #expect(fresh("Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT") == nil)
+  }
+
+  @Test("N31: what an unsafe method changes is forgotten, of its origin and if it was no error")
+  func invalidates() throws {
+    let policy = HTTPCachePolicy(.shared)
+    let target = try #require(TargetURI(get()))
+    func forgotten(_ method: HTTPRequest.Method, _ response: HTTPResponse) -> [String] {
+      policy.invalidated(by: response, to: method, at: target).map(\.path)
+    }
+    #expect(forgotten(.post, answer(201, "Location: /b", "Content-Location: c?d")) == ["/a", "/b", "/c?d"])
+    #expect(forgotten(.put, answer(302, "Location: http://other.example/b")) == ["/a"])
+    #expect(forgotten(.init("BREW")!, answer()) == ["/a"])
+    #expect(forgotten(.delete, answer(404)) == [])
+    #expect(forgotten(.post, answer(500)) == [])
+    #expect(forgotten(.options, answer()) == [])
+  }
+
+  @Test("N32: how a request was dealt with is a member of a structured list")
+  func cacheStatus() {
+    var status = CacheStatus(forward: .varyMiss)
+    status.forwardStatus = 304
+    status.isStored = true
+    status.isCollapsed = true
+    status.timeToLive = -3
+    status.detail = "origin-error"
+    #expect(
+      status.text == "cache-explorer; fwd=vary-miss; fwd-status=304; stored; collapsed; ttl=-3; detail=origin-error")
+    #expect(CacheStatus().text == "cache-explorer; hit")
+  }
+}
 #endif

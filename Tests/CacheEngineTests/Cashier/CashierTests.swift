@@ -282,9 +282,9 @@ import Testing
     #expect(CashierLocation.durable.directory != CashierLocation.purgeable.directory)
     #expect(CashierLocation.durable.isDurable && !CashierLocation.purgeable.isDurable)
     #if os(Linux)
-      let environment = ProcessInfo.processInfo.environment
-      let caches = environment["XDG_CACHE_HOME"] ?? "\(NSHomeDirectory())/.cache"
-      #expect(CashierLocation.purgeable.directory == "\(caches)/\(ProcessInfo.processInfo.processName)")
+    let environment = ProcessInfo.processInfo.environment
+    let caches = environment["XDG_CACHE_HOME"] ?? "\(NSHomeDirectory())/.cache"
+    #expect(CashierLocation.purgeable.directory == "\(caches)/\(ProcessInfo.processInfo.processName)")
     #endif
     try await cashier.clear()
     #expect(try await cashier.array(of: Int.self, forKey: "key") == nil)

@@ -2,9 +2,9 @@ import CacheEngine
 import Synchronization
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// System calls that change something, all of which fail from a given one on: as if the process had been killed there.

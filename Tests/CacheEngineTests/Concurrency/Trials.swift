@@ -15,10 +15,10 @@ struct Trials {
   init(_ count: UInt64, plan: Experiment.Plan = .init(), isFree: Bool = false) {
     let environment = ProcessInfo.processInfo.environment
     #if CACHEENGINE_TSAN
-      // Ten times as slow, and where a seed decides every step there are no races to be found.
-      let usual = count / 10
+    // Ten times as slow, and where a seed decides every step there are no races to be found.
+    let usual = count / 10
     #else
-      let usual = count
+    let usual = count
     #endif
     if let seed = environment["CACHEENGINE_SEED"].flatMap(UInt64.init) {
       seeds = seed..<seed + 1

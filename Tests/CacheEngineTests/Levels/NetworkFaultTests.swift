@@ -229,17 +229,17 @@ struct NetworkFaultTests {
   }
 
   #if os(Linux)
-    @Test("A transport that is let go while it works still answers")
-    func transportLetGo() async throws {
-      defer { server.stop() }
-      server.setValue(Data("v".utf8), forPath: "/v")
-      server.hold()
-      let url = server.url("/v")
-      let task = Task { try await NetworkFetcher<URL>(transport: CurlTransport()).get(url) }
-      try await server.waitForRequests(1)
-      server.release()
-      #expect(try await task.value == Data("v".utf8))
-    }
+  @Test("A transport that is let go while it works still answers")
+  func transportLetGo() async throws {
+    defer { server.stop() }
+    server.setValue(Data("v".utf8), forPath: "/v")
+    server.hold()
+    let url = server.url("/v")
+    let task = Task { try await NetworkFetcher<URL>(transport: CurlTransport()).get(url) }
+    try await server.waitForRequests(1)
+    server.release()
+    #expect(try await task.value == Data("v".utf8))
+  }
   #endif
 
   @Test("P2 A deadline of any length is taken", arguments: [.zero, .seconds(-5), .seconds(Int64.max)] as [Duration])

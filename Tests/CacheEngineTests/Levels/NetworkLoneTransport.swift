@@ -5,9 +5,9 @@ import CacheEngineNetwork
 enum LoneTransport {
   static func make(_ transfersPerOrigin: Int = 64) -> any HTTPTransport {
     #if canImport(Darwin)
-      URLSessionTransport(transfersPerOrigin: transfersPerOrigin)
+    URLSessionTransport(transfersPerOrigin: transfersPerOrigin)
     #else
-      CurlTransport(transfersPerOrigin: transfersPerOrigin)
+    CurlTransport(transfersPerOrigin: transfersPerOrigin)
     #endif
   }
 }

@@ -24,9 +24,9 @@ import Testing
   /// The number of a thread, which nothing else in the process has while that runs.
   private static var thread: UInt {
     #if canImport(Darwin)
-      unsafe UInt(bitPattern: pthread_self())
+    unsafe UInt(bitPattern: pthread_self())
     #else
-      pthread_self()
+    pthread_self()
     #endif
   }
 
@@ -213,7 +213,7 @@ import Testing
       let file = unsafe Foundation.open(folder.path + "/" + name, O_RDONLY)
       fsync(file)
       #if canImport(Glibc)
-        posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
+      posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
       #endif
       close(file)
     }

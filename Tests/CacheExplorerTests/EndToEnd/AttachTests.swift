@@ -11,11 +11,11 @@ import Testing
 @testable import ExplorerModel
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// `cache-explorer attach` and the app in `Examples/AttachedApp`, as two processes.
@@ -64,11 +64,11 @@ import Testing
 
     private static func send(_ signal: Int32, to number: Int32) {
       #if canImport(Darwin)
-        Darwin.kill(number, signal)
+      Darwin.kill(number, signal)
       #elseif canImport(Glibc)
-        Glibc.kill(number, signal)
+      Glibc.kill(number, signal)
       #else
-        Musl.kill(number, signal)
+      Musl.kill(number, signal)
       #endif
     }
 

@@ -3,11 +3,11 @@ import PseudoTerminal
 import Testing
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// `cache-explorer open` as a process on a terminal of its own, with somebody who types and looks.

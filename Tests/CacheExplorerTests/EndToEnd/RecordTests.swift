@@ -3,11 +3,11 @@ import PseudoTerminal
 import Testing
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// `--record` and `--replay` as processes on a terminal of their own.

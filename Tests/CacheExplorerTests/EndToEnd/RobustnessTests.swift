@@ -3,11 +3,11 @@ import PseudoTerminal
 import Testing
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// What the world does to a program on a terminal: crashes, signals, odd windows, odd locales, floods.

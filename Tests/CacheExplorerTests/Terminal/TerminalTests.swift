@@ -8,11 +8,11 @@ import Testing
 @testable import ExplorerText
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// The terminal on one end of a pseudo-terminal, the test on the other.

@@ -2,11 +2,11 @@ private import CPseudoTerminal
 private import Synchronization
 
 #if canImport(Darwin)
-  private import Darwin
+private import Darwin
 #elseif canImport(Glibc)
-  private import Glibc
+private import Glibc
 #elseif canImport(Musl)
-  private import Musl
+private import Musl
 #endif
 
 /// A program on a terminal of its own, with a person who types, looks, resizes and pulls the plug.

@@ -2,11 +2,11 @@ internal import CPseudoTerminal
 internal import Synchronization
 
 #if canImport(Darwin)
-  private import Darwin
+private import Darwin
 #elseif canImport(Glibc)
-  private import Glibc
+private import Glibc
 #elseif canImport(Musl)
-  private import Musl
+private import Musl
 #endif
 
 /// The thread behind a ``PseudoTerminal``: it alone reads, writes, closes, and asks conditions.
@@ -53,9 +53,9 @@ final class PseudoTerminalLoop: Sendable {
   func start() {
     let box = unsafe Unmanaged.passRetained(self)
     #if canImport(Darwin)
-      var thread: pthread_t?
+    var thread: pthread_t?
     #else
-      var thread = pthread_t()
+    var thread = pthread_t()
     #endif
     let failure = unsafe pthread_create(
       &thread, nil,
@@ -66,9 +66,9 @@ final class PseudoTerminalLoop: Sendable {
       }, box.toOpaque())
     precondition(failure == 0, "the system has no thread left")
     #if canImport(Darwin)
-      if let thread = unsafe thread { unsafe pthread_detach(thread) }
+    if let thread = unsafe thread { unsafe pthread_detach(thread) }
     #else
-      pthread_detach(thread)
+    pthread_detach(thread)
     #endif
   }
 

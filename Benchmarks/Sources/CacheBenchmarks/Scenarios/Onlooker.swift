@@ -3,11 +3,11 @@ import CacheEngineInspector
 import Foundation
 
 #if canImport(Darwin)
-  import Darwin
+import Darwin
 #elseif canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #endif
 
 /// Somebody who is attached to a cache, takes all that is told, and does nothing with it.
@@ -22,9 +22,9 @@ final class Onlooker {
     folder = FileManager.default.temporaryDirectory.appending(path: "ce-\(UUID().uuidString.prefix(8))").path()
     server = try CacheInspector.serve(cache, at: folder + "/s")
     #if canImport(Glibc)
-      number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     #else
-      number = socket(AF_UNIX, SOCK_STREAM, 0)
+    number = socket(AF_UNIX, SOCK_STREAM, 0)
     #endif
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

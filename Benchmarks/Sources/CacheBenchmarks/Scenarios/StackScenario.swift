@@ -3,7 +3,7 @@ import CacheEngineNetwork
 import Foundation
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #endif
 
 /// A whole stack: memory over a disk over a server on this machine, asked for what each of them has.

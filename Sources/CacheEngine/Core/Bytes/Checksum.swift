@@ -1,21 +1,21 @@
 private import CStore
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// XXH3 of 64 bits, by which what was stored is known again.
 package enum Checksum {
   #if CACHEENGINE_FUZZ
-    /// Bytes that are made up have no right checksum, and would never come further.
-    static let isOff = ProcessInfo.processInfo.environment["FUZZ_UNSUMMED"] != nil
+  /// Bytes that are made up have no right checksum, and would never come further.
+  static let isOff = ProcessInfo.processInfo.environment["FUZZ_UNSUMMED"] != nil
   #endif
 
   package static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     #if CACHEENGINE_FUZZ
-      if isOff { return 0 }
+    if isOff { return 0 }
     #endif
     return unsafe cstore_xxh3(bytes.baseAddress, bytes.count, seed)
   }

@@ -1,9 +1,9 @@
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// A moment of a ``CacheClock``, in nanoseconds since the clock's own zero.
@@ -97,9 +97,9 @@ public struct SystemClock: CacheClock {
   }
 
   #if canImport(Darwin)
-    private static let steadyClock = CLOCK_MONOTONIC_RAW
+  private static let steadyClock = CLOCK_MONOTONIC_RAW
   #else
-    private static let steadyClock = CLOCK_BOOTTIME
+  private static let steadyClock = CLOCK_BOOTTIME
   #endif
 
   private static func read(_ clock: clockid_t) -> Int64 {
@@ -115,22 +115,22 @@ public struct SystemClock: CacheClock {
   // FNV-1a over the kernel's boot identifier. Where there is none, 0: then every start counts as a new boot.
   private static let boot: UInt64 = {
     #if os(Linux)
-      let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { return 0 }
-      defer { close(descriptor) }
-      var bytes = [UInt8](repeating: 0, count: 36)
-      guard unsafe pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return 0 }
-      return hash(bytes)
+    let descriptor = unsafe open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return 0 }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 36)
+    guard unsafe pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return 0 }
+    return hash(bytes)
     #elseif canImport(Darwin)
-      // The session's identifier, and where a sandbox keeps it the moment of the start.
-      for name in ["kern.bootsessionuuid", "kern.boottime"] {
-        var length = 64
-        var bytes = [UInt8](repeating: 0, count: length)
-        if unsafe sysctlbyname(name, &bytes, &length, nil, 0) == 0, length > 0 { return hash(bytes.prefix(length)) }
-      }
-      return 0
+    // The session's identifier, and where a sandbox keeps it the moment of the start.
+    for name in ["kern.bootsessionuuid", "kern.boottime"] {
+      var length = 64
+      var bytes = [UInt8](repeating: 0, count: length)
+      if unsafe sysctlbyname(name, &bytes, &length, nil, 0) == 0, length > 0 { return hash(bytes.prefix(length)) }
+    }
+    return 0
     #else
-      return 0
+    return 0
     #endif
   }()
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
 #if canImport(Darwin)
-  import Dispatch
+import Dispatch
 #endif
 
 /// Tells of memory pressure as the operating system does.
@@ -66,98 +66,98 @@ public final class KernelPressureSource: MemoryPressureSource {
   }
 
   #if os(Linux)
-    /// Creates a source.
-    ///
-    /// - Parameters:
-    ///   - settings: What counts as pressure.
-    ///   - clock: The clock by which averages are read, where they have to be.
-    public convenience init(
-      settings: KernelPressureSettings = KernelPressureSettings(), clock: any CacheClock = SystemClock()
-    ) {
-      self.init(settings: settings, clock: clock, files: PressureFiles())
-    }
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - settings: What counts as pressure.
+  ///   - clock: The clock by which averages are read, where they have to be.
+  public convenience init(
+    settings: KernelPressureSettings = KernelPressureSettings(), clock: any CacheClock = SystemClock()
+  ) {
+    self.init(settings: settings, clock: clock, files: PressureFiles())
+  }
 
-    init(settings: KernelPressureSettings, clock: any CacheClock, files: PressureFiles) {
-      probe = {
-        let ways = PressureWays(files, settings: settings)
-        return (!ways.triggers.isEmpty || ways.events != nil || ways.sampled != nil, ways.explanation)
+  init(settings: KernelPressureSettings, clock: any CacheClock, files: PressureFiles) {
+    probe = {
+      let ways = PressureWays(files, settings: settings)
+      return (!ways.triggers.isEmpty || ways.events != nil || ways.sampled != nil, ways.explanation)
+    }
+    begin = { subscribers in
+      let ways = PressureWays(files, settings: settings)
+      if let sampled = ways.sampled {
+        let task = Task {
+          await Self.sample(sampled, files: files, settings: settings, clock: clock, tell: subscribers.tell)
+        }
+        return Watch(stop: { task.cancel() })
       }
-      begin = { subscribers in
-        let ways = PressureWays(files, settings: settings)
-        if let sampled = ways.sampled {
-          let task = Task {
-            await Self.sample(sampled, files: files, settings: settings, clock: clock, tell: subscribers.tell)
-          }
-          return Watch(stop: { task.cancel() })
-        }
-        guard !ways.triggers.isEmpty || ways.events != nil else { return nil }
-        do {
-          let watch = try PressureWatch.start(ways, files: files, settings: settings, tell: subscribers.tell)
-          return Watch(stop: { watch.stop() })
-        } catch {
-          return nil
-        }
+      guard !ways.triggers.isEmpty || ways.events != nil else { return nil }
+      do {
+        let watch = try PressureWatch.start(ways, files: files, settings: settings, tell: subscribers.tell)
+        return Watch(stop: { watch.stop() })
+      } catch {
+        return nil
       }
     }
+  }
 
-    /// Reads the averages, which wait for no disk, until the task is cancelled.
-    private static func sample(
-      _ path: String, files: PressureFiles, settings: KernelPressureSettings, clock: any CacheClock,
-      tell: @Sendable (MemoryPressure) -> Void
-    ) async {
-      while true {
-        do {
-          try await clock.sleep(until: clock.now.advanced(by: settings.sampleInterval), tolerance: .seconds(1))
-        } catch {
-          return
-        }
-        let reading = files.text(of: path).flatMap(PressureReading.init)
-        if let pressure = reading?.pressure(by: settings) { tell(pressure) }
+  /// Reads the averages, which wait for no disk, until the task is cancelled.
+  private static func sample(
+    _ path: String, files: PressureFiles, settings: KernelPressureSettings, clock: any CacheClock,
+    tell: @Sendable (MemoryPressure) -> Void
+  ) async {
+    while true {
+      do {
+        try await clock.sleep(until: clock.now.advanced(by: settings.sampleInterval), tolerance: .seconds(1))
+      } catch {
+        return
       }
+      let reading = files.text(of: path).flatMap(PressureReading.init)
+      if let pressure = reading?.pressure(by: settings) { tell(pressure) }
     }
+  }
   #elseif canImport(Darwin)
-    /// Creates a source.
-    ///
-    /// - Parameters:
-    ///   - settings: Not used here: the system has thresholds of its own.
-    ///   - clock: Not used here.
-    public init(settings: KernelPressureSettings = KernelPressureSettings(), clock: any CacheClock = SystemClock()) {
-      probe = { (true, "the system tells of memory pressure") }
-      begin = { subscribers in
-        let queue = DispatchQueue(label: "CacheEngine.pressure")
-        let sources = [
-          EventSource(.warning, queue) { subscribers.tell(.warning) },
-          EventSource(.critical, queue) { subscribers.tell(.critical) },
-        ]
-        return Watch(stop: { for source in sources { source.cancel() } })
-      }
+  /// Creates a source.
+  ///
+  /// - Parameters:
+  ///   - settings: Not used here: the system has thresholds of its own.
+  ///   - clock: Not used here.
+  public init(settings: KernelPressureSettings = KernelPressureSettings(), clock: any CacheClock = SystemClock()) {
+    probe = { (true, "the system tells of memory pressure") }
+    begin = { subscribers in
+      let queue = DispatchQueue(label: "CacheEngine.pressure")
+      let sources = [
+        EventSource(.warning, queue) { subscribers.tell(.warning) },
+        EventSource(.critical, queue) { subscribers.tell(.critical) },
+      ]
+      return Watch(stop: { for source in sources { source.cancel() } })
+    }
+  }
+
+  /// Listens for one event, so that the handler need not ask the source which one it was.
+  ///
+  /// Unchecked: Dispatch lets a source be cancelled from any thread, and nothing else is done with it.
+  private final class EventSource: @unchecked Sendable {
+    private let source: any DispatchSourceMemoryPressure
+
+    init(
+      _ event: DispatchSource.MemoryPressureEvent, _ queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
+    ) {
+      source = DispatchSource.makeMemoryPressureSource(eventMask: event, queue: queue)
+      source.setEventHandler(handler: handler)
+      source.activate()
     }
 
-    /// Listens for one event, so that the handler need not ask the source which one it was.
-    ///
-    /// Unchecked: Dispatch lets a source be cancelled from any thread, and nothing else is done with it.
-    private final class EventSource: @unchecked Sendable {
-      private let source: any DispatchSourceMemoryPressure
-
-      init(
-        _ event: DispatchSource.MemoryPressureEvent, _ queue: DispatchQueue, _ handler: @escaping @Sendable () -> Void
-      ) {
-        source = DispatchSource.makeMemoryPressureSource(eventMask: event, queue: queue)
-        source.setEventHandler(handler: handler)
-        source.activate()
-      }
-
-      func cancel() { source.cancel() }
-    }
+    func cancel() { source.cancel() }
+  }
   #else
-    /// Creates a source that is not available here.
-    ///
-    /// - Parameters:
-    ///   - settings: Not used here.
-    ///   - clock: Not used here.
-    public init(settings: KernelPressureSettings = KernelPressureSettings(), clock: any CacheClock = SystemClock()) {
-      probe = { (false, "this system does not tell of memory pressure; send warnings by a ManualPressureSource") }
-      begin = { _ in nil }
-    }
+  /// Creates a source that is not available here.
+  ///
+  /// - Parameters:
+  ///   - settings: Not used here.
+  ///   - clock: Not used here.
+  public init(settings: KernelPressureSettings = KernelPressureSettings(), clock: any CacheClock = SystemClock()) {
+    probe = { (false, "this system does not tell of memory pressure; send warnings by a ManualPressureSource") }
+    begin = { _ in nil }
+  }
   #endif
 }

@@ -17,8 +17,8 @@ package protocol EvictionPolicy: Sendable {
   /// Chooses the entry that leaves and takes it out of the order; `nil` if there is none.
   mutating func evict() -> Int32?
   #if DEBUG
-    /// What is wrong with the policy's order if these are the slots in use; `nil` if nothing is.
-    func flaw(holding slots: Set<Int32>) -> String?
+  /// What is wrong with the policy's order if these are the slots in use; `nil` if nothing is.
+  func flaw(holding slots: Set<Int32>) -> String?
   #endif
 }
 

@@ -97,14 +97,14 @@ extension LeastRecentlyUsed {
   }
 
   #if DEBUG
-    @usableFromInline
-    package func flaw(holding expected: Set<Int32>) -> String? {
-      let slots = fromOldest
-      for slot in slots where links[Int(links[Int(slot + 1)].newer)].older != slot + 1 {
-        return "slot \(slot) is linked one way"
-      }
-      return slots.count == expected.count && Set(slots) == expected
-        ? nil : "holds \(slots.sorted()) in place of \(expected.sorted())"
+  @usableFromInline
+  package func flaw(holding expected: Set<Int32>) -> String? {
+    let slots = fromOldest
+    for slot in slots where links[Int(links[Int(slot + 1)].newer)].older != slot + 1 {
+      return "slot \(slot) is linked one way"
     }
+    return slots.count == expected.count && Set(slots) == expected
+      ? nil : "holds \(slots.sorted()) in place of \(expected.sorted())"
+  }
   #endif
 }

@@ -117,21 +117,21 @@ extension SlotLists {
   }
 
   #if DEBUG
-    package func flaw(holding expected: Set<Int32>) -> String? {
-      var seen: Set<Int32> = []
-      for list in counts.indices {
-        let slots = slots(list)
-        guard slots.count == counts[list] else { return "list \(list) counts \(counts[list]), holds \(slots.count)" }
-        for slot in slots {
-          guard self.list(slot) == list else { return "slot \(slot) is in list \(list) and says \(self.list(slot))" }
-          let position = slot + heads
-          guard nodes[Int(nodes[Int(position)].newer)].older == position else {
-            return "slot \(slot) is linked one way"
-          }
-          guard seen.insert(slot).inserted else { return "slot \(slot) is in two lists" }
+  package func flaw(holding expected: Set<Int32>) -> String? {
+    var seen: Set<Int32> = []
+    for list in counts.indices {
+      let slots = slots(list)
+      guard slots.count == counts[list] else { return "list \(list) counts \(counts[list]), holds \(slots.count)" }
+      for slot in slots {
+        guard self.list(slot) == list else { return "slot \(slot) is in list \(list) and says \(self.list(slot))" }
+        let position = slot + heads
+        guard nodes[Int(nodes[Int(position)].newer)].older == position else {
+          return "slot \(slot) is linked one way"
         }
+        guard seen.insert(slot).inserted else { return "slot \(slot) is in two lists" }
       }
-      return seen == expected ? nil : "holds \(seen.sorted()) in place of \(expected.sorted())"
     }
+    return seen == expected ? nil : "holds \(seen.sorted()) in place of \(expected.sorted())"
+  }
   #endif
 }

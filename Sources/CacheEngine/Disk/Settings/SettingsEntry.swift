@@ -2,9 +2,9 @@ import CacheCore
 internal import CStore
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// A value in a settings domain, as it stands in the property list.

@@ -1,8 +1,8 @@
 public import CacheCore
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+public import FoundationEssentials
 #else
-  public import Foundation
+public import Foundation
 #endif
 
 /// Holds a few small values in a settings domain.
@@ -107,13 +107,13 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
           + "begin with a dot")
     }
     #if canImport(Darwin)
-      guard let path = directory else {
-        return SettingsRegistry.domain(at: .init(directory: nil, domain: domain), path: nil) {
-          SettingsDefaults(domain: domain)
-        }
+    guard let path = directory else {
+      return SettingsRegistry.domain(at: .init(directory: nil, domain: domain), path: nil) {
+        SettingsDefaults(domain: domain)
       }
+    }
     #else
-      let path = directory ?? standardDirectory
+    let path = directory ?? standardDirectory
     #endif
     do {
       // Its path is absolute: a program may change its working directory.

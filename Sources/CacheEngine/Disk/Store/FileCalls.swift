@@ -2,11 +2,11 @@ import CacheCore
 internal import CStore
 
 #if canImport(Glibc)
-  internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+internal import Musl
 #elseif canImport(Darwin)
-  internal import Darwin
+internal import Darwin
 #endif
 
 /// What a system says of a file.
@@ -33,9 +33,9 @@ package struct FileStatus: Sendable {
     size = Int(status.st_size)
     allocatedBytes = Int(status.st_blocks) * 512
     #if canImport(Darwin)
-      let time = status.st_mtimespec
+    let time = status.st_mtimespec
     #else
-      let time = status.st_mtim
+    let time = status.st_mtim
     #endif
     changed = (Int64(time.tv_sec), Int64(time.tv_nsec))
   }
@@ -73,16 +73,16 @@ package struct FileCalls: Sendable {
   /// Waits until the bytes of a file, or the entries of a directory, are on the disk.
   package var sync: @Sendable (Int32) -> Int32 = { descriptor in
     #if canImport(Darwin)
-      var status = stat()
-      let isDirectory = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-      if !isDirectory {
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
-        // Directories, SMB and exFAT do not know it. What failed otherwise has failed.
-        guard [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL, ENOSYS].contains(errno) else { return -1 }
-      }
-      return fsync(descriptor)
+    var status = stat()
+    let isDirectory = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    if !isDirectory {
+      if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+      // Directories, SMB and exFAT do not know it. What failed otherwise has failed.
+      guard [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL, ENOSYS].contains(errno) else { return -1 }
+    }
+    return fsync(descriptor)
     #else
-      return fdatasync(descriptor)
+    return fdatasync(descriptor)
     #endif
   }
   /// Of an open file or directory.

@@ -2,9 +2,9 @@ import CacheCore
 internal import CStore
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// When a record was made and how long it may live, by clocks that survive a restart.

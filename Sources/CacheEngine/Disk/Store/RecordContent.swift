@@ -1,8 +1,8 @@
 import CacheCore
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// What a record of a value is made of.

@@ -4,9 +4,9 @@ import Dispatch
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// Small writes where their callers run.

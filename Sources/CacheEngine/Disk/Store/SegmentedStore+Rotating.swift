@@ -2,9 +2,9 @@ import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// How an encrypted store changes to a new key.

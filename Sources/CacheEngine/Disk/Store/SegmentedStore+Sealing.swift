@@ -2,9 +2,9 @@ import CacheCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// What an encrypted store does on the way in and out; one that is not encrypted passes everything on.

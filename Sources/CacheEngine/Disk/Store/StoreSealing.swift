@@ -2,11 +2,11 @@ import CacheCore
 import Synchronization
 
 #if canImport(Glibc)
-  internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-  internal import Musl
+internal import Musl
 #elseif canImport(Darwin)
-  internal import Darwin
+internal import Darwin
 #endif
 
 /// The secrets of an encrypted store, and how a record is sealed with them.

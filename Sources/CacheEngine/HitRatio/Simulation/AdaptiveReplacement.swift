@@ -69,6 +69,6 @@ struct AdaptiveReplacement: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+  package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

@@ -91,9 +91,9 @@ public struct MissRatioCurve: Sendable {
 }
 
 #if canImport(Glibc)
-  import func Glibc.exp2
+import func Glibc.exp2
 #elseif canImport(Musl)
-  import func Musl.exp2
+import func Musl.exp2
 #elseif canImport(Darwin)
-  import func Darwin.exp2
+import func Darwin.exp2
 #endif

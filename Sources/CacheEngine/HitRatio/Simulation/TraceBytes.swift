@@ -4,11 +4,11 @@ import CacheCore
 internal import CZlib
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// The bytes of a trace file, piece by piece; zlib unpacks what is packed and hands on what is not.

@@ -2,11 +2,11 @@ import CacheCore
 import Synchronization
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Musl)
-  import Musl
+import Musl
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 /// What a trace may be packed with, and a program unpacks.
@@ -61,39 +61,39 @@ struct TraceUnpacker {
 
   private static func start(_ packing: TracePacking, of name: String, input: Int32) throws(TraceProblem) -> Self {
     #if os(Linux) || os(macOS)
-      var ends: [Int32] = [0, 0]
-      guard unsafe pipe(&ends) == 0 else {
-        throw TraceProblem(
-          file: name, message: "cannot be unpacked (\(SystemFailure("pipe").text))", remedy: "close some files")
-      }
-      defer { close(ends[1]) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-      #else
-        var actions = unsafe posix_spawn_file_actions_t()
-      #endif
-      unsafe posix_spawn_file_actions_init(&actions)
-      defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-      unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-      unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-      // What it has to say would stand in the middle of a screen.
-      unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-      let words = unsafe ([packing.program] + packing.options).map { unsafe strdup($0) }
-      defer { unsafe words.forEach { unsafe free($0) } }
-      var process = pid_t()
-      let code = unsafe posix_spawnp(&process, packing.program, &actions, nil, words + [nil], environ)
-      guard code == 0 else {
-        close(ends[0])
-        throw TraceProblem(
-          file: name,
-          message: "is packed with \(packing.program), which cannot be started (\(SystemFailure("spawn", code).text))",
-          remedy: "install \(packing.package), or unpack the file first")
-      }
-      return Self(packing: packing, output: ends[0], process: process)
-    #else
+    var ends: [Int32] = [0, 0]
+    guard unsafe pipe(&ends) == 0 else {
       throw TraceProblem(
-        file: name, message: "is packed with \(packing.program)", remedy: "unpack it first, or pack it with gzip")
+        file: name, message: "cannot be unpacked (\(SystemFailure("pipe").text))", remedy: "close some files")
+    }
+    defer { close(ends[1]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    #if canImport(Darwin)
+    var actions: posix_spawn_file_actions_t?
+    #else
+    var actions = unsafe posix_spawn_file_actions_t()
+    #endif
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    // What it has to say would stand in the middle of a screen.
+    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    let words = unsafe ([packing.program] + packing.options).map { unsafe strdup($0) }
+    defer { unsafe words.forEach { unsafe free($0) } }
+    var process = pid_t()
+    let code = unsafe posix_spawnp(&process, packing.program, &actions, nil, words + [nil], environ)
+    guard code == 0 else {
+      close(ends[0])
+      throw TraceProblem(
+        file: name,
+        message: "is packed with \(packing.program), which cannot be started (\(SystemFailure("spawn", code).text))",
+        remedy: "install \(packing.package), or unpack the file first")
+    }
+    return Self(packing: packing, output: ends[0], process: process)
+    #else
+    throw TraceProblem(
+      file: name, message: "is packed with \(packing.program)", remedy: "unpack it first, or pack it with gzip")
     #endif
   }
 

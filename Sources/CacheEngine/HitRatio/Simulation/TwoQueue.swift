@@ -42,6 +42,6 @@ struct TwoQueue: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+  package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

@@ -105,16 +105,16 @@ package struct ChosenPolicy: Sendable {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? {
-      switch kind {
-      case .lru: lru.flaw(holding: slots)
-      case .fifo: fifo.flaw(holding: slots)
-      case .clock: clock.flaw(holding: slots)
-      case .sieve: sieve.flaw(holding: slots)
-      case .s3fifo: s3fifo.flaw(holding: slots)
-      case .wtinylfu: wtinylfu.flaw(holding: slots)
-      case .adaptive: adaptive.flaw(holding: slots)
-      }
+  package func flaw(holding slots: Set<Int32>) -> String? {
+    switch kind {
+    case .lru: lru.flaw(holding: slots)
+    case .fifo: fifo.flaw(holding: slots)
+    case .clock: clock.flaw(holding: slots)
+    case .sieve: sieve.flaw(holding: slots)
+    case .s3fifo: s3fifo.flaw(holding: slots)
+    case .wtinylfu: wtinylfu.flaw(holding: slots)
+    case .adaptive: adaptive.flaw(holding: slots)
     }
+  }
   #endif
 }

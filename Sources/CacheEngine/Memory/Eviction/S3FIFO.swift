@@ -63,9 +63,9 @@ package struct S3FIFO: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? {
-      for slot in slots where lists[mark: slot] > 3 { return "slot \(slot) has a frequency above 3" }
-      return lists.flaw(holding: slots)
-    }
+  package func flaw(holding slots: Set<Int32>) -> String? {
+    for slot in slots where lists[mark: slot] > 3 { return "slot \(slot) has a frequency above 3" }
+    return lists.flaw(holding: slots)
+  }
   #endif
 }

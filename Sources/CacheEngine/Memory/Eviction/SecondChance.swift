@@ -27,6 +27,6 @@ package struct SecondChance: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+  package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

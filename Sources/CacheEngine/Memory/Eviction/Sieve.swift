@@ -32,9 +32,9 @@ package struct Sieve: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? {
-      if let hand, !slots.contains(hand) { return "the hand is at \(hand), which is free" }
-      return lists.flaw(holding: slots)
-    }
+  package func flaw(holding slots: Set<Int32>) -> String? {
+    if let hand, !slots.contains(hand) { return "the hand is at \(hand), which is free" }
+    return lists.flaw(holding: slots)
+  }
   #endif
 }

@@ -92,6 +92,6 @@ package struct WindowTinyLFU: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+  package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }

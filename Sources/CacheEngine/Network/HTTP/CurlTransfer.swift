@@ -1,196 +1,196 @@
 import CacheCore
 #if os(Linux)
-  import CCurl
+import CCurl
 
-  #if canImport(FoundationEssentials)
-    import FoundationEssentials
-  #else
-    import Foundation
-  #endif
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
-  /// One request on its way through libcurl.
+/// One request on its way through libcurl.
+///
+/// Unchecked: all but the constants is touched by the loop's thread only, which also runs libcurl's callbacks.
+@safe final class CurlTransfer: @unchecked Sendable {
+  let reply = HTTPReply()
+  let request: HTTPRequest
+  let address: HTTPAddress
+  let deadline: ContinuousClock.Instant
+
+  private var easy: UnsafeMutableRawPointer?
+  private var fields: UnsafeMutablePointer<curl_slist>?
+  private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  private var head: HTTPHead
+  private var framing: HTTPFraming?
+  private var body = Data()
+  private var violation: HTTPViolation?
+
+  init(_ request: HTTPRequest, address: HTTPAddress, deadline: ContinuousClock.Instant) {
+    self.request = request
+    self.address = address
+    self.deadline = deadline
+    head = HTTPHead(limits: request.limits)
+    unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+  }
+
+  deinit {
+    unsafe message.deallocate()
+  }
+
+  /// Makes the transfer ready to be added to a multi handle.
   ///
-  /// Unchecked: all but the constants is touched by the loop's thread only, which also runs libcurl's callbacks.
-  @safe final class CurlTransfer: @unchecked Sendable {
-    let reply = HTTPReply()
-    let request: HTTPRequest
-    let address: HTTPAddress
-    let deadline: ContinuousClock.Instant
-
-    private var easy: UnsafeMutableRawPointer?
-    private var fields: UnsafeMutablePointer<curl_slist>?
-    private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-
-    private var head: HTTPHead
-    private var framing: HTTPFraming?
-    private var body = Data()
-    private var violation: HTTPViolation?
-
-    init(_ request: HTTPRequest, address: HTTPAddress, deadline: ContinuousClock.Instant) {
-      self.request = request
-      self.address = address
-      self.deadline = deadline
-      head = HTTPHead(limits: request.limits)
-      unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+  /// - Returns: The easy handle, which ``close()`` frees.
+  func open(now: ContinuousClock.Instant) throws -> UnsafeMutableRawPointer {
+    guard let easy = unsafe curl_easy_init() else { throw failure(.unreachable, "could not be asked: out of memory") }
+    unsafe self.easy = unsafe easy
+    var accepted = unsafe ccurl_set_string(easy, CURLOPT_URL, address.text) == CURLE_OK
+    accepted = unsafe ccurl_allow_http_only(easy) == CURLE_OK && accepted
+    // Redirects are followed by rules of our own.
+    accepted = setNumber(CURLOPT_FOLLOWLOCATION, 0) && accepted
+    accepted = setNumber(CURLOPT_NOSIGNAL, 1) && accepted
+    accepted = setNumber(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && accepted
+    accepted = setNumber(CURLOPT_TIMEOUT_MS, Self.milliseconds(now.duration(to: deadline))) && accepted
+    accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout)) && accepted
+    accepted = try setFields() && accepted
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_PRIVATE, context) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, receiveHeader) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receiveBody) == CURLE_OK && accepted
+    unsafe ccurl_leave_name_lookups_behind(easy)
+    guard accepted else {
+      throw failure(.unreachable, "cannot be asked with this libcurl; install version 7.68 or newer")
     }
+    return unsafe easy
+  }
 
-    deinit {
-      unsafe message.deallocate()
-    }
+  /// The easy handle while the transfer is open.
+  var handle: UnsafeMutableRawPointer? { unsafe easy }
 
-    /// Makes the transfer ready to be added to a multi handle.
-    ///
-    /// - Returns: The easy handle, which ``close()`` frees.
-    func open(now: ContinuousClock.Instant) throws -> UnsafeMutableRawPointer {
-      guard let easy = unsafe curl_easy_init() else { throw failure(.unreachable, "could not be asked: out of memory") }
-      unsafe self.easy = unsafe easy
-      var accepted = unsafe ccurl_set_string(easy, CURLOPT_URL, address.text) == CURLE_OK
-      accepted = unsafe ccurl_allow_http_only(easy) == CURLE_OK && accepted
-      // Redirects are followed by rules of our own.
-      accepted = setNumber(CURLOPT_FOLLOWLOCATION, 0) && accepted
-      accepted = setNumber(CURLOPT_NOSIGNAL, 1) && accepted
-      accepted = setNumber(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && accepted
-      accepted = setNumber(CURLOPT_TIMEOUT_MS, Self.milliseconds(now.duration(to: deadline))) && accepted
-      accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout)) && accepted
-      accepted = try setFields() && accepted
-      let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-      accepted = unsafe ccurl_set_pointer(easy, CURLOPT_PRIVATE, context) == CURLE_OK && accepted
-      accepted = unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK && accepted
-      accepted = unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK && accepted
-      accepted = unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK && accepted
-      accepted = unsafe ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, receiveHeader) == CURLE_OK && accepted
-      accepted = unsafe ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receiveBody) == CURLE_OK && accepted
-      unsafe ccurl_leave_name_lookups_behind(easy)
-      guard accepted else {
-        throw failure(.unreachable, "cannot be asked with this libcurl; install version 7.68 or newer")
-      }
-      return unsafe easy
-    }
+  /// Frees the handles.
+  ///
+  /// The easy handle must have left its multi handle.
+  func close() {
+    if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
+    unsafe easy = nil
+    unsafe curl_slist_free_all(fields)
+    unsafe fields = nil
+  }
 
-    /// The easy handle while the transfer is open.
-    var handle: UnsafeMutableRawPointer? { unsafe easy }
-
-    /// Frees the handles.
-    ///
-    /// The easy handle must have left its multi handle.
-    func close() {
-      if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
-      unsafe easy = nil
-      unsafe curl_slist_free_all(fields)
-      unsafe fields = nil
-    }
-
-    /// Takes in one header line.
-    ///
-    /// - Returns: Whether to go on.
-    func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
-      do throws(HTTPViolation) {
-        let wasComplete = head.isComplete
-        try unsafe head.append(line: headerLine)
-        if head.isComplete, !wasComplete { framing = try HTTPFraming(head, for: request) }
-        return true
-      } catch {
-        violation = error
-        return false
-      }
-    }
-
-    /// Takes in a part of the body.
-    ///
-    /// - Returns: Whether to go on. Nobody reads the body of an error: it is given up, and with it the connection,
-    ///   unless all of it is here already.
-    func receive(bodyPart: UnsafeRawBufferPointer) -> Bool {
-      guard readsBody else {
-        discardedBytes += bodyPart.count
-        return discardedBytes <= 65_536
-      }
-      guard bodyPart.count <= request.limits.bodyBytes - body.count else {
-        violation = HTTPFraming.tooLong(request.limits)
-        return false
-      }
-      if let base = bodyPart.baseAddress {
-        unsafe body.append(base.assumingMemoryBound(to: UInt8.self), count: bodyPart.count)
-      }
+  /// Takes in one header line.
+  ///
+  /// - Returns: Whether to go on.
+  func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+    do throws(HTTPViolation) {
+      let wasComplete = head.isComplete
+      try unsafe head.append(line: headerLine)
+      if head.isComplete, !wasComplete { framing = try HTTPFraming(head, for: request) }
       return true
-    }
-
-    private var discardedBytes = 0
-
-    private var readsBody: Bool { request.isVerbatim || (200..<300).contains(head.status) }
-
-    /// What the caller gets when libcurl has ended the transfer.
-    func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
-      if let violation { return .failure(failure(.invalidResponse, violation.text)) }
-      // The status of an error is known as soon as its head is here, however its body ended.
-      if head.isComplete, !readsBody {
-        return .success(HTTPResponse(status: head.status, headers: head.headers))
-      }
-      guard code == CURLE_OK else { return .failure(CurlFailure.error(code, detail: detail, for: self)) }
-      guard head.isComplete, let framing else {
-        return .failure(failure(.invalidResponse, "ended the connection before its answer was whole; try again"))
-      }
-      do throws(HTTPViolation) {
-        try framing.checkBody(bytes: body.count)
-        return .success(HTTPResponse(status: head.status, headers: head.headers, body: body))
-      } catch {
-        return .failure(failure(.invalidResponse, error.text))
-      }
-    }
-
-    /// An error about this transfer's address.
-    func failure(_ code: CacheError.Code, _ what: String) -> CacheError {
-      CacheError(code, "\(address.description) \(what)")
-    }
-
-    // What libcurl says, held to printable ASCII: parts of it come from the server.
-    private var detail: String {
-      let bytes = unsafe UnsafeBufferPointer(start: message, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
-      return String(decoding: unsafe bytes.map { $0 >= 0x20 && $0 < 0x7F ? UInt8($0) : 0x3F }, as: UTF8.self)
-    }
-
-    private func setNumber(_ option: CURLoption, _ value: Int) -> Bool {
-      unsafe ccurl_set_long(easy, option, value) == CURLE_OK
-    }
-
-    private func setFields() throws -> Bool {
-      var headers = request.headers
-      let defaults = [HTTPHeader("Accept-Encoding", "identity"), HTTPHeader("User-Agent", "CacheEngine")]
-      for field in defaults + [address.authorization.map { HTTPHeader("Authorization", $0) }].compactMap(\.self)
-      where headers.values(of: field.name).isEmpty { headers.append(field) }
-      for header in headers {
-        guard header.isWellFormed else {
-          throw failure(
-            .invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
-        }
-        // libcurl takes "Name:" as an order to leave its own field out and "Name;" as a field without a value.
-        let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
-        guard let longer = unsafe curl_slist_append(fields, line) else { return false }
-        unsafe fields = unsafe longer
-      }
-      return unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, fields) == CURLE_OK
-    }
-
-    /// At least 1, since libcurl takes 0 for no limit at all.
-    static func milliseconds(_ duration: Duration) -> Int {
-      max(1, min(Int(duration.clampedNanoseconds / 1_000_000), Int(Int32.max)))
+    } catch {
+      violation = error
+      return false
     }
   }
 
-  private func receiveHeader(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-  ) -> Int {
-    guard let context = unsafe context else { return 0 }
-    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return unsafe transfer.receive(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count))
-      ? size * count : 0
+  /// Takes in a part of the body.
+  ///
+  /// - Returns: Whether to go on. Nobody reads the body of an error: it is given up, and with it the connection,
+  ///   unless all of it is here already.
+  func receive(bodyPart: UnsafeRawBufferPointer) -> Bool {
+    guard readsBody else {
+      discardedBytes += bodyPart.count
+      return discardedBytes <= 65_536
+    }
+    guard bodyPart.count <= request.limits.bodyBytes - body.count else {
+      violation = HTTPFraming.tooLong(request.limits)
+      return false
+    }
+    if let base = bodyPart.baseAddress {
+      unsafe body.append(base.assumingMemoryBound(to: UInt8.self), count: bodyPart.count)
+    }
+    return true
   }
 
-  private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-  ) -> Int {
-    guard let context = unsafe context else { return 0 }
-    let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return unsafe transfer.receive(bodyPart: UnsafeRawBufferPointer(start: bytes, count: size * count))
-      ? size * count : 0
+  private var discardedBytes = 0
+
+  private var readsBody: Bool { request.isVerbatim || (200..<300).contains(head.status) }
+
+  /// What the caller gets when libcurl has ended the transfer.
+  func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
+    if let violation { return .failure(failure(.invalidResponse, violation.text)) }
+    // The status of an error is known as soon as its head is here, however its body ended.
+    if head.isComplete, !readsBody {
+      return .success(HTTPResponse(status: head.status, headers: head.headers))
+    }
+    guard code == CURLE_OK else { return .failure(CurlFailure.error(code, detail: detail, for: self)) }
+    guard head.isComplete, let framing else {
+      return .failure(failure(.invalidResponse, "ended the connection before its answer was whole; try again"))
+    }
+    do throws(HTTPViolation) {
+      try framing.checkBody(bytes: body.count)
+      return .success(HTTPResponse(status: head.status, headers: head.headers, body: body))
+    } catch {
+      return .failure(failure(.invalidResponse, error.text))
+    }
   }
+
+  /// An error about this transfer's address.
+  func failure(_ code: CacheError.Code, _ what: String) -> CacheError {
+    CacheError(code, "\(address.description) \(what)")
+  }
+
+  // What libcurl says, held to printable ASCII: parts of it come from the server.
+  private var detail: String {
+    let bytes = unsafe UnsafeBufferPointer(start: message, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
+    return String(decoding: unsafe bytes.map { $0 >= 0x20 && $0 < 0x7F ? UInt8($0) : 0x3F }, as: UTF8.self)
+  }
+
+  private func setNumber(_ option: CURLoption, _ value: Int) -> Bool {
+    unsafe ccurl_set_long(easy, option, value) == CURLE_OK
+  }
+
+  private func setFields() throws -> Bool {
+    var headers = request.headers
+    let defaults = [HTTPHeader("Accept-Encoding", "identity"), HTTPHeader("User-Agent", "CacheEngine")]
+    for field in defaults + [address.authorization.map { HTTPHeader("Authorization", $0) }].compactMap(\.self)
+    where headers.values(of: field.name).isEmpty { headers.append(field) }
+    for header in headers {
+      guard header.isWellFormed else {
+        throw failure(
+          .invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
+      }
+      // libcurl takes "Name:" as an order to leave its own field out and "Name;" as a field without a value.
+      let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+      guard let longer = unsafe curl_slist_append(fields, line) else { return false }
+      unsafe fields = unsafe longer
+    }
+    return unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, fields) == CURLE_OK
+  }
+
+  /// At least 1, since libcurl takes 0 for no limit at all.
+  static func milliseconds(_ duration: Duration) -> Int {
+    max(1, min(Int(duration.clampedNanoseconds / 1_000_000), Int(Int32.max)))
+  }
+}
+
+private func receiveHeader(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+  return unsafe transfer.receive(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count))
+    ? size * count : 0
+}
+
+private func receiveBody(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+  return unsafe transfer.receive(bodyPart: UnsafeRawBufferPointer(start: bytes, count: size * count))
+    ? size * count : 0
+}
 #endif

@@ -1,8 +1,8 @@
 import CacheCore
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// An http or https address, taken apart by rules so strict that every parser after ours must agree.

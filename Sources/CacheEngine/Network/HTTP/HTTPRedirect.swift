@@ -1,8 +1,8 @@
 import CacheCore
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The rules by which redirects are followed.

@@ -32,9 +32,9 @@ public protocol HTTPTransport: Sendable {
 /// request throws ``CacheError`` with code ``CacheError/Code/unreachable``, and fetchers need a transport of your own.
 public struct StandardTransport: HTTPTransport {
   #if canImport(Darwin)
-    private static let shared = URLSessionTransport()
+  private static let shared = URLSessionTransport()
   #elseif os(Linux)
-    private static let shared = CurlTransport()
+  private static let shared = CurlTransport()
   #endif
 
   /// Names the transport; nothing is opened.
@@ -47,12 +47,12 @@ public struct StandardTransport: HTTPTransport {
   /// - Throws: As ``HTTPTransport/send(_:)`` says.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     #if canImport(Darwin) || os(Linux)
-      try await Self.shared.send(request)
+    try await Self.shared.send(request)
     #else
-      throw CacheError(
-        .unreachable,
-        "\(try HTTPAddress(request.url).description) cannot be asked: there is no HTTP transport of this library for this "
-          + "platform; give the fetcher one of your own")
+    throw CacheError(
+      .unreachable,
+      "\(try HTTPAddress(request.url).description) cannot be asked: there is no HTTP transport of this library for this "
+        + "platform; give the fetcher one of your own")
     #endif
   }
 }

@@ -3,9 +3,9 @@ import CacheEngineInspector
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Where an app is looked for: at a socket, or among the sockets of a directory.

@@ -2,9 +2,9 @@ import CacheEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The folder of a disk level, as a level that can only be read.

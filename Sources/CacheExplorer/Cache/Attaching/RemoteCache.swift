@@ -4,9 +4,9 @@ import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// The cache of another process, or a level of it: every call goes over the connection.

@@ -1,9 +1,9 @@
 package import CacheEngine
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// Puts the engine's operators around levels, as a configuration writes them.

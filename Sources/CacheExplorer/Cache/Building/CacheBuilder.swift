@@ -5,9 +5,9 @@ import CacheEngineTesting
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Builds a running cache from its description.

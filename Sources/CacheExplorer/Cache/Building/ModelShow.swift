@@ -5,9 +5,9 @@ package import ExplorerModel
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Looks into a store of models, again and again, for the Models screen.

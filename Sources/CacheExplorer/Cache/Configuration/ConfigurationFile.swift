@@ -1,9 +1,9 @@
 package import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Finds and reads configuration files.

@@ -3,9 +3,9 @@ import ExplorerText
 import Yams
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Turns the text of a configuration into a ``CacheConfiguration``, or into everything that is wrong with it.

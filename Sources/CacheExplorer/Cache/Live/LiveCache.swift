@@ -4,9 +4,9 @@ package import CacheEngineTesting
 package import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// A cache that was built from a configuration and runs.

@@ -2,9 +2,9 @@ package import CacheEngine
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A level that can be gone through without a list of all that it holds.

@@ -2,9 +2,9 @@ import CacheEngine
 import CacheEngineTransformers
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// What `transformValues` does to the bytes of a value: the steps in order when it is written, back when it is read.

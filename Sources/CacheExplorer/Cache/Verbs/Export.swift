@@ -3,9 +3,9 @@ package import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What the levels hold, without values: they may be large, and nobody's business.

@@ -2,9 +2,9 @@ import CacheEngine
 package import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 package struct GetVerb: Verb {

@@ -3,9 +3,9 @@ package import ExplorerModel
 import Synchronization
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Carries out commands on a cache, one workload at a time beside them.

@@ -2,9 +2,9 @@ import CacheEngine
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// What a command did to one key, level by level, as far as it can be taken back exactly.

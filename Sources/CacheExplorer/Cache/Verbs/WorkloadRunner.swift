@@ -3,9 +3,9 @@ package import CacheEngineHitRatio
 import ExplorerModel
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// Sends the requests of a workload to a cache.

@@ -30,9 +30,9 @@ struct Zipf: Sendable {
 }
 
 #if canImport(Glibc)
-  import func Glibc.pow
+import func Glibc.pow
 #elseif canImport(Musl)
-  import func Musl.pow
+import func Musl.pow
 #elseif canImport(Darwin)
-  import func Darwin.pow
+import func Darwin.pow
 #endif

@@ -1,9 +1,9 @@
 package import ExplorerText
 
 #if canImport(FoundationEssentials)
-  package import FoundationEssentials
+package import FoundationEssentials
 #else
-  package import Foundation
+package import Foundation
 #endif
 
 /// The answer to a command.

@@ -2,9 +2,9 @@ import CacheEngine
 import ExplorerText
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+import FoundationEssentials
 #else
-  import Foundation
+import Foundation
 #endif
 
 /// A value that somebody asked to see: JSON laid out, other text as it is, anything else as bytes with text beside them.

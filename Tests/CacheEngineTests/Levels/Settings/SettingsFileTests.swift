@@ -6,9 +6,9 @@ import Testing
 @testable import CacheDisk
 
 #if canImport(Glibc)
-  import Glibc
+import Glibc
 #elseif canImport(Darwin)
-  import Darwin
+import Darwin
 #endif
 
 @Suite(.timeLimit(.minutes(10))) struct SettingsFileTests {

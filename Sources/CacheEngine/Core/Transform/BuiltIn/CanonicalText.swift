@@ -1,9 +1,9 @@
 @_spi(_Unicode) internal import Swift
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-  internal import Foundation
+internal import Foundation
 #endif
 
 /// The one form in which text is stored as a key: UTF-8 of normalisation form C.

@@ -78,6 +78,6 @@ package struct AdaptivePolicy: EvictionPolicy {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? { order.flaw(holding: slots) ?? trial.flaw }
+  package func flaw(holding slots: Set<Int32>) -> String? { order.flaw(holding: slots) ?? trial.flaw }
   #endif
 }

@@ -71,10 +71,10 @@ struct Miniature: Sendable {
   }
 
   #if DEBUG
-    var flaw: String? {
-      let held = Set(next.indices.map { Int32($0) }).subtracting(free)
-      for slot in held where find(order.hash(slot)) != slot { return "slot \(slot) of a miniature is not found" }
-      return order.flaw(holding: held)
-    }
+  var flaw: String? {
+    let held = Set(next.indices.map { Int32($0) }).subtracting(free)
+    for slot in held where find(order.hash(slot)) != slot { return "slot \(slot) of a miniature is not found" }
+    return order.flaw(holding: held)
+  }
   #endif
 }

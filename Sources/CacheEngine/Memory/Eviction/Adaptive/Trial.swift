@@ -75,6 +75,6 @@ struct Trial: Sendable {
   }
 
   #if DEBUG
-    var flaw: String? { miniatures.lazy.compactMap(\.flaw).first }
+  var flaw: String? { miniatures.lazy.compactMap(\.flaw).first }
   #endif
 }

@@ -96,6 +96,6 @@ extension WindowedOrder {
   }
 
   #if DEBUG
-    package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
+  package func flaw(holding slots: Set<Int32>) -> String? { lists.flaw(holding: slots) }
   #endif
 }
