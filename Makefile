@@ -16,7 +16,7 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
 
 # What is guarded by a trait is tested with the rest. Users choose theirs; all are off by default.
-TRAITS ?= Proxy,Redis
+TRAITS ?= Combine,Encryption,Explorer,TLS
 
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests --traits $(TRAITS)

@@ -67,10 +67,16 @@ let package = Package(
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
   traits: [
+    .trait(name: "Combine", description: "CacheEngineCombine: publishers, OpenCombine's where there is no Combine."),
+    .trait(name: "Encryption", description: "CacheEngineEncryption: encrypted entries by swift-crypto."),
     .trait(name: "HTTP", description: "CacheEngineHTTP: HTTP caching by the rules of RFC 9111."),
     .trait(
       name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
-    .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share"),
+    .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share."),
+    .trait(
+      name: "Explorer", description: "cache-explorer, the program, with all that it can open.",
+      enabledTraits: ["Proxy", "Redis"]),
+    .trait(name: "TLS", description: "Encrypted connections to Redis, by BoringSSL.", enabledTraits: ["Redis"]),
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
