@@ -135,12 +135,15 @@ let package = Package(
       name: "CacheEngineCombine",
       dependencies: [
         "CacheEngine",
-        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+        .product(
+          name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine, traits: ["Combine"])),
       ],
       swiftSettings: strict),
     .target(
       name: "CacheEngineEncryption",
-      dependencies: ["CacheEngine", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "CacheEngine", .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
+      ],
       swiftSettings: strict),
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
@@ -191,7 +194,7 @@ let package = Package(
       dependencies: [
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers",
-        .product(name: "Yams", package: "Yams"),
+        .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
     .executableTarget(
@@ -199,7 +202,7 @@ let package = Package(
       dependencies: [
         "ExplorerText", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineTesting", "CNcurses", "CTerminalGuard",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       exclude: ["Text", "Model", "Cache"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
@@ -210,7 +213,8 @@ let package = Package(
     .executableTarget(
       name: "CacheTorture",
       dependencies: [
-        "CacheEngine", "CacheEngineTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CacheEngine", "CacheEngineTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       swiftSettings: strict),
     .testTarget(
@@ -252,15 +256,19 @@ let package = Package(
       name: "CacheEngineCombineTests",
       dependencies: [
         "CacheEngineCombine", "CacheEngine", "CacheEngineTesting",
-        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
-        .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+        .product(
+          name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine, traits: ["Combine"])),
+        .product(
+          name: "OpenCombineDispatch", package: "OpenCombine",
+          condition: .when(platforms: withoutCombine, traits: ["Combine"])),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineEncryptionTests",
       dependencies: [
         "CacheEngineEncryption", "CacheEngine", "CacheEngineCashier", "CacheEngineProviders", "CacheEngineStorage",
-        "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
+        "CacheEngineTesting",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
     .testTarget(
@@ -291,7 +299,7 @@ let package = Package(
         "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineTransformers",
         "LoopbackServer",
         "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
-        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
   ],

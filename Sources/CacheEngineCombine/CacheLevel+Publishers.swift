@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 public import CacheEngine
 
 extension CacheLevel {
@@ -69,3 +70,4 @@ extension CacheLevel {
     LevelPublisher(on: actor) { try await clear() }
   }
 }
+#endif

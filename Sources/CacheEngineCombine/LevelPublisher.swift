@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 // Whoever asks for a publisher needs what publishers can do: one import is enough, the same on every platform.
 #if canImport(Combine)
 @_exported public import Combine
@@ -55,3 +56,4 @@ public struct LevelPublisher<Output: Sendable>: Publisher, Sendable {
     subscription.open()
   }
 }
+#endif

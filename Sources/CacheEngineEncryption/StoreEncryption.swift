@@ -1,3 +1,4 @@
+#if Encryption
 public import CacheEngine
 public import Crypto
 
@@ -161,3 +162,4 @@ extension StoreEncryption: CustomStringConvertible, CustomDebugStringConvertible
     Mirror(self, children: ["sealingKey": sealingKey, "openingKeys": openingKeys.sorted()])
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngine
 import CacheEngineHitRatio
@@ -302,3 +303,4 @@ extension Terminal.Options {
     ignoresNoColor = appearance.color == .always
   }
 }
+#endif

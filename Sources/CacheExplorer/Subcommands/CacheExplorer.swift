@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerText
 
@@ -75,3 +76,4 @@ extension ArgumentHelp {
     "Leave with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
   static let strict: ArgumentHelp = "Leave with status 5 if a network or another source cannot be reached."
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
@@ -66,3 +67,4 @@ struct CompareCommand: AsyncParsableCommand {
       isStrict: strict)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngineHitRatio
 import ExplorerModel
@@ -66,3 +67,4 @@ struct ReplayCommand: AsyncParsableCommand {
       isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import Testing
 
 @testable import ExplorerCache
@@ -45,3 +46,4 @@ struct PlacesTests {
     }
   }
 }
+#endif
