@@ -125,7 +125,7 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test("B1 to leave a line takes as many steps in a long one as in a short one", arguments: [10, 40_000])
+  @Test("To leave a line takes as many steps in a long one as in a short one", arguments: [10, 40_000])
   mutating func cancelsInConstantTime(length: UInt64) {
     _ = request("a", 1)
     for id in 2...length { _ = request("a", id) }
