@@ -26,9 +26,10 @@ struct ConcurrencyPageTests {
       let stem = file.deletingPathExtension().lastPathComponent.split(separator: "+")[0]
       guard stem != "SanitizedMutex" else { continue }
       for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-        guard let found = line.firstMatch(of: #/^ *(?:[@a-zA-Z]+ )*let (\w+) ?[:=] (?:Mutex|ReadMostlyLock)\b/#) else {
-          continue
-        }
+        // Most lines are told apart sooner than by a regular expression.
+        guard line.contains("Mutex") || line.contains("ReadMostlyLock"),
+          let found = line.firstMatch(of: #/^ *(?:[@a-zA-Z]+ )*let (\w+) ?[:=] (?:Mutex|ReadMostlyLock)\b/#)
+        else { continue }
         locks.insert("\(stem).\(found.1)")
       }
     }
