@@ -11,7 +11,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install deb api-check dependencies test-dependencies help
+.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install deb api-check docs dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,TLS
@@ -31,6 +31,7 @@ test: test-dependencies ## Run every test
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineRedisTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheExplorerTests
 	@./Scripts/check-consumers
+	@./Scripts/docs .build/docs
 
 # As many kills for each tier, and one of so many calls and moments: numbers that CI has the time for.
 CYCLES ?= 60
@@ -129,6 +130,10 @@ install: dependencies ## Install a release build below PREFIX (default /usr/loca
 
 api-check: test-dependencies ## Tell what breaks the public API since the commit in Scripts/api-baseline
 	@./Scripts/api-check
+
+docs: test-dependencies ## Build the documentation of all products, in .build/docs; a warning is an error
+	@$(SWIFT) build --build-tests --traits $(TRAITS)
+	@./Scripts/docs .build/docs
 
 deb: ## Make a Debian package of a release build, in .build/deb
 	@rm -rf .build/deb

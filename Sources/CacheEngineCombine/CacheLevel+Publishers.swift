@@ -10,7 +10,7 @@ extension CacheLevel {
   ///   .store(in: &cancellables)
   /// ```
   ///
-  /// It fails as ``CacheEngine/CacheLevel/require(_:)`` does: with a `CacheError` of code `valueNotInCache` on a miss,
+  /// It fails as `CacheLevel.require(_:)` does: with a `CacheError` of code `valueNotInCache` on a miss,
   /// or `conditionNotSatisfied` where a condition refused the key, or with the error of the level.
   ///
   /// - Parameters:

@@ -8,7 +8,7 @@
 
 /// One question to a level, as a publisher.
 ///
-/// Built by ``CacheEngine/CacheLevel/publisher(for:on:)`` and its siblings. It is cold: the level is asked when a
+/// Built by `CacheLevel.publisher(for:on:)` and its siblings. It is cold: the level is asked when a
 /// subscriber demands a value, and again for every subscription, so that `retry` asks again. There is one outcome, a
 /// value and the end, or a failure. Cancelling a subscription cancels what the level does for it and delivers nothing
 /// afterwards, except what another thread was about to deliver at that moment; on an actor not even that.

@@ -63,8 +63,8 @@ public final class CacheInspector: CacheObserver {
   ///   - name: What the app is called; `nil` for the name of the program.
   ///   - allowsWrites: Whether those who attach may change what the cache holds.
   /// - Returns: What ends the serving when it is closed or let go of.
-  /// - Throws: ``CacheEngine/CacheError`` with code `unusableSocket` if there can be no socket at the path, or
-  ///   ``CacheEngine/CacheError/Code/inUse`` if another process serves there, be it stopped.
+  /// - Throws: `CacheError` with code `unusableSocket` if there can be no socket at the path, or
+  ///   `CacheError.Code.inUse` if another process serves there, be it stopped.
   public static func serve(
     _ cache: some CacheLevel, at path: String, name: String? = nil, allowsWrites: Bool = false
   ) throws -> InspectorServer {

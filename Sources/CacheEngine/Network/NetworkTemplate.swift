@@ -20,7 +20,7 @@ package struct NetworkTemplate: Sendable {
 
   /// Takes a template apart.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress``.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress`.
   package init(_ text: String) throws {
     parts = try Self.parts(of: text)
     guard parts.count > 1 || parts.first != .literal(text) else {
@@ -37,7 +37,7 @@ package struct NetworkTemplate: Sendable {
 
   /// The address of a key.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` if the key has none.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if the key has none.
   package func url(for key: String) throws -> URL {
     guard !key.isEmpty else { throw Self.refused("the empty key") }
     guard !key.split(whereSeparator: { $0 == "/" || $0 == "\\" }).contains(where: { $0 == "." || $0 == ".." }) else {

@@ -62,7 +62,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   /// Opens the disk, and puts memory above it.
   ///
-  /// - Throws: As `DiskCacheLevel`'s initialiser; ``CacheError`` with code ``CacheError/Code/unusableStore`` if the
+  /// - Throws: As `DiskCacheLevel`'s initialiser; `CacheError` with code `CacheError.Code.unusableStore` if the
   ///   configuration cannot be used.
   convenience init(
     memory memoryConfig: MemoryConfig?, opening config: DiskConfig, keys: ByteCoding<Key>, sweepInterval: Duration?,

@@ -20,8 +20,8 @@ public enum TransformerFactory {
   ///   - type: The type of the values.
   ///   - name: Names the shape of the values; `nil` for the name of the type. Whoever changes the shape changes the name,
   ///     and says how the old one is read: see ``Transformer/migrating(from:_:)``.
-  /// - Returns: The transformer. What it cannot read fails with ``CacheError/Code/invalidCachedData``, what it cannot
-  ///   write (a number that is not finite) with ``CacheError/Code/encodingFailed``.
+  /// - Returns: The transformer. What it cannot read fails with `CacheError.Code.invalidCachedData`, what it cannot
+  ///   write (a number that is not finite) with `CacheError.Code.encodingFailed`.
   public static func forCodable<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, as name: String? = nil
   ) -> Transformer<Value> {

@@ -50,7 +50,7 @@ public struct RevalidationPolicy: Sendable, Equatable {
 /// ``DiskCacheLevel``. However many readers a key has, it is read anew once at a time. What is read in the background
 /// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told, and
 /// who reads after the policy's ``RevalidationPolicy/pause`` begins again. One that never ends is the only one for its key:
-/// give a source that may hang a ``CacheLevel/timeout(after:name:observer:clock:)``.
+/// give a source that may hang a ``CacheLevel/timeout(after:writes:name:observer:clock:)``.
 public final class RevalidatedLevel<Upper: CacheLevel, Lower: CacheLevel>: LevelDecorator
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// What values are found by.
