@@ -154,21 +154,28 @@ import Testing
 
   @Test("what a load was asked for by is forgotten with its end, however many loads beget each other")
   func forgetsWhoAsked() async throws {
-    var first: ValueInTheMaking? = ValueInTheMaking()
-    weak let seen = first
-    let second = try await first?.make { ValueInTheMaking() }
-    let third = try await second?.make { ValueInTheMaking() }
-    first = nil
-    #expect(seen == nil)
-    _ = third
-    var limited: TaskLineage? = TaskLineage()
+    // What a load begins and leaves behind remembers that load, which does not remember what asked for it.
+    let outer = Mutex(WeakWork())
+    let left = Mutex<(any AwaitedWork)?>(nil)
+    let inner = Level { _ in
+      left.withLock { $0 = Waiting().work }
+      return .hit(Entry(7))
+    }.pooled()
+    let pool = Level { key in
+      let work = Waiting().work
+      outer.withLock { $0.work = work }
+      return try await inner.lookup(key)
+    }.pooled()
+    #expect(try await pool.get("a") == 7)
+    #expect(outer.withLock { $0.work } == nil)
+    #expect(left.withLock { $0 }?.waiting(isEverybodyMeant: true).count == 0)
+    var limited: MovedWork? = MovedWork()
     weak let task = limited
-    let inner = await limited?.work { TaskLineage() }
-    limited?.end()
-    inner?.end()
+    let within = await Waiting.work(on: try #require(limited)) { MovedWork() }
+    #expect(within.waiting(isEverybodyMeant: true).first?.work === limited)
+    within.end()
     limited = nil
     #expect(task == nil)
-    _ = inner
   }
 
   @Test("A place of a cap that has been given back is not given back again by what goes on in the background")
@@ -297,4 +304,8 @@ extension SlowLookup: ConditionalLevel where Base: ConditionalLevel {
   ) async throws -> Bool {
     try await base.store(value, forKey: key, terms: terms, if: condition)
   }
+}
+
+private struct WeakWork: Sendable {
+  weak var work: (any AwaitedWork)?
 }

@@ -55,10 +55,8 @@ extension ComposedLevel where Lower: ConditionalLevel {
       var attempts = WriteAttempts()
       attempts.isAnyWritten = true
       try await attempts.attempt(upper.name) {
-        try await gate.above(key, tags: terms.tags, since: began) {
+        try await gate.above(key, in: upper, tags: terms.tags, since: began) {
           try await upper.store(value, forKey: key, terms: terms)
-        } forget: {
-          try await upper.remove(key)
         }
       }
       if let error = attempts.error { throw error }

@@ -94,18 +94,20 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
         recorder.record(.failed(.get, String(describing: error), .zero), key: key)
       }
       let value = try await compute()
-      try await gate.backFill(key, ticket) {
-        do {
-          try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
-        } catch let error as CancellationError {
-          throw error
-        } catch {
-          recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+      do {
+        try await gate.backFill(key, in: base, ticket) {
+          do {
+            try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
+          } catch let error as CancellationError {
+            throw error
+          } catch {
+            recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+          }
         }
-      } undo: {
-        do { try await base.remove(key) } catch {
-          recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
-        }
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
       }
       return value
     }

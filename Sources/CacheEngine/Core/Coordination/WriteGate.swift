@@ -62,7 +62,8 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Runs a write of one key when it is its turn: first come, first served.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this one.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this one,
+  ///   directly or over others.
   @inlinable
   package func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
     try await write(key) { _ in try await body() }
@@ -76,50 +77,60 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
       writes.wrappingAdd(1, ordering: .relaxed)
       return state.table.beginWrite(key, by: task)
     }
-    if !isGranted { try await wait(key, task) }
+    if !isGranted { try await wait(key) }
     defer { finish(key, isBackFill: false) }
     return try await body(currentPhase)
   }
 
   @usableFromInline
-  func wait(_ key: Key, _ task: TaskIdentity) async throws {
+  func wait(_ key: Key) async throws {
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
-    let lineage = TaskLineage.tasks
+    let who = Waiting()
+    WaitingCircle.enter(self, who)
+    defer { WaitingCircle.leave(self, who) }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let request = state.withLock { state in
-          let request = state.table.requestWrite(key, id: id, by: task, for: lineage)
-          if request == .waits { state.waiting[id] = continuation }
-          return request
+        let begins = state.withLock { state in
+          let begins = state.table.requestWrite(key, id: id, by: who)
+          if !begins { state.waiting[id] = continuation }
+          return begins
         }
-        switch request {
-        case .begins: continuation.resume()
-        case .waits:
-          // A cancellation that came before the continuation was noted found nobody to resume.
-          if Task.isCancelled { leave(id) }
-        case .waitsForItself:
-          continuation.resume(
-            throwing: CacheError(
-              .circular, "the key \(key) was written by what its own write waits for; write it afterwards, or elsewhere"
-            ))
-        }
+        if begins { return continuation.resume() }
+        // A cancellation that came before the continuation was noted found nobody to resume.
+        if Task.isCancelled { leave(id) }
+        leaveCircle(id, who, key)
       }
     } onCancel: {
       leave(id)
     }
   }
 
-  private func leave(_ id: UInt64) {
-    let cancelled = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+  /// Ends the wait of a write that waits for itself.
+  private func leaveCircle(_ id: UInt64, _ who: Waiting, _ key: Key) {
+    guard let owner = state.withLock({ $0.table.owner(awaitedBy: id) }), owner != .none,
+      WaitingCircle.isClosed(by: who, { $0.task == owner })
+    else { return }
+    leave(id, ifTurnOf: owner) {
+      CacheError(
+        .circular, "the key \(key) was written by what its own write waits for; write it afterwards, or elsewhere")
+    }
+  }
+
+  private func leave(
+    _ id: UInt64, ifTurnOf owner: TaskIdentity? = nil, telling error: () -> any Error = { CancellationError() }
+  ) {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, any Error>? in
       // Whoever is no longer waiting has been granted its turn, and takes it.
-      guard let continuation = state.stopWaiting(id) else { return nil }
+      guard owner == nil || owner == state.table.owner(awaitedBy: id), let continuation = state.stopWaiting(id) else {
+        return nil
+      }
       _ = state.table.cancel(id)
       return continuation
     }
-    cancelled?.resume(throwing: CancellationError())
+    waiting?.resume(throwing: error())
   }
 
   @inlinable
@@ -132,10 +143,9 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// If a sweep that concerns the entry came between, the upper level forgets it instead, or afterwards: then what the lower
   /// level has decides.
   @inlinable
-  func above(
-    _ key: Key, tags: Set<String>?, since began: GatePhase, store: () async throws -> Void,
-    forget: () async throws -> Void
-  ) async throws {
+  func above<Upper: CacheLevel>(
+    _ key: Key, in upper: Upper, tags: Set<String>?, since began: GatePhase, store: () async throws -> Void
+  ) async throws where Upper.Key == Key {
     let entered: GatePhase
     if enter(began) {
       entered = began
@@ -144,16 +154,26 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
       entered = phase
       if isSwept {
         defer { leave(entered) }
-        return try await forget()
+        return try await forget(key, in: upper)
       }
     }
     defer { leave(entered) }
     do { try await store() } catch {
       // It may have been stored all the same, if it was cancelled.
-      if isSwept(key, tags, since: entered) { try await forget() }
+      if isSwept(key, tags, since: entered) { try await forget(key, in: upper) }
       throw error
     }
-    if isSwept(key, tags, since: entered) { try await forget() }
+    if isSwept(key, tags, since: entered) { try await forget(key, in: upper) }
+  }
+
+  /// Removes what a sweep went past.
+  @usableFromInline
+  func forget<Upper: CacheLevel>(_ key: Key, in upper: Upper) async throws where Upper.Key == Key {
+    guard Task.isCancelled, !upper.storesAtOnce else { return try await upper.remove(key) }
+    // A level that takes its time may do nothing for who is cancelled, but what is gone below must not be left above.
+    let removal = MovedWork()
+    defer { removal.end() }
+    try await Task { try await Waiting.work(on: removal) { try await upper.remove(key) } }.value
   }
 
   /// Whether a sweep that concerns an entry came since a phase.
@@ -257,15 +277,14 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
     finish(key, isBackFill: true)
   }
 
-  /// Runs a back-fill, unless something came between, and takes it back if a sweep comes while it runs.
+  /// Runs a back-fill of a level, unless something came between, and takes it back if a sweep comes while it runs.
   @inlinable
-  package func backFill(
-    _ key: Key, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void,
-    undo forget: () async throws -> Void
-  ) async throws {
+  package func backFill<Upper: CacheLevel>(
+    _ key: Key, in upper: Upper, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void
+  ) async throws where Upper.Key == Key {
     guard beginBackFill(key, ticket, tags: tags, by: .current) else { return }
     defer { endBackFill(key) }
-    try await above(key, tags: tags, since: ticket.phase, store: store, forget: forget)
+    try await above(key, in: upper, tags: tags, since: ticket.phase, store: store)
   }
 
   /// Whether a write of this key is under way or came since the read began, or a sweep, so that the answers of two levels
@@ -362,6 +381,12 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   var isIdle: Bool {
     state.withLock { $0.table.isEmpty && $0.waiting.isEmpty && $0.above.isEmpty && $0.draining.isEmpty }
       && GatePhase.count(phase.load(ordering: .acquiring)) == 0
+  }
+}
+
+extension WriteGate: TurnKeeper {
+  func waiting(forTurnsOf task: TaskIdentity) -> [Waiting] {
+    state.withLock { $0.table.waiting(forTurnsOf: task) }
   }
 }
 

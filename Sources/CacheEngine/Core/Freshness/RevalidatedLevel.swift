@@ -162,7 +162,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
         let began = now
         var (failure, isInVain) = (String?.none, true)
         do {
-          isInVain = try await base.refresh(key).entry == nil
+          isInVain = try await Waiting.workForNobody { try await base.refresh(key).entry == nil }
         } catch {
           failure = String(describing: error)
         }
