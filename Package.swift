@@ -115,7 +115,7 @@ let package = Package(
     .room("CacheEngineShared", "Shared", ["CacheCore", "CStore"]),
     .room("CacheEngineStorage", "Storage", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room("CacheEngineCashier", "Cashier", ["CacheCore", "CacheMemory", "CacheDisk"]),
-    .room("CacheEngineModels", "Models", ["CStore", "CacheCore", "CacheMemory", "CacheDisk"]),
+    .room("CacheEngineModels", "Models", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room(
       "CacheEngineNetwork", "Network",
       ["CacheCore", "CStore", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),

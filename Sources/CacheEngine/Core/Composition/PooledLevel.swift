@@ -208,6 +208,20 @@ extension PooledLevel: SelectiveRemoval where Base: SelectiveRemoval {
   }
 }
 
+extension PooledLevel: InvalidatableLevel {
+  /// Lets later callers share no load that began before, and forgets the copies in the level below, if that keeps any.
+  public func invalidate(_ key: Key) async throws {
+    defer { detach(key) }
+    try await gate.sweep(.key(key)) { try await base.invalidateIfAble(key) }
+  }
+
+  /// Lets later callers share no load that began before, and forgets all copies in the level below, if that keeps any.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    defer { detachAll() }
+    try await gate.sweep(.everything) { try await base.invalidateAllIfAble(cause) }
+  }
+}
+
 extension CacheLevel {
   /// Lets simultaneous reads of one key share one read of this level.
   ///

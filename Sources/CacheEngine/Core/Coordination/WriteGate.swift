@@ -10,10 +10,17 @@ public import Synchronization
 /// holds decides. What had got as far as the upper level before the sweep began is let finish there first, if the upper level
 /// stores at once.
 ///
-/// The decisions are ``WriteGateTable``'s; this class holds the lock, and those who wait.
-@usableFromInline
-package final class WriteGate<Key: Hashable & Sendable>: Sendable {
+/// ```swift
+/// try await gate.write(key) { began in
+///   try await first.set(value, forKey: key)
+///   try await second.set(value, forKey: key)
+///   if gate.isSwept(key, since: began) { try await removeFromBoth(key) }
+/// }
+/// ```
+public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   @usableFromInline package typealias Concern = SweepConcern<Key>
+
+  // The decisions are WriteGateTable's; this class holds the lock, and those who wait.
 
   @usableFromInline
   struct State: Sendable {
@@ -49,8 +56,8 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// A phase ends when a sweep begins or gets on. Its lowest bit says whether one is at work below.
   @usableFromInline let phase = Atomic<UInt64>(0)
 
-  @usableFromInline
-  package init() {}
+  /// Creates a gate through which nothing goes yet.
+  public init() {}
 
   @inlinable var currentEpoch: GateTime {
     GateTime(writes: writes.load(ordering: .relaxed), copies: copies.load(ordering: .relaxed))
@@ -62,16 +69,26 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Runs a write of one key when it is its turn: first come, first served.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this one,
-  ///   directly or over others.
+  /// - Parameters:
+  ///   - key: The key that is written.
+  ///   - body: Writes it.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this
+  ///   one, directly or over others; `CancellationError` if the task is cancelled before its turn has come; what `body` throws.
   @inlinable
-  package func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
+  public func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
     try await write(key) { _ in try await body() }
   }
 
   /// Runs a write of one key when it is its turn, and tells it the phase in which it began.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is written.
+  ///   - body: Writes it. At its end it asks ``isSwept(_:_:since:)`` and, if so, takes back what it wrote.
+  /// - Returns: What `body` returns.
+  /// - Throws: As the write that is told nothing.
   @inlinable
-  package func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
+  public func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
     let task = TaskIdentity.current
     let isGranted = state.withLock { state in
       writes.wrappingAdd(1, ordering: .relaxed)
@@ -177,8 +194,14 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Whether a sweep that concerns an entry came since a phase.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the entry.
+  ///   - tags: Its tags; `nil` if they are not known.
+  ///   - began: The phase in which the write began.
+  /// - Returns: Whether such a sweep came.
   @inlinable
-  package func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
+  public func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
     let now = currentPhase
     return (now != began || began.isSweeping) && isSweptSlowly(key, tags, since: began)
   }
@@ -323,8 +346,12 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
     return try await body()
   }
 
-  /// Removes all keys from what has no upper level.
-  package func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
+  /// Removes all keys: a sweep, which waits for no write and holds none back.
+  ///
+  /// - Parameter body: Removes them.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  public func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
     try await sweep(.everything, body)
   }
 
@@ -390,9 +417,8 @@ extension WriteGate: TurnKeeper {
   }
 }
 
-/// A stretch of time between two steps of sweeps.
-@usableFromInline
-package struct GatePhase: Equatable, Sendable {
+/// A stretch of time between two steps of sweeps, as a ``WriteGate`` tells it to a write.
+public struct GatePhase: Equatable, Sendable {
   // The lowest 24 bits of a word count those who are in the upper level: more tasks than a machine can hold.
   @usableFromInline static var countBits: UInt64 { 24 }
 

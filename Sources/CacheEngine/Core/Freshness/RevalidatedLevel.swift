@@ -203,6 +203,17 @@ extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lowe
 extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
 extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
 
+// A stale value may be wanted there.
+extension RevalidatedLevel: InvalidatableLevel {
+  /// Ends the lifetime of the upper level's entry: it is served as far as the policy lets stale values be.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key, keepingStale: true) }
+
+  /// Ends the lifetime of all that the upper level holds.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await base.invalidateAll(cause, keepingStale: true)
+  }
+}
+
 extension CacheLevel {
   /// Puts this level above another, and delivers stale values by a policy.
   ///
