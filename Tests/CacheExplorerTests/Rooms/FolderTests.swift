@@ -16,7 +16,9 @@ struct FolderTests {
 
   static let rooms = [
     Room(path: "Sources/CacheExplorer/Text", folders: []),
-    Room(path: "Sources/CacheExplorer/Model", folders: ["Commands", "State", "Keys", "Coding", "View", "Update"]),
+    Room(
+      path: "Sources/CacheExplorer/Model",
+      folders: ["Commands", "State", "Keys", "Coding", "Drawing", "Screens", "View", "Update"]),
     Room(
       path: "Sources/CacheExplorer/Cache",
       folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Verbs", "Demos"]),
