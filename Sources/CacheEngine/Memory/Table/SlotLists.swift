@@ -1,3 +1,5 @@
+import CacheCore
+
 /// Doubly linked lists of slot numbers in one array, from oldest to newest, in at most one of which each slot is.
 ///
 /// The first nodes are the heads of the lists: each stands before the newest and after the oldest of its list. Slot
