@@ -210,7 +210,8 @@ extension MemoryEntries {
     for slot in held where table.find(table.key(of: slot), hash: Table.hash(table.key(of: slot))) != slot {
       return "the key of slot \(slot) is not found"
     }
-    for slot in held where order.policy.hash(slot) != Table.hash(table.key(of: slot)) {
+    var policy = order.policy
+    for slot in held where policy.hash(slot) != Table.hash(table.key(of: slot)) {
       return "the policy knows slot \(slot) by another hash"
     }
     let mortal = held.count { table.deadline(of: $0) != nil }

@@ -19,6 +19,13 @@ import Testing
     }
   }
 
+  @Test("Whatever a memory level can be told to let go can be simulated")
+  func simulatesEveryEviction() {
+    for eviction in Eviction.all {
+      #expect(SimulatedPolicy(rawValue: eviction.name) != nil, "\(eviction) needs a case of SimulatedPolicy")
+    }
+  }
+
   @Test("W-TinyLFU is within 0.3 points of a textbook simulator", arguments: TestTrace.allCases)
   func windowTinyLFU(trace: TestTrace) throws {
     let requests = try trace.beginning

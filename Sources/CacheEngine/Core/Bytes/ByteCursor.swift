@@ -1,9 +1,14 @@
 /// Builds little-endian bytes.
+///
+/// Inlinable, as the reader is: called from another room without, each number costs some hundred instructions.
+@usableFromInline
 package struct ByteWriter {
-  package var bytes: [UInt8]
+  @usableFromInline package var bytes: [UInt8]
 
+  @inlinable
   package init(bytes: [UInt8] = []) { self.bytes = bytes }
 
+  @inlinable
   package mutating func put<Number: FixedWidthInteger>(_ number: Number) {
     unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
@@ -13,15 +18,18 @@ package struct ByteWriter {
 ///
 /// Reading past the end gives zeros and sets ``isPastEnd``, so that a damaged file costs one check at the end.
 @safe  // it never outlives the closure that lends it the bytes, and checks every bound
+@usableFromInline
 package struct ByteReader {
-  private let bytes: UnsafeRawBufferPointer
-  package private(set) var offset = 0
-  package private(set) var isPastEnd = false
+  @usableFromInline let bytes: UnsafeRawBufferPointer
+  @usableFromInline package internal(set) var offset = 0
+  @usableFromInline package internal(set) var isPastEnd = false
 
+  @inlinable
   package init(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes = bytes }
 
-  package var remaining: Int { unsafe bytes.count - offset }
+  @inlinable package var remaining: Int { unsafe bytes.count - offset }
 
+  @inlinable
   package mutating func take<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number {
     guard remaining >= MemoryLayout<Number>.size else {
       isPastEnd = true
@@ -31,6 +39,7 @@ package struct ByteReader {
     return unsafe Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
   }
 
+  @inlinable
   package mutating func take(count: Int) -> [UInt8] {
     guard count >= 0, count <= remaining else {
       isPastEnd = true

@@ -16,6 +16,8 @@ package protocol EvictionPolicy: Sendable {
   mutating func removed(_ slot: Int32)
   /// Chooses the entry that leaves and takes it out of the order; `nil` if there is none.
   mutating func evict() -> Int32?
+  /// The hash that a slot was inserted with, until the slot is used again.
+  func hash(_ slot: Int32) -> UInt32
   #if DEBUG
   /// What is wrong with the policy's order if these are the slots in use; `nil` if nothing is.
   func flaw(holding slots: Set<Int32>) -> String?

@@ -40,6 +40,8 @@ struct AdaptiveReplacement: EvictionPolicy {
   mutating func touched(_ slot: Int32) { lists.move(slot, to: Self.often) }
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     let capacity = lists.total
     let once = lists.count(Self.once)

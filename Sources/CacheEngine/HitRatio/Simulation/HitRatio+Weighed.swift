@@ -1,4 +1,3 @@
-import CacheMemory
 import CacheCore
 
 extension HitRatio {
@@ -21,21 +20,10 @@ extension HitRatio {
       return simulate(policy: policy, capacity: capacity, trace: trace)
     }
     precondition(capacity > 0, "a capacity to simulate must be at least 1")
-    return switch policy {
-    case .fifo: simulate(FirstInFirstOut(), capacity, trace, sizes)
-    case .lru: simulate(LeastRecentlyUsed(), capacity, trace, sizes)
-    case .clock: simulate(SecondChance(), capacity, trace, sizes)
-    case .sieve: simulate(Sieve(), capacity, trace, sizes)
-    case .s3fifo: simulate(S3FIFO(), capacity, trace, sizes)
-    case .twoQueue: simulate(TwoQueue(), capacity, trace, sizes)
-    case .arc: simulate(AdaptiveReplacement(), capacity, trace, sizes)
-    case .wtinylfu: simulate(WindowTinyLFU(), capacity, trace, sizes)
-    case .adaptive: simulate(AdaptivePolicy(), capacity, trace, sizes)
-    case .optimum: Optimum(trace).simulate(capacity: capacity, sizes)
-    }
+    return replay(policy, capacity, trace, sizes: sizes)
   }
 
-  private static func simulate(
+  static func simulate(
     _ policy: consuming some EvictionPolicy, _ capacity: Int, _ trace: RequestTrace, _ sizes: [UInt32]
   ) -> HitRatio {
     var policy = policy

@@ -28,18 +28,31 @@ public struct HitRatio: Sendable, Hashable {
   /// - Complexity: O(n) for n requests; O(n log n) for the optimum.
   public static func simulate(policy: SimulatedPolicy, capacity: Int, trace: RequestTrace) -> HitRatio {
     precondition(capacity > 0, "a capacity to simulate must be at least 1")
-    return switch policy {
-    case .fifo: simulate(FirstInFirstOut(), capacity, trace)
-    case .lru: simulate(LeastRecentlyUsed(), capacity, trace)
-    case .clock: simulate(SecondChance(), capacity, trace)
-    case .sieve: simulate(Sieve(), capacity, trace)
-    case .s3fifo: simulate(S3FIFO(), capacity, trace)
-    case .twoQueue: simulate(TwoQueue(), capacity, trace)
-    case .arc: simulate(AdaptiveReplacement(), capacity, trace)
-    case .wtinylfu: simulate(WindowTinyLFU(), capacity, trace)
-    case .adaptive: simulate(AdaptivePolicy(), capacity, trace)
-    case .optimum: Optimum(trace).simulate(capacity: capacity)
+    return replay(policy, capacity, trace, sizes: nil)
+  }
+
+  /// The one place that knows which policy stands behind which name.
+  static func replay(_ policy: SimulatedPolicy, _ capacity: Int, _ trace: RequestTrace, sizes: [UInt32]?) -> HitRatio {
+    switch policy {
+    case .fifo: replay(FirstInFirstOut(), capacity, trace, sizes)
+    case .lru: replay(LeastRecentlyUsed(), capacity, trace, sizes)
+    case .clock: replay(SecondChance(), capacity, trace, sizes)
+    case .sieve: replay(Sieve(), capacity, trace, sizes)
+    case .s3fifo: replay(S3FIFO(), capacity, trace, sizes)
+    case .twoQueue: replay(TwoQueue(), capacity, trace, sizes)
+    case .arc: replay(AdaptiveReplacement(), capacity, trace, sizes)
+    case .wtinylfu: replay(WindowTinyLFU(), capacity, trace, sizes)
+    case .adaptive: replay(AdaptivePolicy(), capacity, trace, sizes)
+    case .optimum:
+      sizes.map { Optimum(trace).simulate(capacity: capacity, $0) } ?? Optimum(trace).simulate(capacity: capacity)
     }
+  }
+
+  private static func replay(
+    _ policy: consuming some EvictionPolicy, _ capacity: Int, _ trace: RequestTrace, _ sizes: [UInt32]?
+  ) -> HitRatio {
+    if let sizes { return simulate(policy, capacity, trace, sizes) }
+    return simulate(policy, capacity, trace)
   }
 
   /// Policies order slots; a key that is held has the slot that was free when it came.

@@ -27,6 +27,8 @@ struct TwoQueue: EvictionPolicy {
 
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
+
   mutating func evict() -> Int32? {
     let total = lists.total
     if lists.count(Self.incoming) > max(1, total / 4) || lists.count(Self.used) == 0 {

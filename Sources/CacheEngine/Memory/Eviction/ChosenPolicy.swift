@@ -29,92 +29,93 @@ package struct ChosenPolicy: Sendable {
   }
 
   @usableFromInline
-  mutating func touchedOther(_ slot: Int32) {
-    switch kind {
-    case .lru: lru.touched(slot)
-    case .fifo: fifo.touched(slot)
-    case .clock: clock.touched(slot)
-    case .sieve: sieve.touched(slot)
-    case .s3fifo: s3fifo.touched(slot)
-    case .wtinylfu: wtinylfu.touched(slot)
-    case .adaptive: adaptive.touched(slot)
-    }
-  }
+  mutating func touchedOther(_ slot: Int32) { take(Touch(slot: slot)) }
 
   @usableFromInline
-  package mutating func arriving(_ hash: UInt32) {
-    switch kind {
-    case .s3fifo: s3fifo.arriving(hash)
-    case .adaptive: adaptive.arriving(hash)
-    default: break
-    }
-  }
+  package mutating func arriving(_ hash: UInt32) { take(Arrive(hash: hash)) }
 
   @usableFromInline
-  package mutating func inserted(_ slot: Int32, hash: UInt32) {
-    switch kind {
-    case .lru: lru.inserted(slot, hash: hash)
-    case .fifo: fifo.inserted(slot, hash: hash)
-    case .clock: clock.inserted(slot, hash: hash)
-    case .sieve: sieve.inserted(slot, hash: hash)
-    case .s3fifo: s3fifo.inserted(slot, hash: hash)
-    case .wtinylfu: wtinylfu.inserted(slot, hash: hash)
-    case .adaptive: adaptive.inserted(slot, hash: hash)
-    }
-  }
+  package mutating func inserted(_ slot: Int32, hash: UInt32) { take(Insert(slot: slot, hash: hash)) }
 
   /// The hash that a slot was inserted with, until the slot is used again.
-  // Always inlined: otherwise all policies are copied, 624 bytes, for one number.
+  // Inlined, as it was asked for with each entry that leaves.
   @inline(__always)
-  func hash(_ slot: Int32) -> UInt32 {
-    switch kind {
-    case .lru: lru.hash(slot)
-    case .fifo: fifo.hash(slot)
-    case .clock: clock.hash(slot)
-    case .sieve: sieve.hash(slot)
-    case .s3fifo: s3fifo.hash(slot)
-    case .wtinylfu: wtinylfu.hash(slot)
-    case .adaptive: adaptive.hash(slot)
-    }
-  }
+  mutating func hash(_ slot: Int32) -> UInt32 { take(Hash(slot: slot)) }
 
   @usableFromInline
-  package mutating func removed(_ slot: Int32) {
-    switch kind {
-    case .lru: lru.removed(slot)
-    case .fifo: fifo.removed(slot)
-    case .clock: clock.removed(slot)
-    case .sieve: sieve.removed(slot)
-    case .s3fifo: s3fifo.removed(slot)
-    case .wtinylfu: wtinylfu.removed(slot)
-    case .adaptive: adaptive.removed(slot)
-    }
-  }
+  package mutating func removed(_ slot: Int32) { take(Remove(slot: slot)) }
 
   @usableFromInline
-  package mutating func evict() -> Int32? {
-    switch kind {
-    case .lru: lru.evict()
-    case .fifo: fifo.evict()
-    case .clock: clock.evict()
-    case .sieve: sieve.evict()
-    case .s3fifo: s3fifo.evict()
-    case .wtinylfu: wtinylfu.evict()
-    case .adaptive: adaptive.evict()
-    }
-  }
+  package mutating func evict() -> Int32? { take(Evict()) }
 
   #if DEBUG
   package func flaw(holding slots: Set<Int32>) -> String? {
-    switch kind {
-    case .lru: lru.flaw(holding: slots)
-    case .fifo: fifo.flaw(holding: slots)
-    case .clock: clock.flaw(holding: slots)
-    case .sieve: sieve.flaw(holding: slots)
-    case .s3fifo: s3fifo.flaw(holding: slots)
-    case .wtinylfu: wtinylfu.flaw(holding: slots)
-    case .adaptive: adaptive.flaw(holding: slots)
-    }
+    var copy = self
+    return copy.take(Flaw(slots: slots))
   }
   #endif
+
+  /// The one place that knows which policy stands behind which name.
+  // Always inlined, as are the steps, so that each operation is a switch over seven calls.
+  @inline(__always)
+  private mutating func take<Step: PolicyStep>(_ step: Step) -> Step.Answer {
+    switch kind {
+    case .lru: step(&lru)
+    case .fifo: step(&fifo)
+    case .clock: step(&clock)
+    case .sieve: step(&sieve)
+    case .s3fifo: step(&s3fifo)
+    case .wtinylfu: step(&wtinylfu)
+    case .adaptive: step(&adaptive)
+    }
+  }
 }
+
+/// Something that is asked of a policy, whichever it is: what a closure would be, if closures could be generic.
+private protocol PolicyStep {
+  associatedtype Answer
+  func callAsFunction(_ policy: inout some EvictionPolicy) -> Answer
+}
+
+private struct Touch: PolicyStep {
+  var slot: Int32
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) { policy.touched(slot) }
+}
+
+private struct Arrive: PolicyStep {
+  var hash: UInt32
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) { policy.arriving(hash) }
+}
+
+private struct Insert: PolicyStep {
+  var slot: Int32
+  var hash: UInt32
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) { policy.inserted(slot, hash: hash) }
+}
+
+private struct Hash: PolicyStep {
+  var slot: Int32
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) -> UInt32 { policy.hash(slot) }
+}
+
+private struct Remove: PolicyStep {
+  var slot: Int32
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) { policy.removed(slot) }
+}
+
+private struct Evict: PolicyStep {
+  @inline(__always)
+  func callAsFunction(_ policy: inout some EvictionPolicy) -> Int32? { policy.evict() }
+}
+
+#if DEBUG
+private struct Flaw: PolicyStep {
+  var slots: Set<Int32>
+  func callAsFunction(_ policy: inout some EvictionPolicy) -> String? { policy.flaw(holding: slots) }
+}
+#endif

@@ -1,8 +1,12 @@
+import CacheCore
+
 /// Doubly linked lists of slot numbers in one array, from oldest to newest, in at most one of which each slot is.
 ///
 /// The first nodes are the heads of the lists: each stands before the newest and after the oldest of its list. Slot
 /// `n` has the node after the heads.
 package struct SlotLists: Sendable {
+  // What is on the way of every hit is always inlined: seen from outside the room, it would not be otherwise.
+
   struct Node: Sendable {
     var newer: Int32
     var older: Int32
@@ -41,9 +45,12 @@ package struct SlotLists: Sendable {
   }
 
   package func count(_ list: Int) -> Int { counts[list] }
+  @inline(__always)
   package func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot + heads)].hash }
+  @inline(__always)
   package func list(_ slot: Int32) -> Int { Int(notes[Int(slot)].list) }
 
+  @inline(__always)
   package subscript(mark slot: Int32) -> UInt8 {
     get { notes[Int(slot)].mark }
     set { notes[Int(slot)].mark = newValue }
@@ -73,6 +80,7 @@ package struct SlotLists: Sendable {
   }
 
   /// Makes a slot the newest of a list; its mark stays.
+  @inline(__always)
   package mutating func move(_ slot: Int32, to list: Int) {
     let old = self.list(slot)
     if old != list {
