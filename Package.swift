@@ -190,15 +190,15 @@ let package = Package(
       name: "ExplorerCache",
       dependencies: [
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers",
-        .product(name: "Yams", package: "Yams"),
+        "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
+        "CacheEngineProxy", .product(name: "Yams", package: "Yams"),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
         "ExplorerText", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineTesting", "CNcurses", "CTerminalGuard",
+        "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: ["Text", "Model", "Cache"], swiftSettings: strict),
@@ -276,7 +276,9 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText",
+        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       exclude: ["Corpus", "Fuzzer.swift"], swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
@@ -319,7 +321,9 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText",
+        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzCorpusTests.swift"],
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

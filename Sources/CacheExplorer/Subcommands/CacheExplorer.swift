@@ -18,8 +18,14 @@ struct CacheExplorer: AsyncParsableCommand {
     subcommands: [
       OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
       DemoCommand.self, ManualCommand.self,
-    ],
+    ] + serving,
     defaultSubcommand: DemoCommand.self)
+
+  #if Explorer
+  private static let serving: [any ParsableCommand.Type] = [ServeCommand.self]
+  #else
+  private static let serving: [any ParsableCommand.Type] = []
+  #endif
 
   static func main() async -> Never {
     if CommandLine.arguments.dropFirst() == ["--paths"] {
