@@ -3,20 +3,23 @@
 SWIFT ?= swift
 PREFIX ?= /usr/local
 export SWIFT
+# Warnings are errors here, and nowhere else.
+export CACHEENGINE_STRICT = 1
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
-SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
+SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check dependencies test-dependencies help
+.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs dependencies test-dependencies help
+
+# What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
+TRAITS ?= Combine,Encryption,Explorer,TLS
+EXPLORER = $(SWIFT) build -c release --traits Explorer
 
 run: dependencies ## Build the explorer and open it on the embedded demo
-	@$(SWIFT) build -c release --product cache-explorer
-	@"$$($(SWIFT) build -c release --show-bin-path)/cache-explorer"
-
-# What is guarded by a trait is tested with the rest. Users choose theirs; all are off by default.
-TRAITS ?= Combine,Encryption,Explorer,TLS
+	@$(EXPLORER) --product cache-explorer
+	@"$$($(EXPLORER) --show-bin-path)/cache-explorer"
 
 test: test-dependencies ## Run every test
 	@$(SWIFT) build --build-tests --traits $(TRAITS)
@@ -27,6 +30,8 @@ test: test-dependencies ## Run every test
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineInspectorTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineRedisTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheExplorerTests
+	@./Scripts/check-consumers
+	@./Scripts/docs .build/docs
 
 # As many kills for each tier, and one of so many calls and moments: numbers that CI has the time for.
 CYCLES ?= 60
@@ -107,17 +112,17 @@ bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, fil
 	@$(BENCH_RUN) DiskBenchmarks $(ARGUMENTS)
 
 bench-proxy: dependencies ## Measure cache-explorer serve beside nginx and Varnish, with wrk; ARGUMENTS='SECONDS CONNECTIONS'
-	@$(SWIFT) build -c release --traits Explorer --product cache-explorer
-	@./Scripts/bench-proxy "$$($(SWIFT) build -c release --traits Explorer --show-bin-path)/cache-explorer" $(ARGUMENTS)
+	@$(EXPLORER) --product cache-explorer
+	@./Scripts/bench-proxy "$$($(EXPLORER) --show-bin-path)/cache-explorer" $(ARGUMENTS)
 
 measure-explorer: dependencies ## Measure the explorer on a terminal against its targets; MEASURE='--runs 5 --only idle' for less
-	@$(SWIFT) build -c release --product cache-explorer
-	@./Scripts/measure-explorer "$$($(SWIFT) build -c release --show-bin-path)/cache-explorer" $(MEASURE)
+	@$(EXPLORER) --product cache-explorer
+	@./Scripts/measure-explorer "$$($(EXPLORER) --show-bin-path)/cache-explorer" $(MEASURE)
 
 install: dependencies ## Install a release build below PREFIX (default /usr/local)
-	@$(SWIFT) build -c release --product cache-explorer --static-swift-stdlib -Xlinker -s
+	@$(EXPLORER) --product cache-explorer --static-swift-stdlib -Xlinker -s
 	@install -d "$(DESTDIR)$(PREFIX)/bin"
-	@install -m 755 "$$($(SWIFT) build -c release --static-swift-stdlib --show-bin-path)/cache-explorer" \
+	@install -m 755 "$$($(EXPLORER) --static-swift-stdlib --show-bin-path)/cache-explorer" \
 		"$(DESTDIR)$(PREFIX)/bin/cache-explorer"
 	@install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
 		"$(DESTDIR)$(PREFIX)/share/zsh/site-functions" "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
@@ -131,6 +136,10 @@ install: dependencies ## Install a release build below PREFIX (default /usr/loca
 
 api-check: test-dependencies ## Tell what breaks the public API since the commit in Scripts/api-baseline
 	@./Scripts/api-check
+
+docs: test-dependencies ## Build the documentation of all products, in .build/docs; a warning is an error
+	@$(SWIFT) build --build-tests --traits $(TRAITS)
+	@./Scripts/docs .build/docs
 
 deb: ## Make a Debian package of a release build, in .build/deb
 	@rm -rf .build/deb

@@ -1,17 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Every target of ours is checked alike. SwiftPM drops the warning settings of packages that it fetched from
-// afar, so treating warnings as errors here breaks nobody who depends on the library.
-let strict: [SwiftSetting] = [
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  .enableUpcomingFeature("InferIsolatedConformances"),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-]
+// Every target is checked alike. Warnings are errors in our own builds, which the Makefile starts; elsewhere, as in an app that
+// has the package beside it, a newer compiler's warning must break nothing.
+let strict: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+  ] + (Context.environment["CACHEENGINE_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
 // Where publishers are OpenCombine's. Apple platforms have Combine.
 let withoutCombine: [Platform] = [.linux, .android, .windows]
@@ -115,7 +115,7 @@ let package = Package(
     .room("CacheEngineShared", "Shared", ["CacheCore", "CStore"]),
     .room("CacheEngineStorage", "Storage", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room("CacheEngineCashier", "Cashier", ["CacheCore", "CacheMemory", "CacheDisk"]),
-    .room("CacheEngineModels", "Models", ["CStore", "CacheCore", "CacheMemory", "CacheDisk"]),
+    .room("CacheEngineModels", "Models", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room(
       "CacheEngineNetwork", "Network",
       ["CacheCore", "CStore", .target(name: "CCurl", condition: .when(platforms: [.linux]))]),
@@ -135,12 +135,15 @@ let package = Package(
       name: "CacheEngineCombine",
       dependencies: [
         "CacheEngine",
-        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+        .product(
+          name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine, traits: ["Combine"])),
       ],
       swiftSettings: strict),
     .target(
       name: "CacheEngineEncryption",
-      dependencies: ["CacheEngine", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "CacheEngine", .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
+      ],
       swiftSettings: strict),
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
     .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
@@ -191,7 +194,8 @@ let package = Package(
       dependencies: [
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
-        "CacheEngineProxy", .product(name: "Yams", package: "Yams"),
+        "CacheEngineProxy",
+        .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
     .executableTarget(
@@ -199,7 +203,7 @@ let package = Package(
       dependencies: [
         "ExplorerText", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses", "CTerminalGuard",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       exclude: ["Text", "Model", "Cache"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
@@ -210,7 +214,8 @@ let package = Package(
     .executableTarget(
       name: "CacheTorture",
       dependencies: [
-        "CacheEngine", "CacheEngineTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CacheEngine", "CacheEngineTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       swiftSettings: strict),
     .testTarget(
@@ -252,15 +257,19 @@ let package = Package(
       name: "CacheEngineCombineTests",
       dependencies: [
         "CacheEngineCombine", "CacheEngine", "CacheEngineTesting",
-        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
-        .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(platforms: withoutCombine)),
+        .product(
+          name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine, traits: ["Combine"])),
+        .product(
+          name: "OpenCombineDispatch", package: "OpenCombine",
+          condition: .when(platforms: withoutCombine, traits: ["Combine"])),
       ],
       swiftSettings: strict),
     .testTarget(
       name: "CacheEngineEncryptionTests",
       dependencies: [
         "CacheEngineEncryption", "CacheEngine", "CacheEngineCashier", "CacheEngineProviders", "CacheEngineStorage",
-        "CacheEngineTesting", .product(name: "Crypto", package: "swift-crypto"),
+        "CacheEngineTesting",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
     .testTarget(
@@ -293,7 +302,7 @@ let package = Package(
         "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineTransformers",
         "LoopbackServer",
         "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
-        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
   ],

@@ -13,7 +13,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "CacheEngine", path: ".."),
+    .package(name: "CacheEngine", path: "..", traits: ["Combine"]),
     // What the bridge is measured with where there is no Combine.
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 public import CacheEngine
 
 extension CacheLevel {
@@ -9,7 +10,7 @@ extension CacheLevel {
   ///   .store(in: &cancellables)
   /// ```
   ///
-  /// It fails as ``CacheEngine/CacheLevel/require(_:)`` does: with a `CacheError` of code `valueNotInCache` on a miss,
+  /// It fails as `CacheLevel.require(_:)` does: with a `CacheError` of code `valueNotInCache` on a miss,
   /// or `conditionNotSatisfied` where a condition refused the key, or with the error of the level.
   ///
   /// - Parameters:
@@ -69,3 +70,4 @@ extension CacheLevel {
     LevelPublisher(on: actor) { try await clear() }
   }
 }
+#endif

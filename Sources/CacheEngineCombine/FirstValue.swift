@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import Synchronization
 
 #if canImport(Combine)
@@ -67,3 +68,4 @@ final class FirstValue<Input: Sendable, Failure: Error>: Subscriber, Sendable {
     return upstream
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 // Whoever asks for a publisher needs what publishers can do: one import is enough, the same on every platform.
 #if canImport(Combine)
 @_exported public import Combine
@@ -7,7 +8,7 @@
 
 /// One question to a level, as a publisher.
 ///
-/// Built by ``CacheEngine/CacheLevel/publisher(for:on:)`` and its siblings. It is cold: the level is asked when a
+/// Built by `CacheLevel.publisher(for:on:)` and its siblings. It is cold: the level is asked when a
 /// subscriber demands a value, and again for every subscription, so that `retry` asks again. There is one outcome, a
 /// value and the end, or a failure. Cancelling a subscription cancels what the level does for it and delivers nothing
 /// afterwards, except what another thread was about to deliver at that moment; on an actor not even that.
@@ -55,3 +56,4 @@ public struct LevelPublisher<Output: Sendable>: Publisher, Sendable {
     subscription.open()
   }
 }
+#endif

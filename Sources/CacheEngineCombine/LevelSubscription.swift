@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import Synchronization
 
 #if canImport(Combine)
@@ -118,3 +119,4 @@ final class LevelSubscription<Output: Sendable>: Subscription, Sendable {
     }
   }
 }
+#endif

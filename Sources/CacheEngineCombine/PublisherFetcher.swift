@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 public import CacheEngine
 
 #if canImport(Combine)
@@ -89,3 +90,4 @@ public struct PublisherFetcher<Key: Hashable & Sendable, Source: Publisher>: Fet
     if case .onActor(_, let makePublisher) = maker { makePublisher(key).subscribe(first) }
   }
 }
+#endif

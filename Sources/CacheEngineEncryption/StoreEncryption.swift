@@ -1,3 +1,4 @@
+#if Encryption
 public import CacheEngine
 public import Crypto
 
@@ -48,7 +49,7 @@ public struct StoreEncryption: StoreCipher {
   ///   - key: The key that seals: 256 bits, random. A password is none; derive a key from it with a function made for that.
   ///   - olderKeys: Keys that open what was sealed before.
   ///   - namespace: What the keys are used for. The same key in another namespace is another key.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/encryptionFailed`` for a key that has not 256 bits.
+  /// - Throws: `CacheError` with code `CacheError.Code.encryptionFailed` for a key that has not 256 bits.
   public init(key: SymmetricKey, alsoOpening olderKeys: [SymmetricKey] = [], namespace: String = "") throws {
     let all = try ([key] + olderKeys).map { try Self.ring(of: $0, namespace) }
     sealing = all[0]
@@ -161,3 +162,4 @@ extension StoreEncryption: CustomStringConvertible, CustomDebugStringConvertible
     Mirror(self, children: ["sealingKey": sealingKey, "openingKeys": openingKeys.sorted()])
   }
 }
+#endif

@@ -37,7 +37,7 @@ public struct ImageTransformer: TwoWayTransformer {
   ///
   /// - Parameter input: The file.
   /// - Returns: The pixels.
-  /// - Throws: ``CacheError`` with code `invalidCachedData` if the bytes are neither format, damaged, cut short or too many
+  /// - Throws: `CacheError` with code `invalidCachedData` if the bytes are neither format, damaged, cut short or too many
   ///   pixels.
   @concurrent
   public func transform(_ input: Data) async throws -> PixelBuffer {
@@ -60,7 +60,7 @@ public struct ImageTransformer: TwoWayTransformer {
   ///
   /// - Parameter output: The pixels.
   /// - Returns: The file.
-  /// - Throws: ``CacheError`` with code `encodingFailed` if there are more pixels than ``maximumPixels``, or more in a row
+  /// - Throws: `CacheError` with code `encodingFailed` if there are more pixels than ``maximumPixels``, or more in a row
   ///   or column than the format takes.
   @concurrent
   public func inverseTransform(_ output: PixelBuffer) async throws -> Data {

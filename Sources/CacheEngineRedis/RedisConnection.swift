@@ -52,7 +52,7 @@ final class RedisConnection: Sendable {
 
   /// Connects; nothing is said yet.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/unreachable``.
+  /// - Throws: `CacheError` with code `CacheError.Code.unreachable`.
   static func connect(
     _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
@@ -91,7 +91,7 @@ final class RedisConnection: Sendable {
 
   /// Sends commands together, and waits for as many replies.
   ///
-  /// - Throws: ``CacheError``: why the connection ended; `CancellationError`.
+  /// - Throws: `CacheError`: why the connection ended; `CancellationError`.
   func ask(_ commands: [[[UInt8]]]) async throws -> [RESPValue] {
     var bytes: [UInt8] = []
     for command in commands { RESPCommand.append(command, to: &bytes) }

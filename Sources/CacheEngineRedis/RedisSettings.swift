@@ -52,7 +52,7 @@ public struct RedisSettings: Sendable {
   /// User, password, port and database may be left out; what is not a letter, digit or sign of a URL is percent-encoded.
   ///
   /// - Parameter url: The URL.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting``, which names the part that is wrong and not the password.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong and not the password.
   public init(url: String) throws {
     func wrong(_ what: String) -> CacheError {
       CacheError(.invalidSetting, "the address of a Redis server \(what); write redis://user:password@host:6379/0")

@@ -15,8 +15,8 @@ import Synchronization
 /// first and again when it is lost, with growing pauses; while there is a pause, calls fail at once. The same connection listens:
 /// replies and what the server tells of others' changes come in one order.
 ///
-/// A call fails with ``CacheError/Code/unreachable``, ``CacheError/Code/timedOut``, ``CacheError/Code/overloaded``,
-/// ``CacheError/Code/invalidResponse``, or ``CacheError/Code/refusedByServer`` with the words of the server: a wrong password, a
+/// A call fails with `CacheError.Code.unreachable`, `CacheError.Code.timedOut`, `CacheError.Code.overloaded`,
+/// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a
 /// read-only replica, a server that is full. None of them is tried again.
 ///
 /// A cluster is not followed: give it the address of a server that holds all keys.
@@ -64,7 +64,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
   /// Why the server does not tell of changes, if it was asked to and refuses; everything above is served as if it were deaf.
   public var listeningError: CacheError? { state.withLock { $0.listeningError } }
 
-  /// Lets go of the connection; every later call fails with ``CacheError/Code/closed``.
+  /// Lets go of the connection; every later call fails with `CacheError.Code.closed`.
   public func close() {
     let error = CacheError(.closed, "the store was closed", level: name)
     let (old, work, waiting) = state.withLock { state in

@@ -2,7 +2,7 @@ public import CacheEngine
 
 /// A level whose operations fail or take long when an injector says so.
 ///
-/// Built by ``CacheLevel/injectingFaults(_:)``. Memory warnings are passed on as they are.
+/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings are passed on as they are.
 public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key

@@ -100,7 +100,7 @@ public final class FaultInjector: Sendable {
   /// Holds up an operation, or fails it, as the fault says.
   ///
   /// - Parameter level: The name of the level, for the error.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/simulated`` if the operation is to fail; `CancellationError`
+  /// - Throws: `CacheError` with code `CacheError.Code.simulated` if the operation is to fail; `CancellationError`
   ///   if the task is cancelled while it is held up.
   public func strike(level: String) async throws {
     guard isActive.load(ordering: .relaxed) else { return }

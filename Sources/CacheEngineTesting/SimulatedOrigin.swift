@@ -84,7 +84,7 @@ public final class SimulatedOrigin: Fetcher {
   ///
   /// - Parameter key: The key.
   /// - Returns: The value; `nil` if the key is one of those that are missing.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/simulated`` if this request is to fail; `CancellationError`
+  /// - Throws: `CacheError` with code `CacheError.Code.simulated` if this request is to fail; `CancellationError`
   ///   if the task was cancelled.
   public func get(_ key: String) async throws -> Data? {
     try await lookup(key).entry?.value

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A shared store and its bus within a process, for tests of what stands above.
 ///
-/// Each ``client(_:)`` stands for a process. What one changes is told to the others, and to itself only if it asks for that;
+/// Each ``client(_:hearsItself:)`` stands for a process. What one changes is told to the others, and to itself only if it asks for that;
 /// what a client tells can be held back, cut off or overflown. Names can be looked at, damaged and evicted.
 ///
 /// ```swift

@@ -3,7 +3,13 @@
 enum Program {
   @MainActor
   static func main() {
+    #if Explorer
     Task { await CacheExplorer.main() }
     MainLoop.run()
+    #else
+    StandardStreams.complain(
+      "error: this build has no explorer in it; build it with `make run`, or with --traits Explorer")
+    StandardStreams.exit(ProgramFailure.Status.usage.rawValue)
+    #endif
   }
 }

@@ -1,12 +1,15 @@
-import CacheEngineTesting
+#if Explorer
 import ArgumentParser
 import CacheEngine
+import CacheEngineTesting
+#endif
 
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
 import Darwin
 #endif
+#if Explorer
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -282,3 +285,12 @@ struct Full: AsyncParsableCommand {
     try await job.verify(recorder.history)
   }
 }
+#else
+@main
+enum CacheTorture {
+  static func main() {
+    print("error: there is nothing to torture in this build; use `make torture`, or --traits Explorer")
+    exit(64)
+  }
+}
+#endif

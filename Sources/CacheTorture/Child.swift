@@ -1,3 +1,4 @@
+#if Explorer
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -75,3 +76,4 @@ struct Child {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -38,3 +39,4 @@ enum Disk {
     return String(decoding: data, as: UTF8.self)
   }
 }
+#endif

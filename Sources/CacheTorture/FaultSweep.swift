@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import CacheEngineTesting
 
@@ -102,3 +103,4 @@ struct FaultSweep {
     } catch { throw Failure("it does not recover while it is open: \(error)") }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import Synchronization
 
@@ -147,3 +148,4 @@ final class FaultyCalls: Sendable {
     return calls
   }
 }
+#endif

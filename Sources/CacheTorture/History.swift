@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngineTesting
 
 #if canImport(FoundationEssentials)
@@ -161,3 +162,4 @@ struct History {
     return nil
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngineTesting
 import CacheEngine
 
@@ -219,3 +220,4 @@ struct Job {
     return found
   }
 }
+#endif

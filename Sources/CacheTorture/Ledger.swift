@@ -1,3 +1,4 @@
+#if Explorer
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -78,3 +79,4 @@ struct Ledger {
     Int(String(decoding: value.prefix(20).prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
   }
 }
+#endif

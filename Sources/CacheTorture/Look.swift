@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 
 #if canImport(FoundationEssentials)
@@ -32,3 +33,4 @@ struct Look {
     return seen
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import CacheEngineTesting
 
@@ -102,3 +103,4 @@ struct PowerCuts {
     return ", evidence: \(kept)"
   }
 }
+#endif

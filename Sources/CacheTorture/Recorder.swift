@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -98,3 +99,4 @@ struct Failure: Error, CustomStringConvertible {
 
   init(_ description: String) { self.description = description }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import CacheEngineTesting
 
@@ -29,3 +30,4 @@ struct Start {
       ledger: Ledger(after: recorder.ledger, at: 1, found: found, isSynced: tier != .buffered))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import Synchronization
 
 /// Counts what happens on any thread.
@@ -15,3 +16,4 @@ final class Counter: Sendable {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
@@ -153,3 +154,4 @@ private struct Repository: Sendable {
     #expect(await counter.count("a") == [3, 1])
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
@@ -152,3 +153,4 @@ import OpenCombine
 private enum TraceNumber {
   @TaskLocal static var current = 0
 }
+#endif

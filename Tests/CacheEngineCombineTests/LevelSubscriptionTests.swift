@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
@@ -241,3 +242,4 @@ import OpenCombine
     }).publisher(for: "a").subscribe(subscriber)
   }
 }
+#endif

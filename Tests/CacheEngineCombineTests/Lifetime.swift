@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngineTesting
 
 /// Tells when the last holder of its token is gone, without asking again and again.
@@ -20,3 +21,4 @@ struct Lifetime: Sendable {
   /// Waits until the token is gone.
   func end() async throws { try await gate.pass() }
 }
+#endif

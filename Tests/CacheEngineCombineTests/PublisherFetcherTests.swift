@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
@@ -228,3 +229,4 @@ private final class ProbePublisher: Publisher, Sendable {
     state.withLock { $0.downstream }?.subscriber.receive(completion: completion)
   }
 }
+#endif

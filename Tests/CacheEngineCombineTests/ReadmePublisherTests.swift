@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineCombine
 import Testing
@@ -67,3 +68,4 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 }
+#endif

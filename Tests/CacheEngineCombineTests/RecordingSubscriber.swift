@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngineTesting
 import Synchronization
 
@@ -104,3 +105,4 @@ final class RecordingSubscriber<Input: Sendable>: Subscriber, Sendable {
 
   private func leave() { state.withLock { $0.isInside = false } }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineEncryption
 import Crypto
@@ -33,3 +34,4 @@ import Testing
     try await again.close()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineCashier
 import CacheEngineProviders
@@ -153,3 +154,4 @@ import Testing
     #expect(try await cache.get(address) == Data(secret.utf8))
   }
 }
+#endif

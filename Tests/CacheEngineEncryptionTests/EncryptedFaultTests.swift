@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Foundation
@@ -75,3 +76,4 @@ import Testing
     }
   }
 }
+#endif

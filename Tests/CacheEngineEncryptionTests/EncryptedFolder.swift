@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Crypto
@@ -70,3 +71,4 @@ final class EncryptedFolder: Sendable {
 func marked(_ text: String, _ count: Int = 300) -> Data {
   Data((text + "/").utf8) + Data(repeating: 0x5a, count: max(0, count - text.utf8.count - 1))
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Foundation
@@ -70,3 +71,4 @@ import Testing
     try await level.close()
   }
 }
+#endif

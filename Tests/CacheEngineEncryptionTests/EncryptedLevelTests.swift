@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Crypto
@@ -276,3 +277,4 @@ import Testing
     try await again.close()
   }
 }
+#endif

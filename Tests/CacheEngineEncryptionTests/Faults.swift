@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import Foundation
 import Synchronization
@@ -46,3 +47,4 @@ final class Faults: Sendable {
     return calls
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import Foundation
 @testable import CacheDisk
@@ -48,3 +49,4 @@ struct Forger {
     bytes.replaceSubrange(offset + RecordHeader.size - 8..<offset + RecordHeader.size, with: writer.bytes)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Foundation
@@ -36,3 +37,4 @@ import Testing
     #expect(copy.names.contains("val-ffffffffffffffff"))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Crypto
@@ -201,3 +202,4 @@ import Testing
     try await level.close()
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import Crypto
 import Foundation
@@ -121,3 +122,4 @@ import Testing
     #expect(Mirror(reflecting: cipher).children.compactMap(\.label) == ["sealingKey", "openingKeys"])
   }
 }
+#endif

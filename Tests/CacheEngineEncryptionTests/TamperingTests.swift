@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Crypto
@@ -242,3 +243,4 @@ import Testing
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineTesting
 import Crypto
@@ -200,3 +201,4 @@ import Testing
     try await level.close()
   }
 }
+#endif

@@ -128,7 +128,7 @@ struct RedisPromisesTests {
     }
   }
 
-  @Test("G3 of 100,000 commands from 64 tasks, with cancels and lost connections, each gets its own reply or none")
+  @Test("G3 P12 of 100,000 commands from 64 tasks, with cancels and lost connections, each gets its own reply or none")
   func ownReplies() async throws {
     let redis = try await TestRedis()
     let store = redis.store { $0.pauses = .milliseconds(1)...Duration.milliseconds(2) }

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import Foundation
 import Testing
@@ -114,3 +115,4 @@ import Testing
     #expect(try SimulatedDisk.files(in: copy) == whole)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import Testing
 
@@ -14,3 +15,4 @@ import Testing
     #expect(try await FaultSweep(tier: tier, isRoomy: isRoomy).run(reach, stride: 41) >= Call.allCases.count)
   }
 }
+#endif

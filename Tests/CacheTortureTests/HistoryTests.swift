@@ -1,3 +1,4 @@
+#if Explorer
 import Foundation
 import Testing
 
@@ -57,3 +58,4 @@ import Testing
     #expect(read.order == recorder.history.order)
   }
 }
+#endif

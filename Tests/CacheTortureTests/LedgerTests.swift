@@ -1,3 +1,4 @@
+#if Explorer
 import Foundation
 import Testing
 
@@ -74,3 +75,4 @@ import Testing
     #expect(Ledger(after: old, at: 9, found: ["k": [1]], isSynced: false).allowed("k", at: 0) == [nil, 1, 2])
   }
 }
+#endif

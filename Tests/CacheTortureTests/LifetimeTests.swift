@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import CacheEngineTesting
 import Foundation
@@ -27,3 +28,4 @@ import Testing
     try await long.close()
   }
 }
+#endif

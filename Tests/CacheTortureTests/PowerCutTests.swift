@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import Testing
 
@@ -24,3 +25,4 @@ import Testing
     #expect(try await cuts.run(stride: 29, ways: 1).cuts > 10)
   }
 }
+#endif

@@ -29,9 +29,9 @@ extension Cashier {
   ///   - clock: The clock that lifespans are measured by.
   ///   - observer: Told of what was damaged, or failed and was passed over. By default the log.
   /// - Returns: The cache. If it was open, what it was opened with counts, and only `persistsCacheAcrossVersions` is new.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process has opened it,
-  ///   ``CacheError/Code/unusableStore``, ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``,
-  ///   ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/diskWriteFailed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.inUse` if another process has opened it,
+  ///   `CacheError.Code.unusableStore`, `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`,
+  ///   `CacheError.Code.diskReadFailed` or `CacheError.Code.diskWriteFailed`.
   public static func open(
     _ id: String = "default", in location: CashierLocation = .purgeable, persistsCacheAcrossVersions: Bool? = nil,
     appVersion: String? = bundleVersion, capacity: Int = 256 << 20, memoryCapacity: Int = 50 << 20,

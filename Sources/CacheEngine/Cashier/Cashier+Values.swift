@@ -18,8 +18,8 @@ extension Cashier {
   /// - Parameters:
   ///   - value: The value; `nil` removes what is there.
   ///   - key: The key to store it under: any text.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/encodingFailed``, ``CacheError/Code/tooLarge``,
-  ///   ``CacheError/Code/diskWriteFailed`` (in an error that names the levels that failed) or ``CacheError/Code/closed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.encodingFailed`, `CacheError.Code.tooLarge`,
+  ///   `CacheError.Code.diskWriteFailed` (in an error that names the levels that failed) or `CacheError.Code.closed`.
   public func set<Value: Codable & Sendable>(_ value: Value?, forKey key: String) async throws {
     try await set(value, forKey: key, as: .cashier)
   }
@@ -29,7 +29,7 @@ extension Cashier {
   /// - Parameters:
   ///   - media: The media; `nil` removes what is there.
   ///   - key: The key to store it under: any text.
-  /// - Throws: As ``set(_:forKey:)``.
+  /// - Throws: As `set(_:forKey:)`.
   public func set(_ media: CashierMedia?, forKey key: String) async throws {
     try await set(media, forKey: key, as: .media)
   }
@@ -40,7 +40,7 @@ extension Cashier {
   ///   - value: The value; `nil` removes what is there.
   ///   - key: The key to store it under: any text.
   ///   - coding: Turns values into bytes and back. It is read by a coding of the same name.
-  /// - Throws: As ``set(_:forKey:)``; the coding's error.
+  /// - Throws: As `set(_:forKey:)`; the coding's error.
   public func set<Value: Sendable>(_ value: Value?, forKey key: String, as coding: ByteCoding<Value>) async throws {
     guard let value else { return try await remove(forKey: key) }
     try await store(forKey: key) { try CashierItem(value, coding, isPersistent: $0) }
@@ -69,8 +69,8 @@ extension Cashier {
   ///   - key: The key to look up.
   /// - Returns: The value; `nil` if there is none, if it is of another type, or if its lifespan is over and the settings
   ///   refuse what has expired.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
-  ///   ``CacheError/Code/invalidCachedData`` for bytes that are no longer a value of the type.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskReadFailed`, `CacheError.Code.closed`, or
+  ///   `CacheError.Code.invalidCachedData` for bytes that are no longer a value of the type.
   public func entry<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) async throws -> CashierEntry<Value>? {

@@ -26,7 +26,7 @@ public import Foundation
 /// It is never deleted for its age. ``refreshValidation(forKey:)`` begins its lifespan anew.
 ///
 /// Whoever opens a cache that is open gets the same one. It lives as long as somebody holds it; what is in memory only
-/// goes with it. One process at a time opens a cache, another one gets ``CacheError/Code/inUse``. What was stored is there
+/// goes with it. One process at a time opens a cache, another one gets `CacheError.Code.inUse`. What was stored is there
 /// again after a crash; files and folders are for their owner only.
 ///
 /// There is no `nil` in the cache: to store `nil` is to remove.
@@ -79,7 +79,7 @@ public final class Cashier: Sendable {
   /// Changes settings, for everybody who uses the cache and for the time after a restart.
   ///
   /// - Parameter change: Changes the settings as they are now.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/closed``; the settings are
+  /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` or `CacheError.Code.closed`; the settings are
   ///   then as they were.
   public func changeSettings(_ change: (inout CashierSettings) -> Void) async throws {
     try await settingsWrites.write("settings") {
@@ -100,7 +100,7 @@ public final class Cashier: Sendable {
   ///
   /// - Parameter key: The key of the entry.
   /// - Returns: Whether it is there and valid.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed`` or ``CacheError/Code/closed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskReadFailed` or `CacheError.Code.closed`.
   /// - Complexity: O(1) on average. No value is read; whether the bytes in the file are intact is not known before they are.
   public func isValid(forKey key: String) async throws -> Bool {
     guard let created = try await created(key) else { return false }
@@ -118,7 +118,7 @@ public final class Cashier: Sendable {
   ///
   /// - Parameter key: The key of the entry. An absent one stays absent.
   /// - Returns: Whether there is an entry.
-  /// - Throws: As ``set(_:forKey:)``.
+  /// - Throws: As `set(_:forKey:)`.
   @discardableResult
   public func refreshValidation(forKey key: String) async throws -> Bool {
     try await writes.write(key) { began in
@@ -138,7 +138,7 @@ public final class Cashier: Sendable {
   /// Removes an entry from memory and from the files.
   ///
   /// - Parameter key: The key of the entry. An absent one stays absent.
-  /// - Throws: As ``set(_:forKey:)``.
+  /// - Throws: As `set(_:forKey:)`.
   public func remove(forKey key: String) async throws {
     try checkOpen()
     try await writes.write(key) { try await levels.remove(key) }
@@ -146,7 +146,7 @@ public final class Cashier: Sendable {
 
   /// Removes every entry, and none of the settings.
   ///
-  /// - Throws: As ``set(_:forKey:)``.
+  /// - Throws: As `set(_:forKey:)`.
   public func clear() async throws {
     try checkOpen()
     try await writes.writeAll { try await levels.clear() }
@@ -155,7 +155,7 @@ public final class Cashier: Sendable {
   /// Seals everything in the files with the newest key of the cipher, so that older keys are needed no longer.
   ///
   /// - Returns: How many entries were sealed anew.
-  /// - Throws: As ``DiskCacheLevel/rotate()``.
+  /// - Throws: As `DiskCacheLevel.rotate()`.
   /// - Complexity: O(n), and every byte is read and written.
   @discardableResult
   public func rotate() async throws -> Int {
@@ -178,9 +178,9 @@ public final class Cashier: Sendable {
 
   /// Writes what makes the next opening quick and lets go of the files; who opens the cache again gets a new one.
   ///
-  /// Every later call fails with ``CacheError/Code/closed``. Closing twice is harmless.
+  /// Every later call fails with `CacheError.Code.closed`. Closing twice is harmless.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed`.
   public func close() async throws {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }

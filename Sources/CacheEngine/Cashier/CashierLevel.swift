@@ -26,7 +26,7 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
   /// Returns a valid entry, or why there is none.
   ///
   /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or ``MissReason/absent`` (also for a value of another type) or ``MissReason/expired``.
+  /// - Returns: The entry, or `MissReason.absent` (also for a value of another type) or `MissReason.expired`.
   /// - Throws: As ``Cashier/entry(forKey:as:)``.
   public func lookup(_ key: String) async throws -> Lookup<Value> {
     let answer = try await lookupIncludingExpired(key)
@@ -93,7 +93,7 @@ extension Cashier {
 
   /// The values of one type as a level, to be composed with others and transformed.
   ///
-  /// - Parameter type: The type of the values, which are stored as by ``set(_:forKey:)``.
+  /// - Parameter type: The type of the values, which are stored as by `set(_:forKey:)`.
   /// - Returns: The level, which keeps the cache open.
   public func level<Value: Codable & Sendable>(of type: Value.Type) -> CashierLevel<Value> {
     CashierLevel(self, .cashier)

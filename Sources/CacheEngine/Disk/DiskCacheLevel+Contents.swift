@@ -56,8 +56,13 @@ extension DiskCacheLevel {
     store.holds(try storeKey(key))
   }
 
-  /// When the entry of a key was stored, if there is one that has not expired, at once and without reading it.
-  package func created(_ key: Key) throws -> CacheInstant? {
+  /// When an entry was stored, at once and without reading it.
+  ///
+  /// - Parameter key: The key to look for.
+  /// - Returns: The moment; `nil` if there is no entry that has not expired.
+  /// - Throws: As ``contains(_:)``.
+  /// - Complexity: O(1) on average.
+  public func created(_ key: Key) throws -> CacheInstant? {
     try checkOpen()
     return store.created(try storeKey(key)).map(CacheInstant.init(nanoseconds:))
   }

@@ -152,11 +152,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
 
   @inlinable
   func remember(_ answer: Remembered, _ key: Key, _ ticket: ReadTicket) async throws {
-    try await gate.backFill(key, ticket) {
-      try await remembered.set(answer, forKey: key)
-    } undo: {
-      try await remembered.remove(key)
-    }
+    try await gate.backFill(key, in: remembered, ticket) { try await remembered.set(answer, forKey: key) }
   }
 }
 

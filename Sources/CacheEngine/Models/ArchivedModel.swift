@@ -30,7 +30,7 @@ extension ModelArchive {
   ///   - prefix: What stands before every key of the archive.
   ///   - clock: The clock that deadlines are measured by.
   /// - Returns: One element for each model on the archive's list, in the order of types and identifiers.
-  /// - Throws: The level's error; ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if a page of the list is
+  /// - Throws: The level's error; `CacheError` with code `CacheError.Code.invalidCachedData` if a page of the list is
   ///   damaged or gone.
   public static func contents(
     of level: some CacheLevel<String, Data>, prefix: String = "models/", clock: any CacheClock = SystemClock()

@@ -26,7 +26,7 @@ public import Foundation
 /// **What leaves the cache.** A model that is removed, or expires, leaves the level with the next save. One that is evicted
 /// or pruned leaves memory only: so the cache can be small and the level large. After ``ModelCache/removeAll()`` and a save
 /// no model comes back that was written before, also none that the level keeps although the archive's list of it is gone;
-/// a level that removes by condition (``SelectiveRemoval``) gives up the bytes of those as well.
+/// a level that removes by condition (`SelectiveRemoval`) gives up the bytes of those as well.
 ///
 /// **What comes before the archive is read.** A ``Mergeable`` model that is stored while the cache does not have the one
 /// that the archive keeps is merged with that when either is read or saved, so that no field is lost. Any other model
@@ -39,7 +39,7 @@ public import Foundation
 ///
 /// A cache has one archive at a time, and a level prefix belongs to one archive at a time; no other key of the level begins
 /// with it and the name of a type. The level may forget models; those are missing after a restart, and nothing else. It may
-/// also forget a part of the list of models: a level that lists its entries (``StorageLevel``) is asked for them, elsewhere
+/// also forget a part of the list of models: a level that lists its entries (`StorageLevel`) is asked for them, elsewhere
 /// those models are missing, which ``restore()`` counts and reports. Only a level that has forgotten all of the list, its
 /// head and its 256 pages, is taken for an empty one.
 public final class ModelArchive: Sendable {
@@ -132,7 +132,7 @@ public final class ModelArchive: Sendable {
   ///
   /// What could not be written stays unsaved and is tried again with the next save.
   ///
-  /// - Throws: The level's error, where the save ends; or ``CacheError`` with code ``CacheError/Code/partialFailure`` that
+  /// - Throws: The level's error, where the save ends; or `CacheError` with code `CacheError.Code.partialFailure` that
   ///   names the models that could not be encoded, after all others were written.
   public func save() async throws {
     try await gate.write("save") {
@@ -228,7 +228,7 @@ public final class ModelArchive: Sendable {
   ///   - id: The identifier of the model.
   /// - Returns: The model, or `nil` if neither has it. A ``Mergeable`` one that the cache has without having known that of
   ///   the level is merged with it first.
-  /// - Throws: The level's error; ``CacheError`` with code ``CacheError/Code/encodingFailed`` if the type is not kept.
+  /// - Throws: The level's error; `CacheError` with code `CacheError.Code.encodingFailed` if the type is not kept.
   public func value<Model: Identifiable & Sendable>(
     _ type: Model.Type = Model.self, id: Model.ID
   ) async throws -> Model? where Model.ID: Sendable {

@@ -66,7 +66,7 @@ public final class ModelCache: Sendable {
   ///
   /// - Parameters:
   ///   - capacity: The most that the models may cost together; `nil` for no limit. A model that is
-  ///     ``CostRepresentable`` says its cost, any other costs 1. At least 0.
+  ///     `CostRepresentable` says its cost, any other costs 1. At least 0.
   ///   - countLimit: The most models that there may be; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - clock: The clock that lifetimes are measured by.

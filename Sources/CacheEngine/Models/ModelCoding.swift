@@ -35,7 +35,7 @@ public struct ModelCoding: Sendable {
     self.type = ObjectIdentifier(type)
     // Identifiers that are equal as text are one, so they have one name.
     encodeID = { key in
-      try (key.id as? Model.ID).map { String(decoding: CanonicalText.bytes(of: try id($0)), as: UTF8.self) }
+      try (key.id as? Model.ID).map { String(decoding: try ByteCoding.canonicalText.encode(id($0)), as: UTF8.self) }
     }
     encode = { model in
       guard let model = model as? Model else {

@@ -6,7 +6,6 @@ import FoundationEssentials
 #else
 import Foundation
 #endif
-import CStore
 
 /// A model, or a page of an archive's list, as bytes in a level.
 ///
@@ -94,6 +93,6 @@ struct ModelRecord: Sendable {
   }
 
   static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    unsafe bytes.withUnsafeBytes { unsafe cstore_xxh3($0.baseAddress, $0.count, 0) }
+    unsafe bytes.withUnsafeBytes { unsafe Checksum.of($0, seed: 0) }
   }
 }

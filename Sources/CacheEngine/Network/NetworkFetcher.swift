@@ -63,9 +63,9 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
   ///
   /// - Parameter key: The key whose address is asked.
   /// - Returns: The body; never `nil`, since an answer without a value is an error.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/status`` (and ``CacheError/status``) for a status outside
-  ///   200–299, ``CacheError/Code/invalidResponse`` for an answer that cannot be trusted,
-  ///   ``CacheError/Code/unreachable``, ``CacheError/Code/timedOut`` or ``CacheError/Code/invalidAddress``;
+  /// - Throws: `CacheError` with code `CacheError.Code.status` (and `CacheError.status`) for a status outside
+  ///   200–299, `CacheError.Code.invalidResponse` for an answer that cannot be trusted,
+  ///   `CacheError.Code.unreachable`, `CacheError.Code.timedOut` or `CacheError.Code.invalidAddress`;
   ///   `CancellationError` if the task was cancelled; and what the closure for the address throws.
   public func get(_ key: Key) async throws -> Data? {
     try await lookup(key).entry?.value
@@ -135,7 +135,7 @@ extension NetworkFetcher where Key == String {
   /// is percent-encoded, the slash too. `{+key}` stands for the key as a path of its own: slashes stay. Either may
   /// also stand in the query. However odd a key is, it can change neither scheme nor host, and it cannot leave the
   /// template's path: a key that would be empty, or that has `.` or `..` between slashes, is refused
-  /// with ``CacheError/Code/invalidAddress`` when it is looked up. Keys that are equal as strings have one address.
+  /// with `CacheError.Code.invalidAddress` when it is looked up. Keys that are equal as strings have one address.
   ///
   /// - Parameters:
   ///   - template: As `"https://example.org/avatars/{key}.png"`.
@@ -145,7 +145,7 @@ extension NetworkFetcher where Key == String {
   ///   - limits: How much of an answer is accepted.
   ///   - headers: Header fields to send.
   ///   - transport: What carries out the requests; `nil` for the platform's own, whose connections all fetchers share.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` if the template is not an http or https
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if the template is not an http or https
   ///   address with `{key}` or `{+key}` behind its host.
   public init(
     template: String, name: String = "network", timeout: Duration = .seconds(30),

@@ -3,13 +3,15 @@ import CacheCore
 @_spi(_Unicode) import Swift
 
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+public import FoundationEssentials
 #else
-package import Foundation
+public import Foundation
 #endif
 
-/// An address with places for a key.
-package struct NetworkTemplate: Sendable {
+/// An address with places for a key: `{key}`, whose slashes are encoded, or `{+key}`, which may be several components of a path.
+///
+/// No key leads to another host, or above what stands before its place.
+public struct NetworkTemplate: Sendable {
   private enum Part: Sendable, Equatable {
     case literal(String)
     case key(keepsSlashes: Bool)
@@ -20,8 +22,9 @@ package struct NetworkTemplate: Sendable {
 
   /// Takes a template apart.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress``.
-  package init(_ text: String) throws {
+  /// - Parameter text: As `"https://example.org/avatars/{key}.png"`.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress`.
+  public init(_ text: String) throws {
     parts = try Self.parts(of: text)
     guard parts.count > 1 || parts.first != .literal(text) else {
       throw Self.invalid("has no {key}")
@@ -37,8 +40,10 @@ package struct NetworkTemplate: Sendable {
 
   /// The address of a key.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` if the key has none.
-  package func url(for key: String) throws -> URL {
+  /// - Parameter key: The key.
+  /// - Returns: The address, in which the key is encoded.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if the key has none.
+  public func url(for key: String) throws -> URL {
     guard !key.isEmpty else { throw Self.refused("the empty key") }
     guard !key.split(whereSeparator: { $0 == "/" || $0 == "\\" }).contains(where: { $0 == "." || $0 == ".." }) else {
       throw Self.refused("a key with . or .. in its path")

@@ -83,7 +83,7 @@ extension ByteCoding where Value == URL {
   /// The whole address as text.
   static var address: ByteCoding {
     ByteCoding(
-      name: "address", encode: { Data(CanonicalText.bytes(of: $0.absoluteString)) },
+      name: "address", encode: { try ByteCoding<String>.canonicalText.encode($0.absoluteString) },
       decode: { bytes in
         guard let url = URL(string: try ByteCoding<String>.utf8.decode(bytes)) else {
           throw CacheError(.invalidCachedData, "the stored key is not an address")

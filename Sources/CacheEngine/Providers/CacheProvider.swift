@@ -23,7 +23,7 @@ public import Foundation
 ///
 /// The functions give a new cache each time, the `shared` ones the same cache to everyone. Caches of one kind with one
 /// directory share what is on the disk, and clearing one of them clears that. Another program that uses the directory
-/// makes opening fail with ``CacheError/Code/inUse``. Opening a cache blocks while its directory is read.
+/// makes opening fail with `CacheError.Code.inUse`. Opening a cache blocks while its directory is read.
 public enum CacheProvider {
   private static let shared = SharedCaches()
 
@@ -31,8 +31,8 @@ public enum CacheProvider {
   ///
   /// - Parameter configuration: Where it keeps what, and how much.
   /// - Returns: A new cache.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` if the directory cannot be made, or another
-  ///   of those with which ``DiskCacheLevel`` fails to open.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` if the directory cannot be made, or another
+  ///   of those with which `DiskCacheLevel` fails to open.
   public static func dataCache(_ configuration: Configuration = Configuration()) throws -> BasicCache<URL, Data> {
     try dataCache(configuration, url: { $0 })
   }
@@ -40,10 +40,10 @@ public enum CacheProvider {
   /// Makes a cache of bytes by keys that are a part of their addresses.
   ///
   /// - Parameters:
-  ///   - template: As `"https://example.org/avatars/{key}.png"`; see ``NetworkFetcher``.
+  ///   - template: As `"https://example.org/avatars/{key}.png"`; see `NetworkFetcher`.
   ///   - configuration: Where it keeps what, and how much.
   /// - Returns: A new cache.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` for a template without a place for the key;
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for a template without a place for the key;
   ///   as ``dataCache(_:)``.
   public static func dataCache(
     template: String, _ configuration: Configuration = Configuration()
@@ -69,7 +69,7 @@ public enum CacheProvider {
   ///
   /// - Parameters:
   ///   - type: What the JSON says.
-  ///   - template: As `"https://example.org/users/{key}.json"`; see ``NetworkFetcher``.
+  ///   - template: As `"https://example.org/users/{key}.json"`; see `NetworkFetcher`.
   ///   - configuration: Where it keeps what, and how much.
   /// - Returns: A new cache.
   /// - Throws: As ``dataCache(template:_:)``.
@@ -108,7 +108,7 @@ public enum CacheProvider {
   /// Says where the shared caches keep what, and how much.
   ///
   /// - Parameter configuration: What they are made with from now on.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLate`` if one of them was used before.
+  /// - Throws: `CacheError` with code `CacheError.Code.tooLate` if one of them was used before.
   public static func configureShared(_ configuration: Configuration) throws { try shared.configure(configuration) }
 
   /// The cache of bytes by address that everyone shares.
@@ -152,7 +152,7 @@ public enum CacheProvider {
   ///   - name: The kind of cache: `"data"`, `"json"`, or the name that ``cache(named:transforming:_:cost:)`` was given.
   ///   - configuration: Where the folder is, and its cipher.
   /// - Returns: How many entries were sealed anew.
-  /// - Throws: As ``DiskCacheLevel/rotate()``, and as opening the folder.
+  /// - Throws: As `DiskCacheLevel.rotate()`, and as opening the folder.
   @discardableResult
   public static func rotate(_ name: String, _ configuration: Configuration = Configuration()) async throws -> Int {
     let disk = try configuration.disk(name)

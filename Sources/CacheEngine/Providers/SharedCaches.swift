@@ -22,7 +22,7 @@ final class SharedCaches: Sendable {
 
   /// Sets what caches are made with, unless there are some.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLate``.
+  /// - Throws: `CacheError` with code `CacheError.Code.tooLate`.
   func configure(_ configuration: CacheProvider.Configuration) throws {
     let isEarly = state.withLock { state in
       guard state.caches.isEmpty, state.making == 0 else { return false }

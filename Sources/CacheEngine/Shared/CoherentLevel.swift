@@ -2,8 +2,8 @@ public import CacheCore
 
 /// A level above a shared one that forgets what others change there.
 ///
-/// Built by ``CacheLevel/compose(_:coherence:partialStores:backFill:observer:clock:)``. It is a ``ComposedLevel`` that listens: a
-/// change that is heard enters as an ``InvalidatableLevel/invalidate(_:)``, so what was read or written below before it came is
+/// Built by `CacheLevel.compose(_:coherence:partialStores:backFill:observer:clock:)`. It is a `ComposedLevel` that listens: a
+/// change that is heard enters as an `InvalidatableLevel.invalidate(_:)`, so what was read or written below before it came is
 /// not served from above after it.
 ///
 /// | what is heard | the upper level |

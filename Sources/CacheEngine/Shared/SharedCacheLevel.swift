@@ -15,14 +15,14 @@ internal import Foundation
 /// ```
 ///
 /// An entry is a record with its key, the name of its coding, its deadline, its tags and a checksum. What is damaged, was not
-/// written by this library, or under another key, is a miss with the reason ``MissReason/damaged``; what a newer version wrote is one with
-/// ``MissReason/newer``. Both stay where they are until the key is written. A record of another coding is an error.
+/// written by this library, or under another key, is a miss with the reason `MissReason.damaged`; what a newer version wrote is one with
+/// `MissReason.newer`. Both stay where they are until the key is written. A record of another coding is an error.
 ///
 /// - Lifetimes go by the store's clock, so processes may have any time. The store forgets an entry one second after its deadline
 ///   and ``keepsExpired``, and one that never expires after ``longestLife``.
 /// - The namespace and each tag have a stamp, a random token that every record carries. ``clear()`` and ``removeAll(tagged:)``
 ///   write a new one, whatever the number of entries; a stamp that the store has evicted counts as a new one.
-/// - A write that fails may have happened or not. Its key is a miss for this level (``MissReason/unsettled``) until a later write of it succeeds, or the store answers and the level has removed it there.
+/// - A write that fails may have happened or not. Its key is a miss for this level (`MissReason.unsettled`) until a later write of it succeeds, or the store answers and the level has removed it there.
 /// - What the store loses is a miss. After a fail-over to a replica that may be what was acknowledged.
 ///
 /// It does not list its entries: they are too many, and nobody could say of which moment.
@@ -73,7 +73,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - keyCoding: How keys become bytes, and bytes keys. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock that deadlines are told by.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting``.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   public init(
     _ store: some SharedStore, namespace: String, name: String = "shared", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, longestLife: Duration = .seconds(30 * 86_400), largestValue: Int = 64 << 20,
@@ -126,7 +126,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, and what it can be removed by.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge`` or ``CacheError/Code/encryptionFailed``, or the coding's
+  /// - Throws: `CacheError` with code `CacheError.Code.tooLarge` or `CacheError.Code.encryptionFailed`, or the coding's
   ///   error, or `CancellationError`; the value stored before is then still there. The error of the store: then the key is
   ///   unsettled. A write that has begun is not cancelled.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
@@ -693,7 +693,7 @@ extension SharedCacheLevel where Key == String {
   ///   - encryption: Hides keys, tags and values; `nil` for none.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock that deadlines are told by.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting``.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   public convenience init(
     _ store: some SharedStore, namespace: String, name: String = "shared", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, longestLife: Duration = .seconds(30 * 86_400),

@@ -62,7 +62,7 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     return encryption.cipher.name([0x74] + text, secret: encryption.secret)
   }
 
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/encryptionFailed`` or ``CacheError/Code/tooLarge``.
+  /// - Throws: `CacheError` with code `CacheError.Code.encryptionFailed` or `CacheError.Code.tooLarge`.
   func bytes(of content: Content, stamp: [UInt8], tagStamps: [[UInt8]: [UInt8]]) throws -> [UInt8] {
     var record = SharedRecord(
       created: content.created, deadline: content.deadline, cost: Int64(content.packed.bytes.count), stamp: stamp,
@@ -92,7 +92,7 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   /// Opens what stands in the store under a key.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/wrongKey`` for a sealed record where there is no cipher.
+  /// - Throws: `CacheError` with code `CacheError.Code.wrongKey` for a sealed record where there is no cipher.
   func open(_ bytes: [UInt8], id: [UInt8], key: [UInt8]) throws -> Result<Opened, SharedMiss> {
     let record: SharedRecord
     switch SharedRecord.read(bytes, seed: namespace.seed) {

@@ -12,7 +12,7 @@ struct SharedNamespace: Sendable {
 
   private let prefix: [UInt8]
 
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidSetting``.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   init(_ text: String, level: String) throws {
     // A colon ends the namespace, so that none is the beginning of another; braces would choose slots of a cluster.
     let isUsable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && ![0x3a, 0x7b, 0x7d].contains($0) }

@@ -2,7 +2,7 @@ public import CacheCore
 
 /// A source below a shared level, asked by one process at a time for each key.
 ///
-/// Built by ``CacheLevel/sharedPool(_:lease:name:observer:clock:)``.
+/// Built by `CacheLevel.sharedPool(_:lease:name:observer:clock:)`.
 ///
 /// | the shared level | a read gives |
 /// |---|---|

@@ -18,7 +18,7 @@ public import CacheCore
 ///
 /// **Callbacks** come on a thread of the storage, one after the other: requests of this face are carried out in the order
 /// in which they are made, so a read sees what was stored before it. Requests that wait when the storage is let go of end
-/// with a ``CacheError`` of code ``CacheError/Code/deallocated``; keep the storage until they have ended.
+/// with a `CacheError` of code `CacheError.Code.deallocated`; keep the storage until they have ended.
 public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let storage: Storage<Key, Value>
 
@@ -59,7 +59,7 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// The keys whose entries have not expired, in no particular order.
   ///
   /// - Returns: The keys.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.closed`.
   public func allKeys() async throws -> [Key] {
     try await Array(storage.core.read { [core = storage.core] in try await core.keys() })
   }

@@ -92,7 +92,7 @@ public struct DiskConfig: Sendable {
   // What the store calculates with has to leave room for sums.
   var capacity: Int { maxSize == 0 ? 1 << 50 : max(maxSize, 1 << 20) }
 
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore``.
+  /// - Throws: `CacheError` with code `CacheError.Code.unusableStore`.
   func check() throws {
     guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.contains("\0") else {
       throw CacheError(

@@ -17,8 +17,8 @@ public struct MemoryConfig: Sendable {
   /// The most that the entries may cost together; 0 for no limit.
   ///
   /// The unit is a byte of what the transformer makes of a value: a limit of 10 holds next to nothing. In a storage without a
-  /// transformer a value that is ``CostRepresentable`` says its cost, any other costs 1. What costs more than the limit is
-  /// held by the disk only; without a disk it is refused with ``CacheError/Code/tooLarge``.
+  /// transformer a value that is `CostRepresentable` says its cost, any other costs 1. What costs more than the limit is
+  /// held by the disk only; without a disk it is refused with `CacheError.Code.tooLarge`.
   public var totalCostLimit: Int
   /// Which entry leaves when room is needed.
   public var eviction: Eviction

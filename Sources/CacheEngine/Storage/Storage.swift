@@ -18,7 +18,7 @@ public import CacheCore
 /// **Three faces.** The methods of this type block the caller's thread. Those of ``async`` take a completion, or are
 /// awaited. All work on the same levels and may be mixed from any thread, task, observer and completion: what waits is
 /// carried out on a thread of the storage, so tasks that block in the blocking face cannot keep each other from getting
-/// on. A value in memory is given at once by every face. A storage is a ``CacheLevel`` as well, and can be composed.
+/// on. A value in memory is given at once by every face. A storage is a `CacheLevel` as well, and can be composed.
 ///
 /// **Tiers.** A value is stored on the disk first, then in memory; if the disk fails, both keep the old value. What is
 /// found on the disk only is copied to memory with its deadline, shortened to memory's own lifetime. Expired entries are
@@ -48,9 +48,9 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   - sweepInterval: How often expired entries are swept out, so that they are told of and take no room; `nil` for
   ///     only when ``removeExpiredObjects()`` is called.
   ///   - clock: The clock that lifetimes are measured by.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
-  ///   ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
-  ///   ``CacheError/Code/diskWriteFailed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.inUse`, `CacheError.Code.unusableStore`,
+  ///   `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`, `CacheError.Code.diskReadFailed` or
+  ///   `CacheError.Code.diskWriteFailed`.
   public convenience init(
     diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, keyCoding: ByteCoding<Key>,
     transformer: Transformer<Value>, sweepInterval: Duration? = .seconds(300), clock: any CacheClock = SystemClock()
@@ -97,7 +97,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Parameter key: The key.
   /// - Returns: The value.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/valueNotInCache``; else as ``lookup(forKey:)``.
+  /// - Throws: `CacheError` with code `CacheError.Code.valueNotInCache`; else as ``lookup(forKey:)``.
   public func requiredObject(forKey key: Key) throws -> Value {
     if let value = peek(key) { return value }
     switch try lookup(forKey: key) {
@@ -116,9 +116,9 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// Returns the entry of a key, or why there is none.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired`` or ``MissReason/damaged``.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
-  ///   ``CacheError/Code/typeMismatch`` for a value of another type that has no bytes; the transformer's error for bytes
+  /// - Returns: The entry, or `MissReason.absent`, `MissReason.expired` or `MissReason.damaged`.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskReadFailed`, `CacheError.Code.closed`, or
+  ///   `CacheError.Code.typeMismatch` for a value of another type that has no bytes; the transformer's error for bytes
   ///   that are not such a value. The entry stays.
   public func lookup(forKey key: Key) throws -> Lookup<Value> {
     try unpacked(core.waitForRead { [core] in try await core.lookup(key) })
@@ -127,7 +127,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// Returns the entry of a key even if it has expired, for as long as the configurations' `keepsExpired` says.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The entry, fresh or marked ``Entry/isStale``, or `nil`.
+  /// - Returns: The entry, fresh or marked `Entry.isStale`, or `nil`.
   /// - Throws: As ``lookup(forKey:)``.
   public func staleEntry(forKey key: Key) throws -> Entry<Value>? {
     try unpacked(core.waitForRead { [core] in try await core.lookupIncludingExpired(key) }).entry
@@ -139,7 +139,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether there is one, of whatever type.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``, or the key coding's error.
+  /// - Throws: `CacheError` with code `CacheError.Code.closed`, or the key coding's error.
   public func objectExists(forKey key: Key) throws -> Bool { try core.exists(key) }
 
   /// Whether there is no value that has not expired.
@@ -157,8 +157,8 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   - object: The value.
   ///   - key: The key.
   ///   - expiry: When it expires; `nil` for the default of each tier.
-  /// - Throws: The transformer's error, or ``CacheError`` with code ``CacheError/Code/tooLarge``,
-  ///   ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/closed``. The value stored before is then still there, in
+  /// - Throws: The transformer's error, or `CacheError` with code `CacheError.Code.tooLarge`,
+  ///   `CacheError.Code.diskWriteFailed` or `CacheError.Code.closed`. The value stored before is then still there, in
   ///   every tier.
   public func setObject(_ object: Value, forKey key: Key, expiry: Expiry? = nil) throws {
     let object = try packed(object)
@@ -170,8 +170,8 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// Removing an absent key succeeds, and nobody is told.
   ///
   /// - Parameter key: The key.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/closed``, in a storage of
-  ///   two tiers within one of code ``CacheError/Code/partialFailure``.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` or `CacheError.Code.closed`, in a storage of
+  ///   two tiers within one of code `CacheError.Code.partialFailure`.
   public func removeObject(forKey key: Key) throws { try core.wait { [core] in try await core.remove(key) } }
 
   /// Drops the copy in memory; what is on the disk stays, and the next read brings it back.
@@ -190,14 +190,14 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// Removes what has expired, from both tiers.
   ///
   /// - Returns: How many entries were removed; one that had expired in both tiers counts twice.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed`` or ``CacheError/Code/closed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` or `CacheError.Code.closed`.
   @discardableResult
   public func removeExpiredObjects() throws -> Int { try core.wait { [core] in try await core.removeExpired() } }
 
   /// Removes the value of a key if it has expired.
   ///
   /// - Parameter key: The key.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.closed`.
   public func removeObjectIfExpired(forKey key: Key) throws {
     try core.wait { [core] in try await core.removeIfExpired(key) }
   }
@@ -205,17 +205,17 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
   ///
   /// - Returns: How many entries were sealed anew.
-  /// - Throws: As ``DiskCacheLevel/rotate()``.
+  /// - Throws: As `DiskCacheLevel.rotate()`.
   /// - Complexity: O(n), and every byte is read and written.
   @discardableResult
   public func rotate() throws -> Int { try core.wait { [core] in try await core.rotate() } }
 
   /// Lets go of the folder: what was written is flushed, the index is written, and memory is emptied.
   ///
-  /// Every later call on any view of a storage with a disk fails with ``CacheError/Code/closed``. A storage that is released
+  /// Every later call on any view of a storage with a disk fails with `CacheError.Code.closed`. A storage that is released
   /// without it does the same a moment later.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/diskWriteFailed``.
+  /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed`.
   public func close() throws { try core.wait { [core] in try await core.close() } }
 
   // MARK: Packing

@@ -62,7 +62,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   /// Opens the disk, and puts memory above it.
   ///
-  /// - Throws: As `DiskCacheLevel`'s initialiser; ``CacheError`` with code ``CacheError/Code/unusableStore`` if the
+  /// - Throws: As `DiskCacheLevel`'s initialiser; `CacheError` with code `CacheError.Code.unusableStore` if the
   ///   configuration cannot be used.
   convenience init(
     memory memoryConfig: MemoryConfig?, opening config: DiskConfig, keys: ByteCoding<Key>, sweepInterval: Duration?,
@@ -148,9 +148,12 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
         .tooLarge, "the value costs \(object.cost), more than the totalCostLimit of \(costLimit), which counts bytes",
         level: memory?.name)
     }
-    try await gate.write(key) { began in
+    var terms = bounded(terms)
+    // What the caller weighed was the value, and not the object that holds it.
+    terms.cost = nil
+    try await gate.write(key) { [terms] began in
       let before = changes.isObserved(key) ? await held(key) : nil
-      try await levels.store(object, forKey: key, terms: bounded(terms).withoutCost)
+      try await levels.store(object, forKey: key, terms: terms)
       changes.note(.stored(key, before: before, after: object))
       // A removal of everything came meanwhile: nobody can say which of the two was first, so this one was.
       guard gate.isSwept(key, since: began) else { return }
@@ -235,8 +238,8 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   }
 
   private func listen(to source: some MemoryPressureSource) {
-    let listener = WarningListener(interval: .seconds(5), clock: clock) { [weak self] in await self?.warn() }
-    listening.withLock { $0 = MemoryWarningSubscription(to: source, listener: listener) }
+    let subscription = MemoryWarningSubscription(to: source, clock: clock) { [weak self] in await self?.warn() }
+    listening.withLock { $0 = subscription }
   }
 
   /// Empties memory.

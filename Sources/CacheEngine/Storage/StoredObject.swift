@@ -69,7 +69,7 @@ final class StoredObject: Sendable {
 
   /// The value.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/typeMismatch`` if it is of another type and there are no bytes;
+  /// - Throws: `CacheError` with code `CacheError.Code.typeMismatch` if it is of another type and there are no bytes;
   ///   else the transformer's error.
   func value<Value: Sendable>(by transformer: Transformer<Value>?) throws -> Value {
     if let value = value(readBy: transformer) { return value }

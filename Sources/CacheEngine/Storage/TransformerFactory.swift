@@ -20,8 +20,8 @@ public enum TransformerFactory {
   ///   - type: The type of the values.
   ///   - name: Names the shape of the values; `nil` for the name of the type. Whoever changes the shape changes the name,
   ///     and says how the old one is read: see ``Transformer/migrating(from:_:)``.
-  /// - Returns: The transformer. What it cannot read fails with ``CacheError/Code/invalidCachedData``, what it cannot
-  ///   write (a number that is not finite) with ``CacheError/Code/encodingFailed``.
+  /// - Returns: The transformer. What it cannot read fails with `CacheError.Code.invalidCachedData`, what it cannot
+  ///   write (a number that is not finite) with `CacheError.Code.encodingFailed`.
   public static func forCodable<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, as name: String? = nil
   ) -> Transformer<Value> {
@@ -40,28 +40,7 @@ public enum TransformerFactory {
   public static func forPropertyList<Value: Codable & Sendable>(
     ofType type: Value.Type = Value.self, as name: String? = nil
   ) -> Transformer<Value> {
-    Transformer(
-      name: name ?? "plist/\(StableName.of(Value.self))",
-      toData: { value in
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .binary
-        do {
-          let bytes = try encoder.encode([value])
-          try PropertyListNesting.check(bytes)
-          return bytes
-        } catch {
-          throw CacheError(.encodingFailed, "a \(Value.self) cannot be written as a property list", underlying: error)
-        }
-      },
-      fromData: { bytes in
-        do {
-          try PropertyListNesting.check(bytes)
-          if let value = try PropertyListDecoder().decode([Value].self, from: bytes).first { return value }
-        } catch {
-          throw CacheError(
-            .invalidCachedData, "the stored bytes are not a property list of a \(Value.self)", underlying: error)
-        }
-        throw CacheError(.invalidCachedData, "the stored property list holds no \(Value.self)")
-      })
+    let list = ByteCoding<Value>.propertyList
+    return Transformer(name: name ?? list.name, toData: list.encode, fromData: list.decode)
   }
 }

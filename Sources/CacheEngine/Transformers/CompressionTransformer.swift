@@ -59,7 +59,7 @@ public struct CompressionTransformer: TwoWayTransformer {
   ///
   /// - Parameter input: The compressed bytes.
   /// - Returns: The plain bytes.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the bytes are not whole in this format
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidCachedData` if the bytes are not whole in this format
   ///   or if they become larger than ``maximumSize``; `CancellationError` if the task is cancelled on the way.
   @concurrent
   public func transform(_ input: Data) async throws -> Data {
@@ -74,7 +74,7 @@ public struct CompressionTransformer: TwoWayTransformer {
   ///
   /// - Parameter output: The plain bytes.
   /// - Returns: The compressed bytes; the same for the same bytes and version of zlib.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/encodingFailed`` if there are more bytes than ``maximumSize``;
+  /// - Throws: `CacheError` with code `CacheError.Code.encodingFailed` if there are more bytes than ``maximumSize``;
   ///   `CancellationError` if the task is cancelled on the way.
   @concurrent
   public func inverseTransform(_ output: Data) async throws -> Data {

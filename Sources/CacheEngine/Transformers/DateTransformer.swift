@@ -43,7 +43,7 @@ public struct DateTransformer: TwoWayTransformer {
   ///
   /// - Parameter output: The text, with nothing around it.
   /// - Returns: The date.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the text is not a date in this format, or
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidCachedData` if the text is not a date in this format, or
   ///   is one that no calendar has, such as 30 February.
   public func inverseTransform(_ output: String) async throws -> Date {
     // The formatter takes white space around the date where the format has none.

@@ -40,7 +40,7 @@ public struct NumberTransformer: TwoWayTransformer {
   ///
   /// - Parameter input: The number.
   /// - Returns: The text.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/encodingFailed`` if the number is not finite.
+  /// - Throws: `CacheError` with code `CacheError.Code.encodingFailed` if the number is not finite.
   public func transform(_ input: Double) async throws -> String {
     guard input.isFinite else { throw CacheError(.encodingFailed, "\(input) has no digits to be written") }
     return style.precision(.fractionLength(fractionDigits)).format(input)
@@ -50,7 +50,7 @@ public struct NumberTransformer: TwoWayTransformer {
   ///
   /// - Parameter output: The text, with any number of fraction digits.
   /// - Returns: The number.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the text is not a number written as here,
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidCachedData` if the text is not a number written as here,
   ///   without grouping, exponent or spaces, or has more digits than a `Double` holds.
   public func inverseTransform(_ output: String) async throws -> Double {
     guard output.utf8.count <= Self.longestText, let number = try? style.parseStrategy.parse(output), number.isFinite,

@@ -21,7 +21,7 @@ public struct StringTransformer: TwoWayTransformer {
   ///
   /// - Parameter input: The bytes.
   /// - Returns: The text.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidCachedData`` if the bytes are not text in this encoding.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidCachedData` if the bytes are not text in this encoding.
   public func transform(_ input: Data) async throws -> String {
     // Foundation drops a byte order mark in UTF-8, and the bytes with it.
     let text = encoding == .utf8 ? String(validating: input, as: UTF8.self) : String(data: input, encoding: encoding)
@@ -35,7 +35,7 @@ public struct StringTransformer: TwoWayTransformer {
   ///
   /// - Parameter output: The text.
   /// - Returns: The bytes.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/encodingFailed`` if the encoding lacks a character of the text.
+  /// - Throws: `CacheError` with code `CacheError.Code.encodingFailed` if the encoding lacks a character of the text.
   public func inverseTransform(_ output: String) async throws -> Data {
     guard let data = output.data(using: encoding, allowLossyConversion: false) else {
       throw CacheError(.encodingFailed, "\(encoding) cannot hold the text \(Excerpt.of(output))")

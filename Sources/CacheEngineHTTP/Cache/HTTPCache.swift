@@ -83,7 +83,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   ///   - body: The content that goes with it.
   ///   - interim: Told of the origin's interim answers (1xx).
   /// - Returns: The answer. Its body throws where the origin's breaks off; let go of, it closes what it came over.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` for a target that is none; the origin's error if it gave no
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for a target that is none; the origin's error if it gave no
   ///   answer and nothing stored may stand in; `CancellationError` if the task was cancelled.
   public func response(
     for request: HTTPTypes.HTTPRequest, body: HTTPBody = HTTPBody(),
@@ -159,7 +159,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   /// Removes what is stored for a URI, and keeps out what is on its way for it.
   ///
   /// - Parameter url: The URI.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress`` if it is none of http or https; the level's error if
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if it is none of http or https; the level's error if
   ///   something may still be there.
   public func remove(_ url: URL) async throws {
     guard let target = TargetURI(HTTPTypes.HTTPRequest(url)) else {

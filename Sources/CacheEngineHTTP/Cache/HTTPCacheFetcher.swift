@@ -38,7 +38,7 @@ public struct HTTPCacheFetcher<Store: CacheLevel>: Fetcher where Store.Key == St
   ///
   /// - Parameter url: The address.
   /// - Returns: The entry; never a miss, since an answer without a value is an error.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/status`` (and ``CacheError/status``) for a status outside 200–299; as
+  /// - Throws: `CacheError` with code `CacheError.Code.status` (and `CacheError.status`) for a status outside 200–299; as
   ///   ``HTTPCache/response(for:body:interim:)`` else.
   public func lookup(_ url: URL) async throws -> Lookup<Data> {
     var request = HTTPTypes.HTTPRequest(url)

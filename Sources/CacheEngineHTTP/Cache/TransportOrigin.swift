@@ -43,7 +43,7 @@ public struct TransportOrigin: HTTPOrigin {
   ///   - body: Has to be empty.
   ///   - interim: Not told of anything: the transports pass interim answers over.
   /// - Returns: The whole answer.
-  /// - Throws: ``CacheError`` as `HTTPTransport.send(_:)`, and with code ``CacheError/Code/unsupported`` for other methods than GET.
+  /// - Throws: `CacheError` as `HTTPTransport.send(_:)`, and with code `CacheError.Code.unsupported` for other methods than GET.
   public func send(
     _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void

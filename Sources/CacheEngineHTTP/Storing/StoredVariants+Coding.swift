@@ -12,7 +12,7 @@ extension ByteCoding where Value == StoredVariants {
   /// The bytes of stored responses: for a disk level, a shared one or an encrypted one.
   ///
   /// What is read is checked whatever its source: no count and no length is believed beyond the bytes that are there, and what is
-  /// left over, of another version or not in HTTP is refused with ``CacheError/Code/invalidCachedData``.
+  /// left over, of another version or not in HTTP is refused with `CacheError.Code.invalidCachedData`.
   public static var storedVariants: ByteCoding {
     ByteCoding(
       name: "http-variants/1",

@@ -37,7 +37,7 @@ package final class InspectorClient: Sendable {
 
   /// Connects and says hello; blocks for some seconds at the most, so call it where that may be.
   ///
-  /// - Throws: ``CacheError`` that says why not.
+  /// - Throws: `CacheError` that says why not.
   package static func connect(
     to path: String, as client: String, versions: ProtocolVersions = .current,
     tell: @escaping @Sendable (News) -> Void
@@ -106,7 +106,7 @@ package final class InspectorClient: Sendable {
 
   /// Asks, and waits for the answer.
   ///
-  /// - Throws: ``CacheError`` with code `disconnected` if the app is gone; `CancellationError`.
+  /// - Throws: `CacheError` with code `disconnected` if the app is gone; `CancellationError`.
   package func ask(_ ask: ClientLine.Ask) async throws -> ServerLine.Answer {
     let id = state.withLock { state in
       state.lastAsk += 1

@@ -40,7 +40,7 @@ enum UnixSocket {
   ///
   /// `attempts`: How often the lock of the directory is asked for, at intervals of 10 ms.
   ///
-  /// - Throws: ``CacheError`` with code `unusableSocket` or ``CacheError/Code/inUse``.
+  /// - Throws: `CacheError` with code `unusableSocket` or `CacheError.Code.inUse`.
   static func listen(at path: String, attempts: Int = 500) throws -> Listener {
     var address = try address(path)
     let directory = parent(of: path)
@@ -87,8 +87,8 @@ enum UnixSocket {
 
   /// Connects to whoever listens at a path.
   ///
-  /// - Throws: ``CacheError`` with code `unusableSocket`, `foreignPeer`, ``CacheError/Code/unreachable``, or
-  ///   ``CacheError/Code/timedOut`` if somebody listens and lets nobody in.
+  /// - Throws: `CacheError` with code `unusableSocket`, `foreignPeer`, `CacheError.Code.unreachable`, or
+  ///   `CacheError.Code.timedOut` if somebody listens and lets nobody in.
   static func connect(to path: String, waiting: Waiting) throws -> Descriptor {
     var address = try address(path)
     let descriptor = try make()

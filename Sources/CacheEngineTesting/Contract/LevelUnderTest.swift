@@ -16,7 +16,7 @@ public struct LevelCapabilities: OptionSet, Sendable {
   public static let durable = LevelCapabilities(rawValue: 2)
   /// Entries may be evicted: where many were set, a read may miss.
   public static let bounded = LevelCapabilities(rawValue: 4)
-  /// Writes succeed and change nothing, as those of a ``Fetcher``.
+  /// Writes succeed and change nothing, as those of a `Fetcher`.
   public static let readOnly = LevelCapabilities(rawValue: 8)
 }
 

@@ -121,3 +121,14 @@ extension LevelSpecification {
     return copy
   }
 }
+
+extension LiveCache {
+  /// What share of the reads a level above the source answered; `nil` if none has ended.
+  var hitShare: Double? {
+    let counts = statistics.snapshot
+    let sources = Set(levels.filter(\.isSource).map(\.name))
+    let ended = counts.served.values.reduce(0, +) + counts.missed + counts.failed
+    let served = counts.served.reduce(0) { $0 + (sources.contains($1.key) ? 0 : $1.value) }
+    return ended > 0 ? Double(served) / Double(ended) : nil
+  }
+}

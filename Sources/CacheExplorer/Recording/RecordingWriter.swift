@@ -1,4 +1,3 @@
-import ArgumentParser
 import CacheEngine
 import ExplorerModel
 import ExplorerText

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerModel
 import ExplorerText
@@ -42,3 +43,4 @@ struct ScreenOptions: ParsableArguments, Sendable {
     return Size(width: number("COLUMNS", 120), height: number("LINES", 40))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngine
 import ExplorerCache
@@ -86,3 +87,4 @@ extension Session {
     if let status = interruption.status { throw ExitCode(status) }
   }
 }
+#endif

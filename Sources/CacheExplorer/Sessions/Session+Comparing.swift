@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngine
 import CacheEngineHitRatio
@@ -137,14 +138,4 @@ extension Session {
     return file.path
   }
 }
-
-extension LiveCache {
-  /// What share of the reads a level above the source answered; `nil` if none has ended.
-  var hitShare: Double? {
-    let counts = statistics.snapshot
-    let sources = Set(levels.filter(\.isSource).map(\.name))
-    let ended = counts.served.values.reduce(0, +) + counts.missed + counts.failed
-    let served = counts.served.reduce(0) { $0 + (sources.contains($1.key) ? 0 : $1.value) }
-    return ended > 0 ? Double(served) / Double(ended) : nil
-  }
-}
+#endif

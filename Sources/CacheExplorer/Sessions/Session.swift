@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngine
 import CacheEngineHitRatio
@@ -303,3 +304,4 @@ extension Terminal.Options {
     ignoresNoColor = appearance.color == .always
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngine
 import ExplorerCache
@@ -57,3 +58,4 @@ struct AttachCommand: AsyncParsableCommand {
     do { return try Quantity.timeLimit(text) } catch { throw ValidationError("\(error.message); \(error.remedy)") }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerText
 
@@ -17,15 +18,9 @@ struct CacheExplorer: AsyncParsableCommand {
       """, version: ProgramVersion.text,
     subcommands: [
       OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
-      DemoCommand.self, ManualCommand.self,
-    ] + serving,
+      ServeCommand.self, DemoCommand.self, ManualCommand.self,
+    ],
     defaultSubcommand: DemoCommand.self)
-
-  #if Explorer
-  private static let serving: [any ParsableCommand.Type] = [ServeCommand.self]
-  #else
-  private static let serving: [any ParsableCommand.Type] = []
-  #endif
 
   static func main() async -> Never {
     if CommandLine.arguments.dropFirst() == ["--paths"] {
@@ -81,3 +76,4 @@ extension ArgumentHelp {
     "Leave with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
   static let strict: ArgumentHelp = "Leave with status 5 if a network or another source cannot be reached."
 }
+#endif

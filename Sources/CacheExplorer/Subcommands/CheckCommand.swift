@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
@@ -18,3 +19,4 @@ struct CheckCommand: AsyncParsableCommand {
       "\(config): well; levels \(levels)" + (found == 0 ? "" : "; \(found) \(found == 1 ? "warning" : "warnings")"))
   }
 }
+#endif

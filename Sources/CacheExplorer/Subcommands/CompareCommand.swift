@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngineHitRatio
 import ExplorerCache
@@ -75,3 +76,4 @@ struct CompareCommand: AsyncParsableCommand {
       isStrict: strict)
   }
 }
+#endif

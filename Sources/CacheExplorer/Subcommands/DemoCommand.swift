@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
@@ -43,3 +44,4 @@ struct DemoCommand: AsyncParsableCommand {
         recordLimit: recording.limit))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
@@ -151,3 +152,4 @@ enum Manual {
     .joined(separator: "\n")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerModel
 import ExplorerText
@@ -11,3 +12,4 @@ struct ManualCommand: ParsableCommand {
 
   func run() throws { StandardStreams.say(Manual.text(format)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
@@ -52,3 +53,4 @@ struct OpenCommand: AsyncParsableCommand {
     try await Session.once(show, size: ScreenOptions.size(ProcessInfo.processInfo.environment), isJSON: json)
   }
 }
+#endif

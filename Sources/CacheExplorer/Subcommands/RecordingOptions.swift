@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
@@ -52,3 +53,4 @@ struct RecordingOptions: ParsableArguments, Sendable {
     return true
   }
 }
+#endif

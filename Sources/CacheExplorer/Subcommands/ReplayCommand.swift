@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import CacheEngineHitRatio
 import ExplorerModel
@@ -74,3 +75,4 @@ extension TraceFormat {
     return format
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ArgumentParser
 import ExplorerModel
 import ExplorerText
@@ -21,3 +22,4 @@ struct RunCommand: AsyncParsableCommand {
       commands, on: configuration, file: config, format: format, isStrict: strict, expecting: expectations)
   }
 }
+#endif

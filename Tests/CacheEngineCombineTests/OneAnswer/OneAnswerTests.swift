@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineTesting
 import Foundation
@@ -138,3 +139,4 @@ private enum PlainOutcome {
     }
   }
 }
+#endif

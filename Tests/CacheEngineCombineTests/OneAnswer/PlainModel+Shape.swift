@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 extension PlainModel {
   /// The plain form of a stack, and all of its levels from the leaves up.
   static func make(_ shape: Shape, in world: World, levels: inout [PlainModel]) -> PlainModel {
@@ -42,3 +43,4 @@ extension PlainModel {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 
 /// What a stack should answer, told in the plainest way: one caller, no types, no ways of asking.
@@ -507,3 +508,4 @@ final class PlainComposition: PlainPair {
     return true
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
@@ -296,3 +297,4 @@ private struct Flaky: LevelDecorator, SelectiveRemoval, TaggedLevel, Conditional
     return try await base.removeAll(tagged: tag)
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Combine || canImport(Combine)
 import CacheEngine
 
 /// What a stack is made of, drawn by lot.
@@ -154,3 +155,4 @@ enum Step: Sendable {
     }
   }
 }
+#endif

@@ -144,7 +144,7 @@ struct HTTPCacheTests {
     #expect(origin.requests.isEmpty)
   }
 
-  @Test("N21: a stale response stands in for an origin that cannot be reached, or fails, within its allowance")
+  @Test("N21, N27: a stale response stands in for an origin that cannot be reached, or fails, within its allowance")
   func standsIn() async throws {
     let origin = ScriptedOrigin { request, count in
       if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-if-error=20"], "old") }

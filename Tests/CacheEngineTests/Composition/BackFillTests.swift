@@ -14,7 +14,7 @@ import Testing
 
   private var hung: Level { Level(name: "hung", onSet: { [gate] _, _ in try await gate.pass() }) }
 
-  @Test("B2 a read waits for its copy into a level that hangs as long as was said, and the copy goes on by itself")
+  @Test("A read waits for its copy into a level that hangs as long as was said, and the copy goes on by itself")
   func within() async throws {
     let hung = hung
     let cache = hung.compose(origin, backFill: .within(.seconds(1)), observer: observer, clock: clock)
@@ -31,7 +31,7 @@ import Testing
     #expect(observer.events.isEmpty)
   }
 
-  @Test("B2 a copy that does not suspend costs no timer, and one into memory is always waited for")
+  @Test("A copy that does not suspend costs no timer, and one into memory is always waited for")
   func atOnce() async throws {
     let quick = Level(name: "quick")
     #expect(try await quick.compose(origin, backFill: .within(.zero), clock: clock).get("a") == 7)
@@ -41,7 +41,7 @@ import Testing
     #expect(memory.peek("a") == 7)
   }
 
-  @Test("B2 where too many copies are under way, one more is left out and told")
+  @Test("Where too many copies are under way, one more is left out and told")
   func tooMany() async throws {
     let hung = hung
     let cache = hung.compose(origin, backFill: .within(.seconds(1), atMost: 1), observer: observer, clock: clock)
@@ -66,7 +66,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await reader.value }
   }
 
-  @Test("D13 a copy that fails is told with the time that it took, by the clock of the composition")
+  @Test("A copy that fails is told with the time that it took, by the clock of the composition")
   func failureIsTimed() async throws {
     let clock = clock
     let full = Level(name: "full") { _, _ in
@@ -78,7 +78,7 @@ import Testing
     #expect(observer.events.first?.time == clock.now)
   }
 
-  @Test("B2 a level that is optional fails no write, and tells what it could not do")
+  @Test("A level that is optional fails no write, and tells what it could not do")
   func optional() async throws {
     let memory = MemoryCacheLevel<String, Int>()
     let down = HookedLevel(
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "B2 a write into a level that hangs fails at its limit",
+    "A write into a level that hangs fails at its limit",
     arguments: ["set", "set if absent", "remove", "clear", "tag", "keys", "copy", "copies"])
   func limitedWrites(write: String) async throws {
     let level = HookedLevel(
@@ -129,7 +129,7 @@ import Testing
     #expect(observer.events.map(\.key) == [["set", "set if absent", "remove", "copy"].contains(write) ? "a" : nil])
   }
 
-  @Test("A17 what a fallback gives is not kept above: once the source is back, its value is read")
+  @Test("What a fallback gives is not kept above: once the source is back, its value is read")
   func placeholder() async throws {
     let isDown = Mutex(true)
     let source = Level { _ in
@@ -142,7 +142,7 @@ import Testing
     #expect(try await cache.get("a") == 1)
   }
 
-  @Test("A18 once the source has said that there is no such value, no failure brings the old one back")
+  @Test("Once the source has said that there is no such value, no failure brings the old one back")
   func goneForGood() async throws {
     let clock = clock
     let memory = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(1)), keepsExpired: .seconds(60), clock: clock)
@@ -159,7 +159,7 @@ import Testing
     await #expect(throws: CacheError.self) { try await cache.get("a") }
   }
 
-  @Test("A22 what is read is not copied into a level whose condition refuses the key")
+  @Test("What is read is not copied into a level whose condition refuses the key")
   func conditioned() async throws {
     let disk = Level(name: "disk")
     let cache = MemoryCacheLevel<String, Int>().compose(disk.conditioned { $0 != "secret" }).compose(origin)

@@ -13,7 +13,7 @@ import Testing
   let gate = Gate()
 
   @Test(
-    "B15 memory above a pool: who missed above and comes when the load has ended finds the value, and loads nothing")
+    "Memory above a pool: who missed above and comes when the load has ended finds the value, and loads nothing")
   func lateCaller() async throws {
     let missed = Gate()
     let memory = Memory()
@@ -36,7 +36,7 @@ import Testing
     #expect(source.count(of: .get("a")) == 1)
   }
 
-  @Test("B15 a load goes on until the upper level has its value: who comes between joins it")
+  @Test("A load goes on until the upper level has its value: who comes between joins it")
   func callerDuringCopy() async throws {
     let memory = Memory()
     let above = HookedLevel(base: memory, storesAtOnce: true, onStore: { [gate] _, _ in try await gate.pass() })
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(
-    "B15 a thousand callers of a cold key make one load, in either order of pool and memory", arguments: [false, true])
+    "A thousand callers of a cold key make one load, in either order of pool and memory", arguments: [false, true])
   func crowd(isPoolAbove: Bool) async throws {
     let source = Level { [gate] _ in
       try await gate.pass()
@@ -70,7 +70,7 @@ import Testing
     #expect(source.count(of: .get("a")) == 1)
   }
 
-  @Test("B5 two callers whose values are made from each other: one is told, and nobody waits for ever")
+  @Test("Two callers whose values are made from each other: one is told, and nobody waits for ever")
   func circleOfTwo() async throws {
     let pool = Memory().pooled(observer: observer)
     let (first, second) = (Gate(), Gate())
@@ -99,7 +99,7 @@ import Testing
     #expect(try await pool.value(forKey: "a") { 5 } == 5)
   }
 
-  @Test("B5 a source that asks its own pool for the key that it loads is told, also over another pool")
+  @Test("A source that asks its own pool for the key that it loads is told, also over another pool")
   func sourceAsksItsPool() async throws {
     let pool = Mutex<BasicCache<String, Int>?>(nil)
     let source = Level { key in
@@ -113,7 +113,7 @@ import Testing
     #expect(error?.code == .circular)
   }
 
-  @Test("B5 a load is not told of a circle over one that has given up waiting for it")
+  @Test("A load is not told of a circle over one that has given up waiting for it")
   func circleThatWasLeft() async throws {
     let pool = Memory().pooled(observer: observer)
     let (left, hold) = (Gate(), Gate())
@@ -154,24 +154,31 @@ import Testing
 
   @Test("what a load was asked for by is forgotten with its end, however many loads beget each other")
   func forgetsWhoAsked() async throws {
-    var first: ValueInTheMaking? = ValueInTheMaking()
-    weak let seen = first
-    let second = try await first?.make { ValueInTheMaking() }
-    let third = try await second?.make { ValueInTheMaking() }
-    first = nil
-    #expect(seen == nil)
-    _ = third
-    var limited: TaskLineage? = TaskLineage()
+    // What a load begins and leaves behind remembers that load, which does not remember what asked for it.
+    let outer = Mutex(WeakWork())
+    let left = Mutex<(any AwaitedWork)?>(nil)
+    let inner = Level { _ in
+      left.withLock { $0 = Waiting().work }
+      return .hit(Entry(7))
+    }.pooled()
+    let pool = Level { key in
+      let work = Waiting().work
+      outer.withLock { $0.work = work }
+      return try await inner.lookup(key)
+    }.pooled()
+    #expect(try await pool.get("a") == 7)
+    #expect(outer.withLock { $0.work } == nil)
+    #expect(left.withLock { $0 }?.waiting(isEverybodyMeant: true).count == 0)
+    var limited: MovedWork? = MovedWork()
     weak let task = limited
-    let inner = await limited?.work { TaskLineage() }
-    limited?.end()
-    inner?.end()
+    let within = await Waiting.work(on: try #require(limited)) { MovedWork() }
+    #expect(within.waiting(isEverybodyMeant: true).first?.work === limited)
+    within.end()
     limited = nil
     #expect(task == nil)
-    _ = inner
   }
 
-  @Test("B11 a place of a cap that has been given back is not given back again by what goes on in the background")
+  @Test("A place of a cap that has been given back is not given back again by what goes on in the background")
   func placeAfterItsEnd() async throws {
     let clock = ManualClock()
     let memory = Memory(expiry: .after(.seconds(1)), keepsExpired: .seconds(60), clock: clock)
@@ -188,7 +195,7 @@ import Testing
     #expect(cache.load == (running: 0, waiting: 0))
   }
 
-  @Test("B10 a load takes the priority of the most urgent caller who joins it")
+  @Test("A load takes the priority of the most urgent caller who joins it")
   func hurries() async throws {
     let priority = Mutex<TaskPriority?>(nil)
     let source = Level { [gate] _ in
@@ -206,7 +213,7 @@ import Testing
     #expect(try #require(priority.withLock { $0 }) >= .high)
   }
 
-  @Test("B11 work that a time limit gave up keeps its place in the cap around it until it ends")
+  @Test("Work that a time limit gave up keeps its place in the cap around it until it ends")
   func capAroundTimeout() async throws {
     let clock = ManualClock()
     let (stream, finish) = AsyncStream<Void>.makeStream()
@@ -297,4 +304,8 @@ extension SlowLookup: ConditionalLevel where Base: ConditionalLevel {
   ) async throws -> Bool {
     try await base.store(value, forKey: key, terms: terms, if: condition)
   }
+}
+
+private struct WeakWork: Sendable {
+  weak var work: (any AwaitedWork)?
 }

@@ -12,7 +12,7 @@ import Testing
   let disk = Memory(name: "disk")
   let gate = Gate()
 
-  @Test("B1 a write that hangs below holds up its own key alone, whoever clears meanwhile")
+  @Test("A write that hangs below holds up its own key alone, whoever clears meanwhile")
   func hungWrite() async throws {
     let hung = HookedLevel(base: disk, onStore: { [gate] key, _ in if key == "hung" { try await gate.pass() } })
     let cache = memory.compose(hung)
@@ -32,7 +32,7 @@ import Testing
     #expect(cache.gate.isIdle)
   }
 
-  @Test("B1 the value of a write that a clear went past below is not served from above")
+  @Test("The value of a write that a clear went past below is not served from above")
   func overtakenWrite() async throws {
     // The value is below already, and its write has not got to the upper level.
     let slow = SlowToReturn(base: disk, gate: gate)
@@ -47,7 +47,7 @@ import Testing
     #expect(try await cache.get("a") == nil)
   }
 
-  @Test("B1 while clears go on without end, writes are carried out, and what is read is copied")
+  @Test("While clears go on without end, writes are carried out, and what is read is copied")
   func clearsWithoutEnd() async throws {
     let slow = HookedLevel(base: disk, onClear: { [gate] in try await gate.pass() })
     let cache = memory.compose(slow)
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(
-    "B1 a write that its own write waits for is told so; one of another key is carried out", arguments: [false, true])
+    "A write that its own write waits for is told so; one of another key is carried out", arguments: [false, true])
   func writeWithinWrite(isLimited: Bool) async throws {
     let stack = Mutex<BasicCache<String, Int>?>(nil)
     let nested = HookedLevel(base: disk) { key, value in
@@ -190,7 +190,7 @@ import Testing
     #expect(cache.gate.isIdle)
   }
 
-  @Test("B1 a copy that writes its own key is told so, also where a read waits for it as long as it takes")
+  @Test("A copy that writes its own key is told so, also where a read waits for it as long as it takes")
   func writeWithinCopy() async throws {
     let stack = Mutex<BasicCache<String, Int>?>(nil)
     let observer = RecordingObserver()
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test("B1 what a time limit gave up waits for its turn, and is not told that its write waits for it")
+  @Test("What a time limit gave up waits for its turn, and is not told that its write waits for it")
   func writeWithinWhatWasGivenUp() async throws {
     let (inner, hold) = (ManualClock(), Gate())
     let late = Late()
@@ -249,7 +249,7 @@ import Testing
     #expect(try await cache.get("a") == 2)
   }
 
-  @Test("B1 a clear within a write waits for nobody, and the write goes on")
+  @Test("A clear within a write waits for nobody, and the write goes on")
   func clearWithinWrite() async throws {
     let stack = Mutex<BasicCache<String, Int>?>(nil)
     let cache = memory.compose(HookedLevel(base: disk) { _, _ in try await stack.withLock { $0 }?.clear() })
@@ -262,7 +262,7 @@ import Testing
     #expect(cache.gate.isIdle)
   }
 
-  @Test("B1 writes that wait for one key may all be cancelled, each in as many steps as if it were the only one")
+  @Test("Writes that wait for one key may all be cancelled, each in as many steps as if it were the only one")
   func cancelsMany() async throws {
     let hung = HookedLevel(base: disk, onStore: { [gate] _, _ in try await gate.pass() })
     let cache = memory.compose(hung)

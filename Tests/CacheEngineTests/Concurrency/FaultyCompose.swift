@@ -42,11 +42,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if flaw == .fillsOverNewerWrites {
         try await upper.set(found, forKey: key)
       } else {
-        try await gate.backFill(key, ticket) {
-          try await upper.set(found, forKey: key)
-        } undo: {
-          try await upper.remove(key)
-        }
+        try await gate.backFill(key, in: upper, ticket) { try await upper.set(found, forKey: key) }
       }
     }
     guard flaw != .runsAhead, gate.isOvertaken(key, ticket) else { return found }
@@ -57,11 +53,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     try await write(key) { began in
       try await lower.set(value, forKey: key)
       if flaw == .clearsInBetween { return try await upper.set(value, forKey: key) }
-      try await gate.above(key, tags: [], since: began) {
-        try await upper.set(value, forKey: key)
-      } forget: {
-        try await upper.remove(key)
-      }
+      try await gate.above(key, in: upper, tags: [], since: began) { try await upper.set(value, forKey: key) }
     }
   }
 

@@ -80,7 +80,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("B1 P1 so it is where tasks do little else than to clear, or to remove by tag", arguments: [5, 25])
+  @Test("P1 so it is where tasks do little else than to clear, or to remove by tag", arguments: [5, 25])
   func composedAndCleared(tagRemovals: Int) async {
     let plan = Experiment.Plan(clears: 35 - tagRemovals, tagRemovals: tagRemovals)
     let failure = await Trials(1_500, plan: plan).failure { pace in
@@ -92,7 +92,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("B1 where the upper level takes its time, it ends up with nothing that the lower level does not hold")
+  @Test("Where the upper level takes its time, it ends up with nothing that the lower level does not hold")
   func composedOfSlow() async {
     let failure = await Trials(1_500).firstFailure { seed in
       let pace = Pace.scheduled(SeededScheduler(seed: seed))

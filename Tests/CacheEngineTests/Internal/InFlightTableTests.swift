@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "B1 to leave a load takes as many steps among many as among few, detached or not", arguments: [false, true],
+    "To leave a load takes as many steps among many as among few, detached or not", arguments: [false, true],
     [false, true])
   mutating func leavesInFewSteps(isDetached: Bool, isBackwards: Bool) {
     let count: UInt64 = 10_000

@@ -6,8 +6,10 @@ import Testing
 @Suite struct WriteGateTests {
   var table = WriteGateTable<String>()
 
-  private mutating func request(_ key: String, _ id: UInt64) -> WriteGateTable<String>.Request {
-    table.requestWrite(key, id: id, by: TaskIdentity(bits: UInt(id)))
+  private enum Request { case begins, waits }
+
+  private mutating func request(_ key: String, _ id: UInt64) -> Request {
+    table.requestWrite(key, id: id, by: Waiting(task: TaskIdentity(bits: UInt(id)))) ? .begins : .waits
   }
 
   @Test("writes of one key go one after the other, in the order they came")
@@ -23,20 +25,28 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test("a write that comes within a write of the same key would wait for itself, also through another task")
-  mutating func waitsForItself() {
-    let (first, second, child) = (TaskIdentity(bits: 1), TaskIdentity(bits: 2), TaskIdentity(bits: 3))
-    expect(table.requestWrite("a", id: 1, by: first) == .begins)
-    expect(table.requestWrite("a", id: 2, by: first) == .waitsForItself)
-    expect(table.requestWrite("a", id: 3, by: child, for: [first]) == .waitsForItself)
-    expect(table.requestWrite("a", id: 4, by: second) == .waits)
-    expect(table.requestWrite("b", id: 5, by: first) == .begins)
-    _ = table.finishWrite("b")
-    expect(table.finishWrite("a") == 4)
-    expect(table.requestWrite("a", id: 6, by: first) == .waits)
-    expect(table.requestWrite("a", id: 7, by: second) == .waitsForItself)
-    expect(table.finishWrite("a") == 6)
-    expect(table.finishWrite("a") == nil)
+  @Test("who waits for whose turn is known, whoever has it by now")
+  mutating func knowsWhoWaits() {
+    let (first, second) = (TaskIdentity(bits: 1), TaskIdentity(bits: 2))
+    expect(request("a", 1) == .begins)
+    expect(request("b", 1) == .begins)
+    for id in UInt64(2)...4 { expect(request("a", id) == .waits) }
+    expect(request("b", 5) == .waits)
+    #expect(table.owner(awaitedBy: 3) == first)
+    #expect(table.waiting(forTurnsOf: first).map(\.id) == [2, 3, 4, 5])
+    expect(table.cancel(3))
+    expect(table.finishWrite("a") == 2)
+    #expect(table.owner(awaitedBy: 2) == nil)
+    #expect(table.owner(awaitedBy: 4) == second)
+    #expect(table.waiting(forTurnsOf: first).map(\.id) == [5])
+    #expect(table.waiting(forTurnsOf: second).map(\.id) == [4])
+    table.adopt("b", by: second)
+    #expect(table.waiting(forTurnsOf: first).isEmpty)
+    #expect(table.waiting(forTurnsOf: second).map(\.id) == [4, 5])
+    expect(table.cancel(4))
+    expect(table.finishWrite("b") == 5)
+    #expect(table.waiting(forTurnsOf: second).isEmpty)
+    for key in ["a", "b"] { expect(table.finishWrite(key) == nil) }
     #expect(table.isEmpty)
   }
 
@@ -125,7 +135,7 @@ import Testing
     #expect(table.isEmpty)
   }
 
-  @Test("B1 to leave a line takes as many steps in a long one as in a short one", arguments: [10, 40_000])
+  @Test("To leave a line takes as many steps in a long one as in a short one", arguments: [10, 40_000])
   mutating func cancelsInConstantTime(length: UInt64) {
     _ = request("a", 1)
     for id in 2...length { _ = request("a", id) }
@@ -141,8 +151,7 @@ import Testing
   func unequalToItself() {
     var table = WriteGateTable<Double>()
     _ = table.beginRead(.nan)
-    expect(table.requestWrite(.nan, id: 1, by: .none) == .begins)
-    expect(table.requestWrite(.nan, id: 2, by: .none) == .begins)
+    for id in UInt64(1)...2 { expect(table.requestWrite(.nan, id: id, by: Waiting(task: .none))) }
     expect(table.finishWrite(.nan) == nil)
     expect(table.finishWrite(.nan) == nil)
     table.endRead(.nan)
@@ -187,7 +196,7 @@ import Testing
       switch Int.random(in: 0..<13, using: &generator) {
       case 0..<4:
         lastID += 1
-        if table.requestWrite(key, id: lastID, by: TaskIdentity(bits: UInt(lastID))) == .begins {
+        if table.requestWrite(key, id: lastID, by: Waiting(task: TaskIdentity(bits: UInt(lastID)))) {
           begin(lastID, key)
         } else {
           waiting.append((lastID, key))

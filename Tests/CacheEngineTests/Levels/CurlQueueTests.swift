@@ -10,7 +10,7 @@ import Testing
     return CurlTransfer(HTTPRequest(url: url), address: try HTTPAddress(url), deadline: .now + .seconds(60))
   }
 
-  @Test("B9 A request of an idle origin waits for one of each busy origin, however many of them wait")
+  @Test("A request of an idle origin waits for one of each busy origin, however many of them wait")
   func turns() throws {
     // The order of a dictionary differs from run to run: many origins, so that luck is not enough.
     for busy in 1...8 {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("B9 Every origin has as many turns as any other while all of them wait, in the order of their requests")
+  @Test("Every origin has as many turns as any other while all of them wait, in the order of their requests")
   func fairness() throws {
     var queue = CurlQueue(transfers: 2, transfersPerOrigin: 2)
     for index in 0..<30 { queue.append(try transfer("http://host\(index / 10).example/\(index % 10)")) }

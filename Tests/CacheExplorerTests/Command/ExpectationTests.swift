@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import Testing
 
@@ -103,3 +104,4 @@ struct ExpectationTests {
     #expect(scene.model.command.editor.text == "expect \"disk.evictions")
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import Foundation
 import Testing
 
@@ -55,3 +56,4 @@ struct ManualTests {
     #expect(seen == Set(Grammar.commandLine.names))
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Encryption
 import CacheEngine
 import CacheEngineEncryption
 import Crypto
@@ -473,3 +474,4 @@ import Musl
     #expect(app.isRunning)
   }
 }
+#endif

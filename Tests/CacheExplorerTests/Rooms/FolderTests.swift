@@ -15,6 +15,19 @@ struct FolderTests {
   }
 
   static let rooms = [
+    Room(
+      path: "Sources/CacheEngine/Core",
+      folders: [
+        "Slots", "Levels", "Bytes", "Transform", "Coordination", "Observation", "Pressure", "Composition", "Freshness",
+        "Resilience",
+      ]),
+    Room(path: "Sources/CacheEngine/Memory", folders: ["Table", "Eviction"]),
+    Room(path: "Sources/CacheEngine/Disk", folders: ["Store", "Settings"]),
+    Room(path: "Sources/CacheEngine/Network", folders: ["HTTP"]),
+    Room(path: "Sources/CacheEngine/HitRatio", folders: ["Simulation", "Estimation"]),
+    Room(path: "Sources/CacheEngineHTTP", folders: ["Fields", "Policy", "Storing", "Cache"]),
+    Room(path: "Sources/CacheEngineImages", folders: ["Pixels", "Codec"]),
+    Room(path: "Sources/CacheEngineInspector", folders: ["Wire", "Socket", "Events", "Server", "Client"]),
     Room(path: "Sources/CacheExplorer/Text", folders: []),
     Room(path: "Sources/CacheExplorer/Model", folders: ["Commands", "State", "Keys", "Coding", "View", "Update"]),
     Room(

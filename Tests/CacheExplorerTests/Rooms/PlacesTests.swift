@@ -1,10 +1,11 @@
+#if Explorer
 import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerText
 
-/// Where something new has a place that the compiler does not ask for, as the page Adding of ARCHITECTURE.md lists them.
+/// Where something new has a place that the compiler does not ask for, as Documentation/Adding.md lists them.
 struct PlacesTests {
   @Test("Every screen is reached by a digit, and has panels that explain their figures", arguments: Page.allCases)
   func screens(page: Page) throws {
@@ -45,3 +46,4 @@ struct PlacesTests {
     }
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import Testing
 
@@ -127,3 +128,4 @@ extension String {
     split(separator: part, omittingEmptySubsequences: false).count - 1
   }
 }
+#endif

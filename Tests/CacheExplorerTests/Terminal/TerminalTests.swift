@@ -182,7 +182,7 @@ struct TerminalTests {
     #expect(!rig.emulator.screen.isCursorVisible)
   }
 
-  @Test("no control character of a canvas reaches the terminal, and wide glyphs keep their columns")
+  @Test("P16 no control character of a canvas reaches the terminal, and wide glyphs keep their columns")
   func hostileCanvas() throws {
     let rig = Rig()
     let terminal = try Terminal(rig.options())

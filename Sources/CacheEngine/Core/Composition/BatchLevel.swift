@@ -138,6 +138,18 @@ extension BatchLevel: TaggedLevel where Base: TaggedLevel {
   public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
 }
 
+extension BatchLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies of every one of the keys.
+  ///
+  /// - Throws: The first error; all keys are tried.
+  public func invalidate(_ keys: [Base.Key]) async throws {
+    try await base.forEach(keys) { [base] key in try await base.invalidate(key) }
+  }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
 extension CacheLevel {
   /// Lets this level be asked for many keys at once, all or nothing.
   ///

@@ -172,6 +172,7 @@ struct WaitingLine: Sendable {
 extension CappedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension CappedLevel: TaggedLevel where Base: TaggedLevel {}
 extension CappedLevel: ConditionalLevel where Base: ConditionalLevel {}
+extension CappedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Lets a bounded number of callers read this level at a time; the others wait in line.

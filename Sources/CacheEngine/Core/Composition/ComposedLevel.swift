@@ -20,7 +20,9 @@
 /// levels end with the same value. Every level is tried; if some fail, one error names them. With
 /// ``PartialStores/refused`` a store that the lower level fails ends there, and both levels keep the value that they had.
 /// A write that a level below makes of the very key that it is asked to write, through the same composition, would wait for
-/// itself, and fails with ``CacheError/Code/circular``.
+/// itself, and fails with ``CacheError/Code/circular``. So does one that comes over the load of a pool that the level below
+/// reads from, or that of a key whose own write waits for it. Where a level below starts tasks of its own and waits for them,
+/// this is not known of what those write.
 ///
 /// A clear, a removal by tag or condition, and an invalidation wait for no write below and hold none back, the lower level
 /// first here as well. Each key is removed at a moment of its own. Where the upper level stores at once, as memory does, no
@@ -253,12 +255,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     // What is stored at once takes no time worth telling.
     let began = upper.storesAtOnce ? nil : manner.now
     do {
-      try await gate.above(key, tags: entry.toldTags, since: ticket.phase) {
+      try await gate.above(key, in: upper, tags: entry.toldTags, since: ticket.phase) {
         try await upper.store(
           entry.value, forKey: key,
           terms: .backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created))
-      } forget: {
-        try await upper.remove(key)
       }
     } catch let error as CancellationError {
       throw error
@@ -358,10 +358,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       try await attempts.attempt(lower.name) { try await lower.store(value, forKey: key, terms: terms) }
     }
     try await attempts.attempt(upper.name) {
-      try await gate.above(key, tags: terms.tags, since: began) {
+      try await gate.above(key, in: upper, tags: terms.tags, since: began) {
         try await upper.store(value, forKey: key, terms: terms)
-      } forget: {
-        try await upper.remove(key)
       }
     }
     if let error = attempts.error { throw error }

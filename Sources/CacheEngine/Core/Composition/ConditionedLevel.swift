@@ -61,6 +61,7 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
 extension ConditionedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension ConditionedLevel: TaggedLevel where Base: TaggedLevel {}
 extension ConditionedLevel: ConditionalLevel where Base: ConditionalLevel {}
+extension ConditionedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Asks this level only for keys that meet a condition.

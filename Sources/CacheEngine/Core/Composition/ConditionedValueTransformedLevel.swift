@@ -96,6 +96,14 @@ extension ConditionedValueTransformedLevel: ConditionalLevel where Base: Conditi
   }
 }
 
+extension ConditionedValueTransformedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
 extension CacheLevel {
   /// Gives this level's values another form, key by key.
   ///

@@ -152,6 +152,14 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
   }
 }
 
+extension KeyTransformedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies of the transformed key.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(try await transformer.transform(key)) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
 extension CacheLevel {
   /// Lets this level be asked with keys of another kind.
   ///

@@ -94,18 +94,20 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
         recorder.record(.failed(.get, String(describing: error), .zero), key: key)
       }
       let value = try await compute()
-      try await gate.backFill(key, ticket) {
-        do {
-          try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
-        } catch let error as CancellationError {
-          throw error
-        } catch {
-          recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+      do {
+        try await gate.backFill(key, in: base, ticket) {
+          do {
+            try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
+          } catch let error as CancellationError {
+            throw error
+          } catch {
+            recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+          }
         }
-      } undo: {
-        do { try await base.remove(key) } catch {
-          recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
-        }
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
       }
       return value
     }
@@ -203,6 +205,20 @@ extension PooledLevel: SelectiveRemoval where Base: SelectiveRemoval {
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
     defer { detachAll() }
     return try await gate.sweep(.keys(condition)) { try await base.removeAll(where: condition) }
+  }
+}
+
+extension PooledLevel: InvalidatableLevel {
+  /// Lets later callers share no load that began before, and forgets the copies in the level below, if that keeps any.
+  public func invalidate(_ key: Key) async throws {
+    defer { detach(key) }
+    try await gate.sweep(.key(key)) { try await base.invalidateIfAble(key) }
+  }
+
+  /// Lets later callers share no load that began before, and forgets all copies in the level below, if that keeps any.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    defer { detachAll() }
+    try await gate.sweep(.everything) { try await base.invalidateAllIfAble(cause) }
   }
 }
 

@@ -44,6 +44,7 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
 extension PostProcessedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension PostProcessedLevel: TaggedLevel where Base: TaggedLevel {}
 extension PostProcessedLevel: ConditionalLevel where Base: ConditionalLevel {}
+extension PostProcessedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Processes every value that is read from this level.

@@ -154,6 +154,18 @@ extension SwitchedLevel: ConditionalLevel where First: ConditionalLevel, Second:
   }
 }
 
+extension SwitchedLevel: InvalidatableLevel {
+  /// Forgets the copies in both lanes; one that keeps none has nothing to forget.
+  public func invalidate(_ key: Key) async throws {
+    try await inBoth({ try await first.invalidateIfAble(key) }, { try await second.invalidateIfAble(key) })
+  }
+
+  /// Forgets all copies in both lanes; one that keeps none has nothing to forget.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await inBoth({ try await first.invalidateAllIfAble(cause) }, { try await second.invalidateAllIfAble(cause) })
+  }
+}
+
 /// One of two levels side by side.
 public enum Lane: Sendable {
   /// The first level.

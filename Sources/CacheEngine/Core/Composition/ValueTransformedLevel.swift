@@ -98,6 +98,14 @@ extension ValueTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension ValueTransformedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
 /// A fetcher whose values are transformed on their way; it stays read-only.
 ///
 /// Built by `transformValues` on a fetcher with a one-way transformer.

@@ -18,7 +18,8 @@ final class Errand: Sendable {
   ) async throws {
     let errand = Errand()
     let task = start {
-      await work()
+      // Who waits does not do so for long.
+      await Waiting.workForNobody(work)
       errand.end()
     }
     if errand.state.withLock({ $0.isDone }) { return }

@@ -41,11 +41,11 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @usableFromInline var load: Task<Void, Never>?
     /// The highest priority of those who joined.
     @usableFromInline var urgency: TaskPriority
-    /// What asks for other values from within the load.
-    @usableFromInline let making: ValueInTheMaking?
+    /// What those wait for who wait for the load.
+    @usableFromInline let making: (any AwaitedWork)?
 
     @inlinable
-    init(id: FlightID, urgency: TaskPriority, making: ValueInTheMaking?) {
+    init(id: FlightID, urgency: TaskPriority, making: (any AwaitedWork)?) {
       self.id = id
       self.urgency = urgency
       self.making = making
@@ -100,14 +100,26 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @inlinable
   mutating func join(
     _ key: Key, id: WaiterID, waiter: Waiter, urgency: TaskPriority = .medium,
-    making: ValueInTheMaking? = nil
+    making: () -> (any AwaitedWork)? = { nil }
   ) -> Joined {
     // A flight of an old number is one that was under way.
     let next = lastID + 1
-    let (flight, callers) = current[key, default: Flight(id: next, urgency: urgency, making: making)].add(id, waiter)
+    let (flight, callers) = current[key, default: Flight(id: next, urgency: urgency, making: making())].add(id, waiter)
     guard flight == next else { return .follows(flight, callers: callers) }
     lastID = next
     return .leads(next)
+  }
+
+  /// What a caller waits for; `nil` if it does not wait for that load any more.
+  func making(of flight: FlightID, key: Key) -> (any AwaitedWork)? {
+    if let flying = current[key], flying.id == flight { return flying.making }
+    return detached[flight]?.making
+  }
+
+  /// Those who wait for a load.
+  func waiters(for making: any AwaitedWork, of key: Key) -> [(id: WaiterID, waiter: Waiter?)] {
+    if let flying = current[key], flying.making === making { return flying.waiters }
+    return detached.values.first { $0.making === making }?.waiters ?? []
   }
 
   /// Hands over the task of a load.

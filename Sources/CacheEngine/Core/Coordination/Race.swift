@@ -18,14 +18,14 @@ final class Race<Answer: Sendable>: Sendable {
   func first(
     of work: @escaping @Sendable () async throws -> Answer, limit: @escaping @Sendable () async throws -> Void
   ) async throws -> Answer? {
-    let (lineage, place) = (TaskLineage(), CapPlace.holdCurrent())
-    defer { lineage.end() }
+    let (moved, place) = (MovedWork(), CapPlace.holdCurrent())
+    defer { moved.end() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         state.withLock { $0.waiter = continuation }
         run {
           defer { place?.release() }
-          return .success(try await lineage.work(work))
+          return .success(try await Waiting.work(on: moved, work))
         }
         run {
           try await limit()

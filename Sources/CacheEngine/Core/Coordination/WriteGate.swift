@@ -10,10 +10,17 @@ public import Synchronization
 /// holds decides. What had got as far as the upper level before the sweep began is let finish there first, if the upper level
 /// stores at once.
 ///
-/// The decisions are ``WriteGateTable``'s; this class holds the lock, and those who wait.
-@usableFromInline
-package final class WriteGate<Key: Hashable & Sendable>: Sendable {
+/// ```swift
+/// try await gate.write(key) { began in
+///   try await first.set(value, forKey: key)
+///   try await second.set(value, forKey: key)
+///   if gate.isSwept(key, since: began) { try await removeFromBoth(key) }
+/// }
+/// ```
+public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   @usableFromInline package typealias Concern = SweepConcern<Key>
+
+  // The decisions are WriteGateTable's; this class holds the lock, and those who wait.
 
   @usableFromInline
   struct State: Sendable {
@@ -49,8 +56,8 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// A phase ends when a sweep begins or gets on. Its lowest bit says whether one is at work below.
   @usableFromInline let phase = Atomic<UInt64>(0)
 
-  @usableFromInline
-  package init() {}
+  /// Creates a gate through which nothing goes yet.
+  public init() {}
 
   @inlinable var currentEpoch: GateTime {
     GateTime(writes: writes.load(ordering: .relaxed), copies: copies.load(ordering: .relaxed))
@@ -62,64 +69,85 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Runs a write of one key when it is its turn: first come, first served.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this one.
+  /// - Parameters:
+  ///   - key: The key that is written.
+  ///   - body: Writes it.
+  /// - Returns: What `body` returns.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this
+  ///   one, directly or over others; `CancellationError` if the task is cancelled before its turn has come; what `body` throws.
   @inlinable
-  package func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
+  public func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
     try await write(key) { _ in try await body() }
   }
 
   /// Runs a write of one key when it is its turn, and tells it the phase in which it began.
+  ///
+  /// - Parameters:
+  ///   - key: The key that is written.
+  ///   - body: Writes it. At its end it asks ``isSwept(_:_:since:)`` and, if so, takes back what it wrote.
+  /// - Returns: What `body` returns.
+  /// - Throws: As the write that is told nothing.
   @inlinable
-  package func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
+  public func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
     let task = TaskIdentity.current
     let isGranted = state.withLock { state in
       writes.wrappingAdd(1, ordering: .relaxed)
       return state.table.beginWrite(key, by: task)
     }
-    if !isGranted { try await wait(key, task) }
+    if !isGranted { try await wait(key) }
     defer { finish(key, isBackFill: false) }
     return try await body(currentPhase)
   }
 
   @usableFromInline
-  func wait(_ key: Key, _ task: TaskIdentity) async throws {
+  func wait(_ key: Key) async throws {
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
     }
-    let lineage = TaskLineage.tasks
+    let who = Waiting()
+    WaitingCircle.enter(self, who)
+    defer { WaitingCircle.leave(self, who) }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let request = state.withLock { state in
-          let request = state.table.requestWrite(key, id: id, by: task, for: lineage)
-          if request == .waits { state.waiting[id] = continuation }
-          return request
+        let begins = state.withLock { state in
+          let begins = state.table.requestWrite(key, id: id, by: who)
+          if !begins { state.waiting[id] = continuation }
+          return begins
         }
-        switch request {
-        case .begins: continuation.resume()
-        case .waits:
-          // A cancellation that came before the continuation was noted found nobody to resume.
-          if Task.isCancelled { leave(id) }
-        case .waitsForItself:
-          continuation.resume(
-            throwing: CacheError(
-              .circular, "the key \(key) was written by what its own write waits for; write it afterwards, or elsewhere"
-            ))
-        }
+        if begins { return continuation.resume() }
+        // A cancellation that came before the continuation was noted found nobody to resume.
+        if Task.isCancelled { leave(id) }
+        leaveCircle(id, who, key)
       }
     } onCancel: {
       leave(id)
     }
   }
 
-  private func leave(_ id: UInt64) {
-    let cancelled = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+  /// Ends the wait of a write that waits for itself.
+  private func leaveCircle(_ id: UInt64, _ who: Waiting, _ key: Key) {
+    guard let owner = state.withLock({ $0.table.owner(awaitedBy: id) }), owner != .none,
+      WaitingCircle.isClosed(by: who, { $0.task == owner })
+    else { return }
+    leave(id, ifTurnOf: owner) {
+      CacheError(
+        .circular, "the key \(key) was written by what its own write waits for; write it afterwards, or elsewhere")
+    }
+  }
+
+  private func leave(
+    _ id: UInt64, ifTurnOf owner: TaskIdentity? = nil, telling error: () -> any Error = { CancellationError() }
+  ) {
+    let waiting = state.withLock { state -> CheckedContinuation<Void, any Error>? in
       // Whoever is no longer waiting has been granted its turn, and takes it.
-      guard let continuation = state.stopWaiting(id) else { return nil }
+      guard owner == nil || owner == state.table.owner(awaitedBy: id), let continuation = state.stopWaiting(id) else {
+        return nil
+      }
       _ = state.table.cancel(id)
       return continuation
     }
-    cancelled?.resume(throwing: CancellationError())
+    waiting?.resume(throwing: error())
   }
 
   @inlinable
@@ -132,10 +160,9 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// If a sweep that concerns the entry came between, the upper level forgets it instead, or afterwards: then what the lower
   /// level has decides.
   @inlinable
-  func above(
-    _ key: Key, tags: Set<String>?, since began: GatePhase, store: () async throws -> Void,
-    forget: () async throws -> Void
-  ) async throws {
+  func above<Upper: CacheLevel>(
+    _ key: Key, in upper: Upper, tags: Set<String>?, since began: GatePhase, store: () async throws -> Void
+  ) async throws where Upper.Key == Key {
     let entered: GatePhase
     if enter(began) {
       entered = began
@@ -144,21 +171,37 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
       entered = phase
       if isSwept {
         defer { leave(entered) }
-        return try await forget()
+        return try await forget(key, in: upper)
       }
     }
     defer { leave(entered) }
     do { try await store() } catch {
       // It may have been stored all the same, if it was cancelled.
-      if isSwept(key, tags, since: entered) { try await forget() }
+      if isSwept(key, tags, since: entered) { try await forget(key, in: upper) }
       throw error
     }
-    if isSwept(key, tags, since: entered) { try await forget() }
+    if isSwept(key, tags, since: entered) { try await forget(key, in: upper) }
+  }
+
+  /// Removes what a sweep went past.
+  @usableFromInline
+  func forget<Upper: CacheLevel>(_ key: Key, in upper: Upper) async throws where Upper.Key == Key {
+    guard Task.isCancelled, !upper.storesAtOnce else { return try await upper.remove(key) }
+    // A level that takes its time may do nothing for who is cancelled, but what is gone below must not be left above.
+    let removal = MovedWork()
+    defer { removal.end() }
+    try await Task { try await Waiting.work(on: removal) { try await upper.remove(key) } }.value
   }
 
   /// Whether a sweep that concerns an entry came since a phase.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the entry.
+  ///   - tags: Its tags; `nil` if they are not known.
+  ///   - began: The phase in which the write began.
+  /// - Returns: Whether such a sweep came.
   @inlinable
-  package func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
+  public func isSwept(_ key: Key, _ tags: Set<String>? = [], since began: GatePhase) -> Bool {
     let now = currentPhase
     return (now != began || began.isSweeping) && isSweptSlowly(key, tags, since: began)
   }
@@ -257,15 +300,14 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
     finish(key, isBackFill: true)
   }
 
-  /// Runs a back-fill, unless something came between, and takes it back if a sweep comes while it runs.
+  /// Runs a back-fill of a level, unless something came between, and takes it back if a sweep comes while it runs.
   @inlinable
-  package func backFill(
-    _ key: Key, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void,
-    undo forget: () async throws -> Void
-  ) async throws {
+  package func backFill<Upper: CacheLevel>(
+    _ key: Key, in upper: Upper, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void
+  ) async throws where Upper.Key == Key {
     guard beginBackFill(key, ticket, tags: tags, by: .current) else { return }
     defer { endBackFill(key) }
-    try await above(key, tags: tags, since: ticket.phase, store: store, forget: forget)
+    try await above(key, in: upper, tags: tags, since: ticket.phase, store: store)
   }
 
   /// Whether a write of this key is under way or came since the read began, or a sweep, so that the answers of two levels
@@ -304,8 +346,12 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
     return try await body()
   }
 
-  /// Removes all keys from what has no upper level.
-  package func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
+  /// Removes all keys: a sweep, which waits for no write and holds none back.
+  ///
+  /// - Parameter body: Removes them.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws.
+  public func writeAll<Result>(_ body: () async throws -> Result) async throws -> Result {
     try await sweep(.everything, body)
   }
 
@@ -365,9 +411,14 @@ package final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-/// A stretch of time between two steps of sweeps.
-@usableFromInline
-package struct GatePhase: Equatable, Sendable {
+extension WriteGate: TurnKeeper {
+  func waiting(forTurnsOf task: TaskIdentity) -> [Waiting] {
+    state.withLock { $0.table.waiting(forTurnsOf: task) }
+  }
+}
+
+/// A stretch of time between two steps of sweeps, as a ``WriteGate`` tells it to a write.
+public struct GatePhase: Equatable, Sendable {
   // The lowest 24 bits of a word count those who are in the upper level: more tasks than a machine can hold.
   @usableFromInline static var countBits: UInt64 { 24 }
 

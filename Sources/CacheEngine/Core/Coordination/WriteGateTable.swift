@@ -8,15 +8,6 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @usableFromInline enum Occupant: Sendable { case write, backFill }
 
-  /// What became of a request to write.
-  @usableFromInline
-  enum Request: Equatable, Sendable {
-    case begins
-    case waits
-    /// Whoever has the turn waits for this very request.
-    case waitsForItself
-  }
-
   @usableFromInline
   struct Line: Sendable {
     @usableFromInline var occupant: Occupant?
@@ -65,7 +56,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   /// One of those who wait, between the one before and the one behind; 0 is nobody.
   struct Waiter: Sendable {
     let key: Key
-    let task: TaskIdentity
+    let who: Waiting
     var previous: WaiterID
     var next: WaiterID = 0
   }
@@ -74,6 +65,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @usableFromInline var sweeps = Sweeps<Key>()
   private var queues: [Key: Queue] = [:]
   private var waiters: [WaiterID: Waiter] = [:]
+  /// The keys whose turn a task has while others wait for it.
+  private var wanted: [TaskIdentity: [Key]] = [:]
   /// How many waiters were looked at, ever: to leave a line must not depend on its length.
   private(set) var steps = 0
 
@@ -81,7 +74,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   init() {}
 
   /// Nobody reads, writes or waits.
-  var isEmpty: Bool { lines.isEmpty && queues.isEmpty && waiters.isEmpty && sweeps.isEmpty }
+  var isEmpty: Bool { lines.isEmpty && queues.isEmpty && waiters.isEmpty && wanted.isEmpty && sweeps.isEmpty }
 
   // MARK: Writes
 
@@ -97,27 +90,22 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   /// - Parameters:
   ///   - key: The key that is written.
   ///   - id: Not 0, and not used before.
-  ///   - task: The task that asks.
-  ///   - lineage: The tasks that wait for this one.
-  /// - Returns: What became of it.
-  mutating func requestWrite(_ key: Key, id: WaiterID, by task: TaskIdentity, for lineage: [TaskIdentity] = [])
-    -> Request
-  {
-    if beginWrite(key, by: task) { return .begins }
-    if let owner = lines[key]?.owner, owner != .none, owner == task || lineage.contains(owner) {
-      return .waitsForItself
-    }
+  ///   - who: Who asks.
+  /// - Returns: Whether it begins.
+  mutating func requestWrite(_ key: Key, id: WaiterID, by who: Waiting) -> Bool {
+    if beginWrite(key, by: who.task) { return true }
     steps += 1
     let last = queues[key]?.last ?? 0
-    waiters[id] = Waiter(key: key, task: task, previous: last)
+    waiters[id] = Waiter(key: key, who: who, previous: last)
     if last == 0 {
       queues[key] = Queue(first: id, last: id)
       lines[key]?.isQueued = true
+      noteWanted(key)
     } else {
       waiters[last]?.next = id
       queues[key]?.last = id
     }
-    return .waits
+    return false
   }
 
   /// The turn is over: whose it is now, if somebody waits.
@@ -134,8 +122,10 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @usableFromInline
   mutating func passOn(_ key: Key) -> WaiterID? {
+    noteUnwanted(key)
     guard let id = queues[key]?.first, let waiter = leaveQueue(id) else { return nil }
-    lines[key]?.takeTurn(waiter.task)
+    lines[key]?.takeTurn(waiter.who.task)
+    noteWanted(key)
     return id
   }
 
@@ -146,6 +136,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     guard let waiter = waiters.removeValue(forKey: id) else { return nil }
     steps += 1
     if waiter.previous == 0, waiter.next == 0 {
+      noteUnwanted(waiter.key)
       queues[waiter.key] = nil
       lines[waiter.key]?.isQueued = false
       return waiter
@@ -163,6 +154,36 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
       waiters[waiter.next]?.previous = waiter.previous
     }
     return waiter
+  }
+
+  // MARK: Circles
+
+  /// The task that has the turn that a write waits for; `nil` if it does not wait.
+  func owner(awaitedBy id: WaiterID) -> TaskIdentity? {
+    guard let waiter = waiters[id] else { return nil }
+    return lines[waiter.key]?.owner
+  }
+
+  /// Those who wait for turns that a task has.
+  func waiting(forTurnsOf task: TaskIdentity) -> [Waiting] {
+    wanted[task, default: []].flatMap { key in
+      sequence(first: queues[key]?.first ?? 0) { waiters[$0]?.next }.lazy.prefix { $0 != 0 }.compactMap { id in
+        guard var who = waiters[id]?.who else { return nil }
+        who.id = id
+        return who
+      }
+    }
+  }
+
+  private mutating func noteWanted(_ key: Key) {
+    guard let line = lines[key], line.isQueued else { return }
+    wanted[line.owner, default: []].append(key)
+  }
+
+  private mutating func noteUnwanted(_ key: Key) {
+    guard let owner = lines[key]?.owner, let place = wanted[owner]?.firstIndex(of: key) else { return }
+    wanted[owner]?.remove(at: place)
+    if wanted[owner]?.isEmpty == true { wanted[owner] = nil }
   }
 
   // MARK: Reads
@@ -193,7 +214,11 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   }
 
   /// A back-fill goes on in another task.
-  mutating func adopt(_ key: Key, by task: TaskIdentity) { lines[key]?.owner = task }
+  mutating func adopt(_ key: Key, by task: TaskIdentity) {
+    noteUnwanted(key)
+    lines[key]?.owner = task
+    noteWanted(key)
+  }
 
   /// Whether a write of this key is under way or came since the read began, or any removal of many keys did.
   @inlinable

@@ -66,6 +66,7 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
 
 extension AgeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension AgeLimitedLevel: TaggedLevel where Base: TaggedLevel {}
+extension AgeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Counts entries of this level only up to an age, judged when they are read.

@@ -77,6 +77,7 @@ extension LifetimeLevel: ConditionalLevel where Base: ConditionalLevel {
 
 extension LifetimeLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension LifetimeLevel: TaggedLevel where Base: TaggedLevel {}
+extension LifetimeLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Gives what is stored in this level a lifetime.

@@ -50,7 +50,7 @@ public struct RevalidationPolicy: Sendable, Equatable {
 /// ``DiskCacheLevel``. However many readers a key has, it is read anew once at a time. What is read in the background
 /// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told, and
 /// who reads after the policy's ``RevalidationPolicy/pause`` begins again. One that never ends is the only one for its key:
-/// give a source that may hang a ``CacheLevel/timeout(after:name:observer:clock:)``.
+/// give a source that may hang a ``CacheLevel/timeout(after:writes:name:observer:clock:)``.
 public final class RevalidatedLevel<Upper: CacheLevel, Lower: CacheLevel>: LevelDecorator
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// What values are found by.
@@ -162,7 +162,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
         let began = now
         var (failure, isInVain) = (String?.none, true)
         do {
-          isInVain = try await base.refresh(key).entry == nil
+          isInVain = try await Waiting.workForNobody { try await base.refresh(key).entry == nil }
         } catch {
           failure = String(describing: error)
         }
@@ -202,6 +202,17 @@ private struct Refreshes<Key: Hashable & Sendable>: Sendable {
 extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {}
 extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
 extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
+
+// A stale value may be wanted there.
+extension RevalidatedLevel: InvalidatableLevel {
+  /// Ends the lifetime of the upper level's entry: it is served as far as the policy lets stale values be.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key, keepingStale: true) }
+
+  /// Ends the lifetime of all that the upper level holds.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await base.invalidateAll(cause, keepingStale: true)
+  }
+}
 
 extension CacheLevel {
   /// Puts this level above another, and delivers stale values by a policy.

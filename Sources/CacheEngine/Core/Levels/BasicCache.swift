@@ -149,6 +149,19 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel {
   }
 }
 
+// What is behind the closures is known at run time only.
+extension BasicCache: InvalidatableLevel {
+  /// Forgets the copies in the level inside; one that keeps none has nothing to forget.
+  public func invalidate(_ key: Key) async throws {
+    try await (inner as? any InvalidatableLevel<Key, Value>)?.invalidate(key)
+  }
+
+  /// Forgets all copies in the level inside; one that keeps none has nothing to forget.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await (inner as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
+  }
+}
+
 extension CacheLevel {
   /// Hides the type of this level behind closures.
   ///
@@ -162,8 +175,4 @@ extension CacheLevel {
 extension BasicCache {
   /// As the level inside.
   public var storesAtOnce: Bool { inner?.storesAtOnce ?? false }
-}
-
-extension BasicCache: ShapedLevel {
-  package var shape: LevelShape { inner.map(LevelShape.wrapper) ?? .leaf(kind: "level") }
 }

@@ -39,8 +39,13 @@ public struct Entry<Value: Sendable>: Sendable {
   }
 
   /// The same entry with another value; its cost, which was that of the first one, stays behind.
+  ///
+  /// For operators that turn values into others: everything else that is known of the entry goes with it.
+  ///
+  /// - Parameter value: The other value.
+  /// - Returns: An entry of it.
   @inlinable
-  package func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
+  public func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
     var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
     entry.isStale = isStale
     entry.tags = tags

@@ -48,3 +48,8 @@ extension CacheLevel {
     (self as? any ShapedLevel)?.shape ?? .leaf(kind: self is any Fetcher ? "source" : "level")
   }
 }
+
+// Here, since the types that levels are made of know nothing of observation.
+extension BasicCache: ShapedLevel {
+  package var shape: LevelShape { inner.map(LevelShape.wrapper) ?? .leaf(kind: "level") }
+}

@@ -162,6 +162,14 @@ extension ObservedLevel: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension ObservedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level observed.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level observed.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
 extension ObservedLevel {
   /// A fetcher takes every write and keeps nothing: there is nothing to tell.
   @inlinable var isTold: Bool { !recorder.isSilent && !(base is any Fetcher) }

@@ -178,6 +178,14 @@ extension TracedCache: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension TracedCache: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the cache inside.
+  public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the cache inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
 extension CacheLevel {
   /// Gives every call of this cache a number and tells an observer when it begins and how it ends.
   ///

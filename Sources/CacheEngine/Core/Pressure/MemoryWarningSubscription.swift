@@ -2,8 +2,8 @@ import Synchronization
 
 /// A cache that listens to memory warnings, until this is cancelled or released.
 ///
-/// Made by ``CacheLevel/listenToMemoryWarnings(from:minimumInterval:clock:)``. Keep it as long as the cache should
-/// listen:
+/// Made by ``CacheLevel/listenToMemoryWarnings(from:minimumInterval:clock:)``, or with what there is to do, for what is no
+/// level. Keep it as long as the cache should listen:
 ///
 /// ```swift
 /// let listening = cache.listenToMemoryWarnings()
@@ -18,7 +18,19 @@ public final class MemoryWarningSubscription: Sendable {
   private let listener: WarningListener
   private let pressure: MemoryPressureSubscription
 
-  package init(to source: some MemoryPressureSource, listener: WarningListener) {
+  /// Begins to listen to pressure.
+  ///
+  /// - Parameters:
+  ///   - source: Tells of pressure; by default the operating system.
+  ///   - minimumInterval: How far apart warnings are at least.
+  ///   - clock: The clock that the interval is measured by.
+  ///   - warn: Gives memory back. It runs in a task of its own, one call at a time, and is kept until this object goes: hold
+  ///     weakly what is to go before.
+  public init(
+    to source: some MemoryPressureSource = KernelPressureSource.system, minimumInterval: Duration = .seconds(5),
+    clock: any CacheClock = SystemClock(), warn: @escaping @Sendable () async -> Void
+  ) {
+    let listener = WarningListener(interval: minimumInterval, clock: clock, warn: warn)
     self.listener = listener
     // Weakly, so that no source, not even one that never lets go of a closure, keeps a cache alive.
     pressure = source.subscribe { [weak listener] _ in listener?.pressureCame() }
@@ -39,7 +51,7 @@ public final class MemoryWarningSubscription: Sendable {
 }
 
 /// Turns pressure into warnings, one at a time and not too often.
-package final class WarningListener: Sendable {
+private final class WarningListener: Sendable {
   private struct State {
     var pace: WarningPace
     var isCancelled = false
@@ -50,7 +62,7 @@ package final class WarningListener: Sendable {
   private let clock: any CacheClock
   private let state: Mutex<State>
 
-  package init(interval: Duration, clock: any CacheClock, warn: @escaping @Sendable () async -> Void) {
+  init(interval: Duration, clock: any CacheClock, warn: @escaping @Sendable () async -> Void) {
     self.warn = warn
     self.clock = clock
     state = Mutex(State(pace: WarningPace(interval: interval)))
@@ -107,8 +119,7 @@ extension CacheLevel {
     from source: some MemoryPressureSource = KernelPressureSource.system, minimumInterval: Duration = .seconds(5),
     clock: any CacheClock = SystemClock()
   ) -> MemoryWarningSubscription {
-    let listener = WarningListener(interval: minimumInterval, clock: clock, warn: warning())
-    return MemoryWarningSubscription(to: source, listener: listener)
+    MemoryWarningSubscription(to: source, minimumInterval: minimumInterval, clock: clock, warn: warning())
   }
 
   /// Warns this level, and keeps it alive only if it is a value.

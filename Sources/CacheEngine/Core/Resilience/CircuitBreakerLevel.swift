@@ -127,6 +127,7 @@ extension CircuitBreakerLevel: ConditionalLevel where Base: ConditionalLevel {
 
 extension CircuitBreakerLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension CircuitBreakerLevel: TaggedLevel where Base: TaggedLevel {}
+extension CircuitBreakerLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Leaves this level alone for a while after it has failed several times in a row.

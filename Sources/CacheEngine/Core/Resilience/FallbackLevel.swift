@@ -70,6 +70,7 @@ public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
 extension FallbackLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension FallbackLevel: TaggedLevel where Base: TaggedLevel {}
 extension FallbackLevel: ConditionalLevel where Base: ConditionalLevel {}
+extension FallbackLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Answers where this level has no answer.

@@ -124,6 +124,8 @@ extension OptionalLevel: BulkLevel where Base: BulkLevel {
   }
 }
 
+extension OptionalLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+
 extension CacheLevel {
   /// Lets others do without this level: what it fails to write is told, and fails nobody.
   ///

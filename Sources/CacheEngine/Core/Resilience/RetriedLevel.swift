@@ -127,6 +127,7 @@ public struct RetriedLevel<Base: CacheLevel>: ReadDecorator {
 extension RetriedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension RetriedLevel: TaggedLevel where Base: TaggedLevel {}
 extension RetriedLevel: ConditionalLevel where Base: ConditionalLevel {}
+extension RetriedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
   /// Tries reads of this level again when they fail.

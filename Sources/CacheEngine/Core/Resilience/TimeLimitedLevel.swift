@@ -124,6 +124,16 @@ extension TimeLimitedLevel: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside, for as long as that may take.
+  public func invalidate(_ key: Key) async throws { try await write(key) { try await base.invalidate(key) } }
+
+  /// Forgets all copies in the level inside, for as long as that may take.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await write(nil) { try await base.invalidateAll(cause) }
+  }
+}
+
 extension CacheLevel {
   /// Gives reads of this level a time limit, and writes one of their own.
   ///

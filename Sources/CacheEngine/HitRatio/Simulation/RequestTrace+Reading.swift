@@ -16,7 +16,7 @@ extension RequestTrace {
   ///   - path: The path of the file.
   ///   - format: How it is written; `nil` to go by its name, and else by its first lines.
   ///   - sizesPath: The path of a file of 32-bit numbers, one for each request: the sizes of the values in bytes.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidTrace``, which names the line.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidTrace`, which names the line.
   public init(contentsOf path: String, format: TraceFormat? = nil, sizes sizesPath: String? = nil) throws {
     do throws(TraceProblem) {
       var (requests, sized) = (0, 0)

@@ -1,6 +1,6 @@
 import CacheMemory
 
-/// A policy that a trace can be simulated through: every ``Eviction``, and three to measure them by.
+/// A policy that a trace can be simulated through: every `Eviction`, and three to measure them by.
 public enum SimulatedPolicy: String, Sendable, CaseIterable {
   /// What was stored first leaves.
   case fifo

@@ -21,7 +21,7 @@ struct HTTPAddress: Sendable, Equatable {
 
   /// Takes an address apart.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress``, without credentials or query in its text.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress`, without credentials or query in its text.
   init(_ url: URL) throws {
     try self.init(text: url.absoluteString)
   }

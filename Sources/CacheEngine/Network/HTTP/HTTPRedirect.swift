@@ -15,7 +15,7 @@ struct HTTPRedirect: Sendable {
 
   /// The request that follows an answer, or `nil` if the answer is the last one.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidResponse`` if the redirect must not be followed.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidResponse` if the redirect must not be followed.
   mutating func next(after response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
     guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
     let from = try HTTPAddress(request.url)

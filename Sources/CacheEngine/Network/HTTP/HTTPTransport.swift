@@ -14,8 +14,8 @@ public protocol HTTPTransport: Sendable {
   ///
   /// - Parameter request: What to fetch and within which bounds.
   /// - Returns: The answer, after redirects.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidAddress``, ``CacheError/Code/unreachable``,
-  ///   ``CacheError/Code/timedOut`` or ``CacheError/Code/invalidResponse``; `CancellationError` if the task was
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress`, `CacheError.Code.unreachable`,
+  ///   `CacheError.Code.timedOut` or `CacheError.Code.invalidResponse`; `CancellationError` if the task was
   ///   cancelled.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 }
@@ -28,8 +28,8 @@ public protocol HTTPTransport: Sendable {
 /// let type = greeting.values(of: "Content-Type").first
 /// ```
 ///
-/// That is ``CurlTransport`` on Linux and ``URLSessionTransport`` on Apple platforms. Elsewhere there is none yet: every
-/// request throws ``CacheError`` with code ``CacheError/Code/unreachable``, and fetchers need a transport of your own.
+/// That is ``CurlTransport`` on Linux and `URLSessionTransport` on Apple platforms. Elsewhere there is none yet: every
+/// request throws `CacheError` with code `CacheError.Code.unreachable`, and fetchers need a transport of your own.
 public struct StandardTransport: HTTPTransport {
   #if canImport(Darwin)
   private static let shared = URLSessionTransport()

@@ -1,3 +1,4 @@
+#if Explorer
 import ExplorerModel
 import ExplorerText
 import Yams
@@ -117,3 +118,4 @@ extension ConfigurationReader {
     return nil
   }
 }
+#endif

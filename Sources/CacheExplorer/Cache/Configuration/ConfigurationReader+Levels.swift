@@ -1,3 +1,4 @@
+#if Explorer
 import CacheEngine
 import ExplorerModel
 import ExplorerText
@@ -144,3 +145,4 @@ private func isDomainLetter(_ byte: UInt8) -> Bool {
   default: false
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if Explorer
 import ExplorerModel
 import ExplorerText
 import Yams
@@ -165,3 +166,4 @@ extension ConfigurationReader {
     report("\(word) needs a level inside", remedy, at: place)
   }
 }
+#endif

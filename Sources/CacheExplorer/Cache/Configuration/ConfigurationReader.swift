@@ -1,4 +1,6 @@
 import ExplorerModel
+
+#if Explorer
 import ExplorerText
 import Yams
 
@@ -307,3 +309,15 @@ extension YamlError {
     }
   }
 }
+#else
+/// Where there is nothing to read YAML with.
+package enum ConfigurationReader {
+  static func read(
+    _ text: String, file: String, folder: String, memory: Int? = nil
+  ) throws(ConfigurationFailure) -> CacheConfiguration {
+    let problem = ConfigurationProblem(
+      file: file, message: "this build cannot read configurations", remedy: "build with --traits Explorer")
+    throw ConfigurationFailure(problems: [problem])
+  }
+}
+#endif

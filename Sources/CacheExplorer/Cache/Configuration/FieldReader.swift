@@ -1,3 +1,4 @@
+#if Explorer
 import ExplorerModel
 import ExplorerText
 import Yams
@@ -123,3 +124,4 @@ extension Node {
     return scalar.style != .singleQuoted && scalar.style != .doubleQuoted && ["", "~", "null"].contains(scalar.string)
   }
 }
+#endif

@@ -46,7 +46,7 @@ import Darwin
     #expect(entries.values.first?["value"] as? Data == value("1"))
   }
 
-  @Test("B6 a file that is nested so deep that it would overflow the stack is a damaged one")
+  @Test("A file that is nested so deep that it would overflow the stack is a damaged one")
   func isShallow() async throws {
     try await open().set(value("1"), forKey: "a")
     let deep = "<plist>" + String(repeating: "<array>", count: 100_000)

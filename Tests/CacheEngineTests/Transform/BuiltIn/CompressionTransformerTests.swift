@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("B12 gzip members in a row are one value, wherever pieces are cut, and the maximum holds for all together")
+  @Test("Gzip members in a row are one value, wherever pieces are cut, and the maximum holds for all together")
   func members() async throws {
     let plain = bytes(300, seed: 7)
     let one = try await CompressionTransformer(.gzip).inverseTransform(plain)

@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "B6 JSON is followed to its limit and fails beyond, read and written, in every encoding",
+    "JSON is followed to its limit and fails beyond, read and written, in every encoding",
     arguments: [
       String.Encoding.utf8, .utf16, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
     ])

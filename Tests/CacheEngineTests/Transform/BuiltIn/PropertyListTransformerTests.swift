@@ -107,7 +107,7 @@ import Testing
     #expect((try? await PropertyListTransformer<Nested>().transform(list([[1, 2], [], []])))?.inner.count == 2)
   }
 
-  @Test("B6 a list that unfolds to many times its size fails, and one that repeats itself is read")
+  @Test("A list that unfolds to many times its size fails, and one that repeats itself is read")
   func unfolding() async throws {
     let transformer = PropertyListTransformer<[String]>()
     let repeating = [String](repeating: String(repeating: "a", count: 1_000), count: 30_000)
@@ -120,7 +120,7 @@ import Testing
     #expect(error?.code == .encodingFailed)
   }
 
-  @Test("B6 comments, instructions, texts and a document type are read", arguments: ["utf-8", "UTF-8"])
+  @Test("Comments, instructions, texts and a document type are read", arguments: ["utf-8", "UTF-8"])
   func ordinaryXML(_ encoding: String) async throws {
     let text = """
       \u{feff}<?xml version="1.0" encoding="\(encoding)"?>

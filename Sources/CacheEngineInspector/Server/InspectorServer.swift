@@ -1,52 +1,6 @@
 public import CacheEngine
-import Synchronization
 
-/// Shows the caches of a running app to `cache-explorer attach`.
-///
-/// Build the levels with an inspector as their observer, and serve the composition at a socket:
-///
-/// ```swift
-/// let inspector = CacheInspector()
-/// let memory = MemoryCacheLevel<String, Data>(removalListener: inspector.removals(from: "memory"))
-/// let cache = memory.observed(as: "memory", by: inspector)
-///   .compose(disk.observed(as: "disk", by: inspector))
-///   .traced(by: inspector)
-/// let serving = try CacheInspector.serve(cache, at: "/run/user/1000/photos/cache.sock")
-/// ```
-///
-/// While nobody is attached the inspector does not listen: each observed level or operator that a call passes costs one
-/// relaxed atomic load. While somebody is, an event costs a short lock; what the other side does not take in time is
-/// dropped and counted, and the app never waits for it.
-public final class CacheInspector: CacheObserver {
-  /// On while somebody is attached.
-  public let attention: ObservationSwitch? = ObservationSwitch()
-
-  let ring: EventRing
-  /// What was counted while somebody was attached: events may be dropped on the way, and these are not.
-  let statistics = CacheStatistics()
-
-  /// Creates an inspector.
-  ///
-  /// - Parameter capacity: How many events are kept for those who are attached. They take memory only while somebody is.
-  public init(capacity: Int = 16_384) { ring = EventRing(capacity: capacity) }
-
-  /// Notes an event, if somebody is attached.
-  public func record(_ event: CacheEvent) {
-    guard let attention, attention.isOn else { return }
-    AskTranscript.current?.append(event)
-    statistics.record(event)
-    ring.append(event)
-  }
-
-  func listenerCame() { attention?.begin() }
-
-  func listenerLeft() {
-    attention?.end()
-    guard attention?.isOn == false else { return }
-    ring.empty()
-    statistics.forgetStates()
-  }
-
+extension CacheInspector {
   /// Shows a cache to those who attach to a socket, for as long as the answer is held.
   ///
   /// The socket belongs to the user of this process and nobody else may connect. Its directory is made if it is missing,
@@ -63,8 +17,8 @@ public final class CacheInspector: CacheObserver {
   ///   - name: What the app is called; `nil` for the name of the program.
   ///   - allowsWrites: Whether those who attach may change what the cache holds.
   /// - Returns: What ends the serving when it is closed or let go of.
-  /// - Throws: ``CacheEngine/CacheError`` with code `unusableSocket` if there can be no socket at the path, or
-  ///   ``CacheEngine/CacheError/Code/inUse`` if another process serves there, be it stopped.
+  /// - Throws: `CacheError` with code `unusableSocket` if there can be no socket at the path, or
+  ///   `CacheError.Code.inUse` if another process serves there, be it stopped.
   public static func serve(
     _ cache: some CacheLevel, at path: String, name: String? = nil, allowsWrites: Bool = false
   ) throws -> InspectorServer {
@@ -106,17 +60,4 @@ public final class InspectorServer: Sendable {
   public func close() { loop.stop() }
 
   deinit { loop.stop() }
-}
-
-/// What happened on behalf of one question.
-final class AskTranscript: Sendable {
-  @TaskLocal static var current: AskTranscript?
-
-  private let log = Mutex<[CacheEvent]>([])
-
-  var events: [CacheEvent] { log.withLock { $0 } }
-
-  func append(_ event: CacheEvent) {
-    log.withLock { if $0.count < WireLimits.transcript { $0.append(event) } }
-  }
 }

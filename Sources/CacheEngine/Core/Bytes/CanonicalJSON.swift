@@ -9,7 +9,7 @@ extension ByteCoding where Value: Codable {
   ///
   /// Texts are canonical, `-0.0` is `0.0`, and sets and dictionaries, whose order differs from run to run, are sorted by the bytes
   /// of their elements. All else is written as by ``json``.
-  package static var canonicalJSON: ByteCoding {
+  public static var canonicalJSON: ByteCoding {
     let json = ByteCoding.json
     return ByteCoding(
       name: json.name,

@@ -12,9 +12,13 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @usableFromInline
   struct Waiter: Sendable {
     @usableFromInline let continuation: UnsafeContinuation<Answer, any Error>
+    @usableFromInline let who: Waiting
 
     @inlinable
-    init(_ continuation: UnsafeContinuation<Answer, any Error>) { unsafe self.continuation = continuation }
+    init(_ continuation: UnsafeContinuation<Answer, any Error>, _ who: Waiting) {
+      unsafe self.continuation = continuation
+      self.who = who
+    }
 
     @inlinable
     func resume(with answer: Result<Answer, any Error>) { unsafe continuation.resume(with: answer) }
@@ -48,45 +52,55 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     // A key that does not equal itself, with a NaN in it, say, is never found again: nobody can share its load.
     guard key == key else { return try await load() }
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
-    let caller = ValueInTheMaking.current
-    var awaited: ValueInTheMaking?
-    var begun: ValueInTheMaking?
-    defer {
-      if let awaited { caller?.stopWaiting(for: awaited) }
-      begun?.leave()
-    }
+    let who = Waiting()
     return try await withTaskCancellationHandler {
       try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
         let urgency = Task.currentPriority
-        let making = ValueInTheMaking()
-        let joined = table.withLock { table -> (InFlightTable<Key, Waiter>.Joined, slow: Task<Void, Never>?)? in
-          if let caller, let other = table.current[key]?.making {
-            guard caller.wait(for: other) else { return nil }
-            awaited = other
+        let waiter = unsafe Waiter(continuation, who)
+        var making: ValueInTheMaking<Key, Answer>?
+        let (joined, slow) = table.withLock { table in
+          let joined = table.join(key, id: id, waiter: waiter, urgency: urgency) {
+            making = ValueInTheMaking(self, key)
+            return making
           }
-          let joined = unsafe table.join(key, id: id, waiter: Waiter(continuation), urgency: urgency, making: making)
-          if case .leads = joined {
-            if caller != nil { begun = making }
-            return (joined, nil)
-          }
-          return (joined, table.hasten(key, to: urgency))
+          return (joined, making == nil ? table.hasten(key, to: urgency) : nil)
         }
         switch joined {
-        case nil:
-          unsafe continuation.resume(
-            throwing: CacheError(
-              .circular, "the value for the key \(key) was asked for by what makes it; let that ask for others only",
-              level: recorder.name))
-        case (.leads(let flight), _)?: begin(flight, key: key, urgency, making, load)
-        case (.follows(_, let callers), let slow)?:
+        case .leads(let flight):
+          if let making { begin(flight, key: key, urgency, making, load) }
+        case .follows(let flight, let callers):
           if let slow { hasten(slow, to: urgency) }
           recorder.record(.flightJoined(callers: callers), key: key)
+          // A load waits for who asks if that one loads something itself, or has a turn that somebody wants who does.
+          if who.work != nil || WaitingCircle.mayLeadOverGates { leaveCircle(id, who, flight, key: key) }
         }
         // A cancellation that came before the caller was noted found nobody to release.
         if Task.isCancelled { leave(id, key: key) }
       }
     } onCancel: {
       leave(id, key: key)
+    }
+  }
+
+  /// Ends the wait of a caller for whom the load waits.
+  @usableFromInline
+  func leaveCircle(_ id: UInt64, _ who: Waiting, _ flight: UInt64, key: Key) {
+    guard let making = table.withLock({ $0.making(of: flight, key: key) }),
+      WaitingCircle.isClosed(by: who, { $0.work === making })
+    else { return }
+    leave(id, key: key) {
+      CacheError(
+        .circular, "the value for the key \(key) was asked for by what makes it; let that ask for others only",
+        level: recorder.name)
+    }
+  }
+
+  /// Those who wait for a load.
+  func waiting(for making: any AwaitedWork, of key: Key, isEverybodyMeant: Bool) -> [Waiting] {
+    table.withLock { $0.waiters(for: making, of: key) }.compactMap { id, waiter in
+      guard var who = waiter?.who, isEverybodyMeant || who.work != nil else { return nil }
+      who.id = id
+      return who
     }
   }
 
@@ -99,7 +113,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   @inlinable
   func begin(
-    _ flight: UInt64, key: Key, _ urgency: TaskPriority, _ making: ValueInTheMaking,
+    _ flight: UInt64, key: Key, _ urgency: TaskPriority, _ making: ValueInTheMaking<Key, Answer>,
     _ load: @escaping @Sendable () async throws -> Answer
   ) {
     recorder.record(.flightBegan, key: key)
@@ -109,7 +123,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
       defer { releasePlace(place) }
       let answer: Result<Answer, any Error>
       do {
-        answer = .success(try await making.make(load))
+        answer = .success(try await Waiting.work(on: making, load))
       } catch { answer = .failure(error) }
       guard let ended = table.withLock({ $0.finish(flight, of: key) }) else { return }
       if let began {
@@ -136,10 +150,10 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   }
 
   @inlinable
-  func leave(_ id: UInt64, key: Key) {
+  func leave(_ id: UInt64, key: Key, telling error: () -> any Error = { CancellationError() }) {
     guard let departure = table.withLock({ $0.leave(id, key: key) }) else { return }
     departure.abandoned?.cancel()
-    departure.waiter.resume(with: .failure(CancellationError()))
+    departure.waiter.resume(with: .failure(error()))
     recorder.record(.flightLeft(callers: departure.remaining), key: key)
     if departure.remaining == 0 { recorder.record(.flightEnded(callers: 0, .zero), key: key) }
   }

@@ -24,7 +24,7 @@ extension ByteCoding where Value == String {
   /// UTF-8 of the canonical form: strings that are equal make equal bytes.
   ///
   /// Made for keys.
-  package static var canonicalText: ByteCoding {
+  public static var canonicalText: ByteCoding {
     var coding = ByteCoding(
       name: "text", encode: { Data(CanonicalText.bytes(of: $0)) }, decode: ByteCoding<String>.utf8.decode)
     coding.bytes = { CanonicalText.bytes(of: $0) }

@@ -1,0 +1,77 @@
+import Synchronization
+
+/// What a task does for others, who wait for it: a load that is shared, or work that an operator moved to a task of its own.
+@usableFromInline
+protocol AwaitedWork: AnyObject, Sendable {
+  /// Those who wait for it now, those included, if asked for, who do nothing that others wait for.
+  func waiting(isEverybodyMeant: Bool) -> [Waiting]
+}
+
+/// A task that waits, or is about to, and what it does for others.
+@usableFromInline
+struct Waiting: Sendable {
+  /// The task's own, and that of tasks that were started meanwhile.
+  @TaskLocal private static var innermost: (any AwaitedWork)?
+
+  /// Differs from that of all others who wait for the same.
+  var id: UInt64 = 0
+  @usableFromInline let task: TaskIdentity
+  @usableFromInline let work: (any AwaitedWork)?
+
+  /// The task that runs here.
+  @usableFromInline
+  init() {
+    task = .current
+    work = Self.innermost
+  }
+
+  init(task: TaskIdentity) {
+    self.task = task
+    work = nil
+  }
+
+  /// Does in this task what others wait for.
+  @usableFromInline
+  static func work<Answer>(on work: any AwaitedWork, _ body: () async throws -> Answer) async rethrows -> Answer {
+    try await $innermost.withValue(work) { try await body() }
+  }
+
+  /// Does in this task what nobody waits for, whatever began the task.
+  static func workForNobody<Answer>(_ body: () async throws -> Answer) async rethrows -> Answer {
+    try await $innermost.withValue(nil) { try await body() }
+  }
+}
+
+/// Work that was moved to a task of its own, which the one that moved it waits for.
+@usableFromInline
+final class MovedWork: AwaitedWork {
+  private let waiter = Mutex<Waiting?>(Waiting())
+
+  @usableFromInline
+  init() {}
+
+  @usableFromInline
+  func waiting(isEverybodyMeant: Bool) -> [Waiting] { waiter.withLock { $0 }.map { [$0] } ?? [] }
+
+  /// Nobody waits any more, though the work may go on.
+  @usableFromInline
+  func end() { waiter.withLock { $0 = nil } }
+}
+
+/// The making of a value that others wait for: a load that is shared.
+@usableFromInline
+final class ValueInTheMaking<Key: Hashable & Sendable, Answer: Sendable>: AwaitedWork {
+  private let loads: SharedLoads<Key, Answer>
+  private let key: Key
+
+  @usableFromInline
+  init(_ loads: SharedLoads<Key, Answer>, _ key: Key) {
+    self.loads = loads
+    self.key = key
+  }
+
+  @usableFromInline
+  func waiting(isEverybodyMeant: Bool) -> [Waiting] {
+    loads.waiting(for: self, of: key, isEverybodyMeant: isEverybodyMeant)
+  }
+}

@@ -1,1 +1,0 @@
-../Core/Coordination/SanitizedMutex.swift

@@ -1,1 +1,0 @@
-../CacheEngine/Core/Coordination/SanitizedMutex.swift
