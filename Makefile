@@ -11,7 +11,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install deb api-check docs dependencies test-dependencies help
+.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,TLS
@@ -63,8 +63,10 @@ torture: dependencies ## Kill disk levels, cut their power, let system calls fai
 	done; "$$torture" cycle --count 10 --tier memory
 
 # What CI has no time for, before a release and after work on the store, the locks or the parsers.
-soak: ## Everything that takes long: torture, fuzzing, Thread Sanitizer
+soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, Thread Sanitizer
 	@$(MAKE) torture CYCLES=500
+	@$(SWIFT) build --build-tests --traits $(TRAITS)
+	@HTTP_ROUNDS=25000 ./Scripts/run-tests --traits $(TRAITS) --filter ExchangeModelTests
 	@$(MAKE) fuzz FUZZ_TIME=600
 	@$(MAKE) test-tsan
 
@@ -108,6 +110,10 @@ count: dependencies ## Print instructions an operation beside those recorded; CO
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores
 	@$(BENCH_RUN) DiskBenchmarks $(ARGUMENTS)
+
+bench-proxy: dependencies ## Measure cache-explorer serve beside nginx and Varnish, with wrk; ARGUMENTS='SECONDS CONNECTIONS'
+	@$(EXPLORER) --product cache-explorer
+	@./Scripts/bench-proxy "$$($(EXPLORER) --show-bin-path)/cache-explorer" $(ARGUMENTS)
 
 measure-explorer: dependencies ## Measure the explorer on a terminal against its targets; MEASURE='--runs 5 --only idle' for less
 	@$(EXPLORER) --product cache-explorer

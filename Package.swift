@@ -193,7 +193,8 @@ let package = Package(
       name: "ExplorerCache",
       dependencies: [
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers",
+        "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
+        "CacheEngineProxy",
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
@@ -201,7 +202,7 @@ let package = Package(
       name: "CacheExplorer",
       dependencies: [
         "ExplorerText", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineTesting", "CNcurses", "CTerminalGuard",
+        "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses", "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       exclude: ["Text", "Model", "Cache"], swiftSettings: strict),
@@ -284,7 +285,9 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText",
+        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       exclude: ["Corpus", "Fuzzer.swift"], swiftSettings: strict),
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
@@ -327,7 +330,9 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText",
+        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzCorpusTests.swift"],
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

@@ -75,7 +75,7 @@ where Store.Key == String, Store.Value == StoredVariants {
       storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
     authority = origin.authority
     self.settings = settings
-    tally = ProxyTally(observe)
+    tally = ProxyTally(clock: clock, observe)
     do {
       // What can be answered at once is, where it was read.
       let instant = InstantAnswers(
@@ -316,12 +316,15 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// - Returns: Whether the connection can carry another one.
   private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange) async throws -> Bool {
     var served = ServedRequest(answer, to: exchange.head)
+    let framed = FramedHead(answer, to: exchange.head, mayStay: serving.withLock { !$0.isStopping })
+    let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
+    let announced = isChunked ? nil : head.headers["content-length"].first.flatMap { Int($0) }
     defer {
+      // A client that has all that was announced may leave before we say that this was all.
+      if framed.mayHaveBody, served.bytes > 0, served.bytes == announced { served.isWhole = true }
       served.duration = exchange.start.duration(to: .now)
       tally.note(served)
     }
-    let framed = FramedHead(answer, to: exchange.head, mayStay: serving.withLock { !$0.isStopping })
-    let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
     guard framed.mayHaveBody else {
       try await exchange.outbound.write(contentsOf: [.head(head), .end(nil)])
       served.isWhole = true

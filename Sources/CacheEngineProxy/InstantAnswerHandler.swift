@@ -1,4 +1,5 @@
 #if Proxy
+import CacheEngine
 import CacheEngineHTTP
 import HTTPTypes
 import NIOCore
@@ -76,13 +77,19 @@ final class InstantAnswerHandler: ChannelInboundHandler {
 /// Adds up what was served, and tells who wants to know.
 final class ProxyTally: Sendable {
   private let observe: @Sendable (ServedRequest) -> Void
+  private let clock: any CacheClock
   private let counted = Mutex(ProxyCounts())
 
-  init(_ observe: @escaping @Sendable (ServedRequest) -> Void) { self.observe = observe }
+  init(clock: any CacheClock, _ observe: @escaping @Sendable (ServedRequest) -> Void) {
+    self.clock = clock
+    self.observe = observe
+  }
 
   var counts: ProxyCounts { counted.withLock { $0 } }
 
   func note(_ served: ServedRequest) {
+    var served = served
+    served.time = clock.timeSinceEpoch
     counted.withLock { $0.count(served) }
     observe(served)
   }

@@ -20,10 +20,12 @@ public struct ServedRequest: Sendable {
   public var duration: Duration
   /// Whether the answer went out whole.
   public var isWhole: Bool
+  /// The time of day when it had, or broke off, since 1970-01-01 00:00 UTC.
+  public var time: Duration
 
   package init(
     method: String, path: String, status: Int, cache: CacheStatus?, age: Int?, bytes: Int, duration: Duration,
-    isWhole: Bool
+    isWhole: Bool, time: Duration = .zero
   ) {
     self.method = method
     self.path = path
@@ -33,9 +35,11 @@ public struct ServedRequest: Sendable {
     self.bytes = bytes
     self.duration = duration
     self.isWhole = isWhole
+    self.time = time
   }
 
-  private var word: String {
+  /// How the cache dealt with it, in a word.
+  package var word: String {
     guard let cache else { return "refused" }
     if cache.isHit { return cache.timeToLive ?? 0 < 0 ? "stale" : "hit" }
     if cache.forwardStatus == 304 { return "validated" }
@@ -47,6 +51,11 @@ public struct ServedRequest: Sendable {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
+  private var seconds: String {
+    let thousandths = String(1_000 + time.components.attoseconds / 1_000_000_000_000_000)
+    return "\(time.components.seconds).\(thousandths.dropFirst())"
+  }
+
   /// One line for a person.
   public var plainLine: String {
     // A path is the client's: nothing of it may move a terminal's cursor.
@@ -54,14 +63,15 @@ public struct ServedRequest: Sendable {
     var line = "\(method) \(shown) \(status) \(word) \(bytes) B \(milliseconds) ms"
     if let age { line += " age=\(age)" }
     if let left = cache?.timeToLive { line += " ttl=\(left)" }
+    if let detail = cache?.detail { line += " \(detail)" }
     return isWhole ? line : line + " broken"
   }
 
   /// One line of JSON.
   public var jsonLine: String {
     var members = [
-      "\"method\":\(Self.quoted(method))", "\"path\":\(Self.quoted(path))", "\"status\":\(status)",
-      "\"bytes\":\(bytes)",
+      "\"time\":\(seconds)", "\"method\":\(Self.quoted(method))", "\"path\":\(Self.quoted(path))",
+      "\"status\":\(status)", "\"bytes\":\(bytes)",
       "\"milliseconds\":\(milliseconds)", "\"whole\":\(isWhole)", "\"outcome\":\(Self.quoted(word))",
     ]
     if let cache {

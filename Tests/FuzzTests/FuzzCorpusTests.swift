@@ -4,6 +4,10 @@ import Testing
 
 @testable import CacheExplorer
 
+#if Proxy
+import CacheEngineHTTP
+#endif
+
 /// Everything that was ever found stays found.
 @Suite(.timeLimit(.minutes(10))) struct FuzzCorpusTests {
   @Test("Every file of the corpus is read or refused, and what must hold holds", arguments: FuzzTarget.allCases)
@@ -34,5 +38,9 @@ import Testing
       try Recording([UInt8](Data(contentsOf: FuzzTarget.recording.folder.appending(path: "session"))), file: "session"))
     playback.go(to: .max)
     #expect(playback.failure == nil && playback.place == 4)
+    #if Proxy
+    let responses = try Data(contentsOf: FuzzTarget.variants.folder.appending(path: "two"))
+    #expect(try ByteCoding<StoredVariants>.storedVariants.decode(responses) == FuzzSeeds.storedVariants)
+    #endif
   }
 }

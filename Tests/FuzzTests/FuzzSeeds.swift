@@ -52,6 +52,7 @@ enum FuzzSeeds {
         "full": Data("https://user:p%40ss@host.example:8080/a/b?c=d#e".utf8), "six": Data("http://[::1]:80/".utf8),
         "template": Data("https://host.example/a/{+key}?x={key}".utf8),
       ],
+      .fields: fields, .variants: ["two": try variants()], .requestHead: requestHeads,
       .wire: ["lines": Data(wireLines())],
       .recording: ["session": try recording()],
       .trace: [
@@ -72,6 +73,23 @@ enum FuzzSeeds {
       .keyboard: ["keys": Data("a\u{1b}[A\u{1b}OP\u{1b}[<0;10;5M\u{1b}[200~x\u{e9}\u{1b}[201~\u{1b}[1;5C\u{1b}".utf8)],
     ]
   }
+
+  private static let fields = [
+    "control": "max-age=60, private=\"a, b\", no-cache\n s-maxage=\"5\",stale-while-revalidate=1, X=\\\"\nmax-age=-1",
+    "dates": "Sun, 06 Nov 1994 08:49:37 GMT\nSunday, 06-Nov-94 08:49:37 GMT\nSun Nov  6 08:49:37 1994\n0",
+    "tags": "\"a,b\", W/\"c\\\", *\nbytes=0-4\nbytes=-5\nbytes=7-",
+    "names": "Accept, accept-language ,, X-A\n*\nno name",
+    "places": "Example.COM:80\n/a/../b/%7Ec/./%2e%2E/?q#f\n//other/x\nhttp://[::1]:080/",
+    "structured": "max-age=10, a;b=?1, c=(1 2), d=:aGk=:, e=\"x\"\nmax-age=1.5",
+    // A quotation mark that is never closed, again and again.
+    "open": String(repeating: "\\\"", count: 2_000),
+  ].mapValues { Data($0.utf8) }
+
+  private static let requestHeads = [
+    "get": "GET /a/../b?c=%41 HTTP/1.1\nHost: example.com:80\nAccept: */*\nConnection: x-a, keep-alive\nX-A: 1",
+    "post": "POST http://example.com/ HTTP/1.1\nHost: example.com\nContent-Length: 5\nExpect: 100-continue",
+    "odd": "OPTIONS * HTTP/1.0\nHost: a\nHost: b\nTransfer-Encoding: chunked\nUpgrade: h2c\n X: y",
+  ].mapValues { Data($0.utf8) }
 
   /// The files of a store of three entries, one of them with a tag, and one removed.
   private static func store(_ cipher: PlainCipher?) async throws -> [String: Data] {

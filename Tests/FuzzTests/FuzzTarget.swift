@@ -16,6 +16,8 @@ enum FuzzTarget: String, CaseIterable {
   case propertyList = "property-list"
   case json, image, gzip, zlib
   case http, address
+  case fields, variants
+  case requestHead = "request-head"
   case wire, recording, trace, configuration, command, keyboard
 
   /// What ought to hold, and does not.
@@ -46,6 +48,9 @@ enum FuzzTarget: String, CaseIterable {
     case .zlib: try await unpack(Data(bytes), .zlib)
     case .http: http(bytes)
     case .address: try address(String(decoding: bytes, as: UTF8.self))
+    case .fields: try fields(String(decoding: bytes, as: UTF8.self))
+    case .variants: try await variants(Data(bytes))
+    case .requestHead: try requestHead(String(decoding: bytes, as: UTF8.self))
     case .wire: wire(bytes)
     case .recording: recording(bytes)
     case .trace: try trace(bytes)

@@ -13,6 +13,7 @@ import Foundation
 /// - `/-/gzip`: an encoded body. `/-/partial`: 206. `/-/headers/20000`, `/-/header-bytes/1000000`.
 /// - `/-/garbage`, `/-/http09`, `/-/folded`, `/-/nul`, `/-/interim/1000`, `/-/unasked`: odd HTTP.
 /// - `/-/cookie`: sets a cookie. `/-/echo`: the header fields of the request, one a line.
+/// - `/-/with?Cache-Control:max-age=60&ETag:"a"`: these fields, and 304 for who has that entity tag.
 struct LoopbackScript {
   /// How an answer ended.
   enum Outcome {
@@ -43,8 +44,23 @@ struct LoopbackScript {
     case "echo":
       let lines = request.headers.map { "\($0.key): \($0.value)\n" }.sorted().joined()
       return socket.send(body: Data(lines.utf8))
+    case "with": return withFields(on: socket)
     default: return plain(name, argument, on: socket)
     }
+  }
+
+  private func withFields(on socket: LoopbackSocket) -> Outcome {
+    let query = request.target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+    let fields = query.split(separator: "&").map { String($0).removingPercentEncoding ?? "" }.filter {
+      $0.contains(":")
+    }
+    let lines = fields.map { "\($0)\r\n" }.joined()
+    let tag = fields.first { $0.hasPrefix("ETag:") }?.dropFirst(5)
+    if let tag, request.headers["if-none-match"].map({ $0.contains(tag) }) == true {
+      return socket.send("HTTP/1.1 304 Not Modified\r\n\(lines)\r\n") ? .keepAlive : .clientLeft
+    }
+    let body = "the content\n"
+    return socket.send("\(ok)\(lines)Content-Length: \(body.utf8.count)\r\n\r\n\(body)") ? .keepAlive : .clientLeft
   }
 
   private let ok = "HTTP/1.1 200 OK\r\n"

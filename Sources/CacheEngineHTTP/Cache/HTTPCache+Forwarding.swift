@@ -90,7 +90,7 @@ extension HTTPCache {
     else {
       tell(.alone)
       await dropOutdated(journey, head)
-      status.detail = explanation(journey)
+      status.detail = explanation(journey) ?? whyNotKept(received, head, for: journey.request, at: responseTime)
       return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
     }
     status.isStored = true
@@ -257,6 +257,14 @@ extension HTTPCache {
     return terms.forbidsStale && terms.staleWhileRevalidate > 0 ? "stale-is-forbidden" : nil
   }
 
+  /// Why an answer is not stored; a token.
+  private func whyNotKept(
+    _ received: HTTPAnswer, _ head: HTTPTypes.HTTPResponse, for request: HTTPTypes.HTTPRequest, at time: Duration
+  ) -> String {
+    if let refusal = policy.refusal(toStore: head, for: request, receivedAt: time) { return refusal.rawValue }
+    return received.body.isDelimited ? "too-long" : "no-length"
+  }
+
   /// Changes what is stored for a URI, unless it was invalidated since.
   private func write(
     _ key: String, _ ticket: VariantTurns.Ticket?, _ change: @Sendable (inout StoredVariants) -> Void
@@ -264,8 +272,9 @@ extension HTTPCache {
     do {
       try await turns.take(key) {
         if let ticket, !turns.isValid(ticket, for: key) { return }
-        // What cannot be read is replaced.
-        let before = try? await store.lookup(key).entry?.value
+        // What cannot be read is replaced. Nobody asked for it, so an observer counts no look-up.
+        let entry = try? await store.lookupIncludingExpired(key).entry
+        let before = entry.flatMap { $0.isStale ? nil : $0.value }
         var variants = before ?? StoredVariants()
         change(&variants)
         guard variants != before ?? StoredVariants() else { return }

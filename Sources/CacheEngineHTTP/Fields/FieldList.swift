@@ -12,15 +12,18 @@ package enum FieldList {
     let bytes = text.utf8
     var start = bytes.startIndex
     var index = start
+    // After one that is never closed there is none that is: to look anew from each would take the square of the length.
+    var mayClose = true
     func add(upTo end: String.Index) {
       let member = trimmed(text[start..<end])
       if !member.isEmpty { members.append(member) }
     }
     while index < bytes.endIndex {
       let byte = bytes[index]
-      if byte == UInt8(ascii: "\""), let closing = closingQuote(in: bytes[index...]) {
+      if byte == UInt8(ascii: "\""), mayClose, let closing = closingQuote(in: bytes[index...]) {
         index = bytes.index(after: closing)
       } else {
+        if byte == UInt8(ascii: "\"") { mayClose = false }
         let next = bytes.index(after: index)
         if byte == UInt8(ascii: ",") {
           add(upTo: index)

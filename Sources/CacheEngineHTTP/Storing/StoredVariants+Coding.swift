@@ -55,7 +55,7 @@ private struct VariantWriter {
     put(response.responseTime.clampedNanoseconds)
     put(response.head.headerFields)
     put(response.trailers)
-    let selecting = response.selecting.values.sorted { $0.key.canonicalName < $1.key.canonicalName }
+    let selecting = response.selecting.sorted
     put(UInt32(clamping: selecting.count))
     for (name, value) in selecting {
       put(Array(name.rawName.utf8))

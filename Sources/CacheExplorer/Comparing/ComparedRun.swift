@@ -20,13 +20,16 @@ struct ComparedRun: Sendable {
   ///
   /// `number`: Simulated sources draw other numbers in each run, and the same for both sides.
   static func of(
-    _ configuration: CacheConfiguration, file: String, trace: String, clients: Int, speed: Double, folder: String,
+    _ configuration: CacheConfiguration, file: String, trace: String, as traceFormat: TraceFormat? = nil, clients: Int,
+    speed: Double, folder: String,
     number: Int
   ) async throws -> ComparedRun {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let workload = try Workload(WorkloadRequest(name: "trace", file: trace))
+    var request = WorkloadRequest(name: "trace", file: trace)
+    request.traceFormat = traceFormat
+    let workload = try Workload(request)
     let clock = AdjustableClock()
     clock.speed = speed
     let latency = RequestLatency()

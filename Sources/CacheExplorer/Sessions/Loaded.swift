@@ -34,9 +34,9 @@ enum Loaded {
 
   /// Reads what `--expect` says of a cache.
   static func expectations(
-    _ texts: [String], of configuration: CacheConfiguration
+    _ texts: [String], of configuration: CacheConfiguration, hasProxy: Bool = false
   ) throws(ProgramFailure) -> [Expectation] {
-    let names = ExpectationNames(configuration)
+    let names = ExpectationNames(configuration, hasProxy: hasProxy)
     var expectations: [Expectation] = []
     for text in texts {
       do {

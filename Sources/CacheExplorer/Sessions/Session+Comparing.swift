@@ -1,6 +1,7 @@
 #if Explorer
 import ArgumentParser
 import CacheEngine
+import CacheEngineHitRatio
 import ExplorerCache
 import ExplorerModel
 import ExplorerText
@@ -19,7 +20,8 @@ extension Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end, or a level not be opened.
   static func compare(
-    _ sides: [CacheConfiguration], files: [String], trace: String, runs: Int, clients: Int, speed: Double,
+    _ sides: [CacheConfiguration], files: [String], trace: String, as traceFormat: TraceFormat?, runs: Int,
+    clients: Int, speed: Double,
     format: ScriptRunner.Format, isStrict: Bool
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-compare-\(UUID().uuidString)")
@@ -43,7 +45,8 @@ extension Session {
           let place = folder.appending(path: "\(side)-\(run)").path
           results[side].append(
             try await ComparedRun.of(
-              sides[side], file: files[side], trace: path, clients: clients, speed: speed, folder: place, number: run))
+              sides[side], file: files[side], trace: path, as: traceFormat, clients: clients, speed: speed,
+              folder: place, number: run))
         }
       }
       return results

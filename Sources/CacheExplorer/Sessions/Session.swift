@@ -36,7 +36,7 @@ enum Session {
   }
 
   /// - Throws: ``ProgramFailure`` with status 1 if an expectation failed.
-  private static func judge(failed: Int, of count: Int) throws(ProgramFailure) {
+  static func judge(failed: Int, of count: Int) throws(ProgramFailure) {
     guard failed > 0 else { return }
     let noun = count == 1 ? "expectation" : "expectations"
     throw ProgramFailure(.expectationFailed, "error: \(failed) of \(count) \(noun) failed")
@@ -46,13 +46,14 @@ enum Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
   static func replay(
-    _ trace: String, as traceFormat: TraceFormat? = nil, clients: Int, speed: Double,
+    _ trace: String, as traceFormat: TraceFormat? = nil, isTimed: Bool = false, clients: Int, speed: Double,
     on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format, isStrict: Bool,
     expecting: [Expectation] = []
   ) async throws {
     let workload: Workload
     var request = WorkloadRequest(name: "trace", file: trace)
     request.traceFormat = traceFormat
+    request.isTimed = isTimed
     do { workload = try Workload(request) } catch {
       throw ProgramFailure(.usage, "\(error)")
     }

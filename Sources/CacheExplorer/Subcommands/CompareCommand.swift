@@ -1,5 +1,6 @@
 #if Explorer
 import ArgumentParser
+import CacheEngineHitRatio
 import ExplorerCache
 import ExplorerModel
 import ExplorerText
@@ -27,6 +28,10 @@ struct CompareCommand: AsyncParsableCommand {
   @Argument(help: "The second configuration.", completion: .file(extensions: ["yaml", "yml", "json"]))
   var second: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String?
+  @Option(
+    help: "With --trace: how it is written: \(TraceFormat.names); recognized if not given.",
+    completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
+  var traceFormat: TraceFormat?
   @Option(help: "How often each is run.") var runs = 5
   @Option(help: "How many requests are under way at once.") var clients = 1
   @Option(help: "How fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin.")
@@ -48,6 +53,9 @@ struct CompareCommand: AsyncParsableCommand {
     guard trace == nil || workload == nil else {
       throw ValidationError("--trace and --run exclude each other; leave one out")
     }
+    guard trace != nil || traceFormat == nil else {
+      throw ValidationError("--trace-format belongs to --trace; add that, or leave it out")
+    }
     guard trace != nil || !appearance.plain else {
       throw ValidationError("two caches side by side need a screen; give --trace FILE, or leave --plain out")
     }
@@ -63,7 +71,8 @@ struct CompareCommand: AsyncParsableCommand {
         isStrict: strict)
     }
     try await Session.compare(
-      sides, files: [first, second], trace: trace, runs: runs, clients: clients, speed: speed, format: format,
+      sides, files: [first, second], trace: trace, as: traceFormat, runs: runs, clients: clients, speed: speed,
+      format: format,
       isStrict: strict)
   }
 }

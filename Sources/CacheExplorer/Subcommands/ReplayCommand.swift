@@ -18,14 +18,15 @@ struct ReplayCommand: AsyncParsableCommand {
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String
   @Option(
-    help: "How the trace is written: \(Self.traceFormats); recognized if not given.",
-    completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: Self.named)
+    help: "How the trace is written: \(TraceFormat.names); recognized if not given.",
+    completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
   @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
   @Option(help: .expect) var expect: [String] = []
   @Option(help: "How many requests are under way at once.") var clients = 1
   @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
   var speed = 1.0
+  @Flag(help: "Send each request when the trace says that it came; --speed shortens the waits.") var timed = false
   @Flag(help: .strict) var strict = false
   @Flag(
     help: "Print what every policy would hit at capacities from 1/64 to 8 times the configured one, by full simulation."
@@ -39,18 +40,12 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: "With --what-if: write the curves as JSON into this file.", completion: .file(extensions: ["json"]))
   var json: String?
 
-  private static let traceFormats = TraceFormat.allCases.map(\.rawValue).joined(separator: ", ")
-
-  private static func named(_ name: String) throws -> TraceFormat {
-    guard let format = TraceFormat(rawValue: name) else {
-      throw ValidationError("there is no trace format “\(name)”; give one of \(traceFormats)")
-    }
-    return format
-  }
-
   func validate() throws {
     guard whatIf || (svg == nil && json == nil && level == nil) else {
       throw ValidationError("--level, --svg and --json belong to --what-if; add it, or leave them out")
+    }
+    guard !(whatIf && timed) else {
+      throw ValidationError("--what-if asks no clock; leave --timed or --what-if out")
     }
     guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
     guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
@@ -63,8 +58,21 @@ struct ReplayCommand: AsyncParsableCommand {
         of: trace, as: traceFormat, on: configuration, level: level, svg: svg, json: json, format: format)
     }
     try await Session.replay(
-      trace, as: traceFormat, clients: clients, speed: speed, on: configuration, file: config, format: format,
+      trace, as: traceFormat, isTimed: timed, clients: clients, speed: speed, on: configuration, file: config,
+      format: format,
       isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
+  }
+}
+
+extension TraceFormat {
+  static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
+  /// Understands an argument.
+  static func named(_ name: String) throws -> TraceFormat {
+    guard let format = TraceFormat(rawValue: name) else {
+      throw ValidationError("there is no trace format “\(name)”; give one of \(names)")
+    }
+    return format
   }
 }
 #endif

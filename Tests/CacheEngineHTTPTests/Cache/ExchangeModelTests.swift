@@ -6,6 +6,12 @@ import HTTPTypes
 import Synchronization
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// What an origin said of its responses, and what of it may still be used, without a look at any cache.
 private final class JudgedOrigin: HTTPOrigin {
   /// What an origin says of one kind of response.
@@ -136,8 +142,11 @@ private final class JudgedOrigin: HTTPOrigin {
   }
 }
 
-@Suite("The cache against a model with a clock", .timeLimit(.minutes(5)))
+@Suite("The cache against a model with a clock", .timeLimit(.minutes(30)))
 struct ExchangeModelTests {
+  /// Each of one to three exchanges at once; `make soak` makes more.
+  private static let rounds = ProcessInfo.processInfo.environment["HTTP_ROUNDS"].flatMap { Int($0) } ?? 3_000
+
   @Test("Nothing stale beyond its allowance, nothing private and no other variant is ever answered", arguments: 0..<4)
   func judged(_ seed: Int) async throws {
     let clock = ManualClock()
@@ -148,7 +157,7 @@ struct ExchangeModelTests {
       storing: MemoryCacheLevel<String, StoredVariants>(capacity: 12_000, clock: clock) { $1.cost },
       policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
     var counts: [String: Int] = [:]
-    for _ in 0..<3000 {
+    for _ in 0..<Self.rounds {
       if chance.happens(oneIn: 3) { clock.advance(by: .seconds(Int.random(in: 0...12, using: &chance))) }
       let first = origin.state.withLock { state in
         state.isDown = chance.happens(oneIn: 8)

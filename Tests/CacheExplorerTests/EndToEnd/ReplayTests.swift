@@ -101,6 +101,20 @@ import Testing
     #expect(memory["entries"] as? Int == 50)
   }
 
+  @Test("the times of a trace are honoured where that is asked for, at the speed that is asked for")
+  func timed() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB, expiry: 30s }\n", to: "c.yaml")
+    let trace = ["00", "02"].map { "h - - [22/Nov/2026:20:\($0):00 +0000] \"GET /a HTTP/1.1\" 200 12\n" }.joined()
+    for (arguments, hits) in [(["--timed", "--speed", "100"], 0), ([], 1)] {
+      let run = try await Program.run(["replay", file, "--trace", "-", "--format", "json"] + arguments, input: trace)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(try level("memory", of: try statistics(run))["hits"] as? Int == hits)
+    }
+    let none = try await Program.run(["replay", file, "--trace", "-", "--timed"], input: "a\n")
+    #expect(none.status == 2 && none.errors.contains("does not say when its request came; leave --timed out"))
+  }
+
   @Test("text tells the same in sentences")
   func text() async throws {
     let folder = try TemporaryFolder()

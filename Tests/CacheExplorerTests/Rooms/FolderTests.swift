@@ -34,7 +34,7 @@ struct FolderTests {
       folders: ["Commands", "State", "Keys", "Coding", "Drawing", "Screens", "View", "Update"]),
     Room(
       path: "Sources/CacheExplorer/Cache",
-      folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Verbs", "Demos"]),
+      folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Serving", "Verbs", "Demos"]),
     Room(
       path: "Sources/CacheExplorer",
       folders: [
@@ -104,7 +104,8 @@ private struct Sources {
     let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     for path in paths.sorted() where path.hasSuffix(".swift") {
       let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
-        .replacing(/\/\/[^\n]*|"[^"\\\n]*"/, with: "")
+        // A trait may be called as a type is.
+        .replacing(/\/\/[^\n]*|"[^"\\\n]*"|#(?:else)?if [^\n]*/, with: "")
       let home = path.contains("/") ? String(path.prefix { $0 != "/" }) : ""
       let kinds = /\b(?:struct|class|enum|protocol|actor|typealias) (?<name>[A-Z]\w*)/
       for match in text.matches(of: kinds) { declared[home, default: []].insert(String(match.name)) }

@@ -29,6 +29,39 @@ struct TraceReaderTests {
     #expect(try read(Data(), in: folder).isEmpty)
   }
 
+  @Test(
+    "Traces that say when a request came are asked for it, in every format that does",
+    arguments: [
+      (
+        "log",
+        #"h - - [22/Nov/2026:20:58:29 +0000] "GET /a HTTP/1.1" 200 1"# + "\n"
+          + #"h - - [22/Nov/2026:23:58:31 +0300] "GET /b HTTP/1.1" 200 1"# + "\n"
+          + #"h - - [29/Feb/2024:00:00:00 -0130] "GET /c HTTP/1.1" 200 1"#,
+        [1_795_381_109, 1_795_381_111, 1_709_170_200]
+      ),
+      ("json", #"{"key":"a","time":12.5}"# + "\n" + #"{"key":"b","ts":1795381109000}"#, [12.5, 1_795_381_109]),
+      ("csv", "time,key,size\n5,a,1\n7,b,1\n", [5, 7]), ("csv", "5,a,1\n", [5]),
+      ("twitter", "3,key,3,4,1,get,0\n", [3]),
+    ])
+  func times(format: String, text: String, seconds: [Double]) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(text, to: "trace")
+    let reader = try TraceReader(path: file, format: TraceFormat(rawValue: format), isTimed: true)
+    var times: [Duration] = []
+    while let request = try reader.next() { times.append(try #require(request.time)) }
+    #expect(times == seconds.map { .seconds($0) })
+  }
+
+  @Test("Who asks for times of a trace that has none is told where, and to leave that")
+  func noTimes() throws {
+    let folder = try TemporaryFolder()
+    for (text, line) in [("a\n", 1), ("{\"key\":\"a\",\"time\":1}\n{\"key\":\"b\"}\n", 2)] {
+      let reader = try TraceReader(path: try folder.write(text, to: "trace"), isTimed: true)
+      let problem = try #require(throws: TraceProblem.self) { while try reader.next() != nil {} }
+      #expect(problem.line == line && problem.remedy == "leave --timed out")
+    }
+  }
+
   @Test("A compressed trace is read as what is in it, several members one after the other")
   func compressed() async throws {
     let folder = try TemporaryFolder()

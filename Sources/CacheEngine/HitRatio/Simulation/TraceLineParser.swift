@@ -14,6 +14,8 @@ struct TraceEntry {
   var count = 1
   /// The first of as many blocks in a row; `nil` if all requests are for the key.
   var block: UInt64?
+  /// When it came, on a clock of the trace's own.
+  var time: Duration?
 }
 
 /// Reads the lines of a trace, one by one, of any format that has lines.
@@ -91,7 +93,39 @@ struct TraceLineParser {
     let isWhole =
       words[0].elementsEqual("GET".utf8) && !["304", "206"].contains { rest[0].elementsEqual($0.utf8) }
     let size = rest[1].elementsEqual("-".utf8) ? "0" : Self.string(rest[1])
-    return TraceEntry(key: try Self.key(target), size: isWhole ? size : nil)
+    return TraceEntry(
+      key: try Self.key(target), size: isWhole ? size : nil, time: Self.time(line[(begin + 1)..<end]))
+  }
+
+  /// `10/Oct/2000:13:55:36 -0700`; `nil` if that is none.
+  private static func time(_ text: Bytes) -> Duration? {
+    let parts = text.split(omittingEmptySubsequences: false) { [UInt8(ascii: "/"), UInt8(ascii: ":")].contains($0) }
+    guard parts.count == 6, let day = Int(string(parts[0])),
+      let month = months.firstIndex(of: string(parts[1]).lowercased()), let year = Int(string(parts[2])),
+      let hour = Int(string(parts[3])), let minute = Int(string(parts[4]))
+    else { return nil }
+    let last = string(parts[5]).split(separator: " ")
+    guard let first = last.first, let second = Int(first), (0...60).contains(second), (0...59).contains(minute),
+      (0...23).contains(hour), (1...31).contains(day), (1_000...9_999).contains(year)
+    else { return nil }
+    let zone = last.count == 2 ? Int(last[1]) ?? 0 : 0
+    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2013), for years that are positive.
+    let shifted = month < 2 ? year - 1 : year
+    let ofEra = shifted % 400
+    let ofYear = (153 * (month > 1 ? month - 2 : month + 10) + 2) / 5 + day - 1
+    let days = shifted / 400 * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+    return .seconds(days * 86_400 + hour * 3_600 + minute * 60 + second - (zone / 100 * 60 + zone % 100) * 60)
+  }
+
+  private static let months = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
+  /// Seconds, milliseconds or microseconds since some moment, by their size; `nil` for what is no number.
+  private static func time(_ text: String) -> Duration? {
+    guard let number = Double(text), number.isFinite, number >= 0 else { return nil }
+    let seconds = number >= 1e14 ? number / 1e6 : number >= 1e11 ? number / 1e3 : number
+    return seconds < 9e9 ? .nanoseconds(Int64(seconds * 1e9)) : nil
   }
 
   /// Servers write a quotation mark within as `\"` or `\x22`.
@@ -123,7 +157,7 @@ struct TraceLineParser {
       throw Problem(
         message: "has “\(size ?? "")” for a size", remedy: "write bytes as a number from 0, or leave it out")
     }
-    return TraceEntry(key: key, size: size)
+    return TraceEntry(key: key, size: size, time: object.time.flatMap(Self.time))
   }
 
   // MARK: - Columns
@@ -139,7 +173,7 @@ struct TraceLineParser {
           message: "does not name the columns",
           remedy: "begin with a line such as time,key,size, or name another format")
       }
-      columns = Columns(key: 1, size: 2, count: fields.count)
+      columns = Columns(time: 0, key: 1, size: 2, count: fields.count)
       return try row(line)
     }
     guard fields.count == columns.count else {
@@ -149,6 +183,7 @@ struct TraceLineParser {
     var entry = TraceEntry(key: try Self.key(fields[columns.key]))
     if let column = columns.size { entry.size = try Self.size(fields[column], isRead: columns.operation != nil) }
     if let column = columns.repeats { entry.count = try Self.run(fields[column]) }
+    if let column = columns.time { entry.time = Self.time(Self.string(fields[column])) }
     return entry
   }
 
@@ -172,7 +207,7 @@ struct TraceLineParser {
     }
     return TraceEntry(
       key: try Self.key(line[fields[1].startIndex..<fields[fields.count - 6].endIndex]),
-      size: try Self.size(values[1], isRead: true))
+      size: try Self.size(values[1], isRead: true), time: Self.time(Self.string(fields[0])))
   }
 
   // MARK: - Blocks
@@ -260,13 +295,15 @@ struct TraceLineParser {
 extension TraceLineParser {
   /// Which column is which.
   struct Columns {
+    var time: Int?
     var key: Int
     var size: Int?
     var operation: Int?
     var repeats: Int?
     var count: Int
 
-    init(key: Int, size: Int?, count: Int) {
+    init(time: Int?, key: Int, size: Int?, count: Int) {
+      self.time = time
       self.key = key
       self.size = size
       self.count = count
@@ -285,9 +322,8 @@ extension TraceLineParser {
       size = first(["size", "obj_size", "object_size", "objectsize", "bytes", "value_size", "io_size"])
       operation = first(["op", "optype", "operation", "op_name", "method"])
       repeats = first(["op_count"])
-      guard size != nil || operation != nil || first(["time", "timestamp", "ts", "clock_time", "op_time"]) != nil else {
-        return nil
-      }
+      time = first(["time", "timestamp", "ts", "clock_time", "op_time"])
+      guard size != nil || operation != nil || time != nil else { return nil }
       self.key = key
       count = fields.count
     }
@@ -299,12 +335,14 @@ extension TraceLineParser {
     var key: String?
     var size: String?
     var method: String?
+    var time: String?
 
     init(from decoder: any Decoder) throws {
       let fields = try decoder.container(keyedBy: Name.self)
       key = Self.text(of: Self.keys, in: fields)
       size = Self.text(of: ["size", "bytes"], in: fields)
       method = Self.text(of: ["method", "op"], in: fields)
+      time = Self.text(of: ["time", "timestamp", "ts", "msec"], in: fields)
     }
 
     /// Numbers are written as text by some servers, and the other way round.
@@ -312,6 +350,7 @@ extension TraceLineParser {
       for name in names.map(Name.init) where fields.contains(name) {
         if let text = try? fields.decode(String.self, forKey: name) { return text }
         if let number = try? fields.decode(Int64.self, forKey: name) { return String(number) }
+        if let number = try? fields.decode(Double.self, forKey: name) { return String(number) }
         if let null = try? fields.decodeNil(forKey: name), !null { return "" }
       }
       return nil

@@ -12,6 +12,8 @@ package struct TraceLines: ~Copyable {
     package let size: String?
     /// The line or the record, from 1.
     package let line: Int
+    /// When it came, since the moment that the trace counts from; `nil` if it does not say.
+    package var time: Duration?
   }
 
   package static let longestLine = 64 << 10
@@ -60,7 +62,9 @@ package struct TraceLines: ~Copyable {
         throw problem(error.message, error.remedy)
       }
       guard let entry else { continue }
-      run = (Request(key: entry.key, size: entry.size, line: self.line), entry.block, entry.count)
+      run = (
+        Request(key: entry.key, size: entry.size, line: self.line, time: entry.time), entry.block, entry.count
+      )
       return nextOfRun()
     }
     return nil
@@ -111,7 +115,8 @@ package struct TraceLines: ~Copyable {
     }
     return Request(
       key: String(TraceFormat.littleEndian(record.dropFirst(4).prefix(8))),
-      size: String(TraceFormat.littleEndian(record.dropFirst(12).prefix(4))), line: line)
+      size: String(TraceFormat.littleEndian(record.dropFirst(12).prefix(4))), line: line,
+      time: .seconds(Int64(TraceFormat.littleEndian(record.prefix(4)))))
   }
 
   /// Where the next line lies in the buffer, without what ends it.

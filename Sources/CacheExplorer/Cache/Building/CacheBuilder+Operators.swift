@@ -1,16 +1,10 @@
 package import CacheEngine
 
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
-
 /// Puts the engine's operators around levels, as a configuration writes them.
 extension CacheBuilder {
   func operate(
-    _ operation: OperatorSpecification, on level: BasicCache<String, Data>, as name: String
-  ) -> BasicCache<String, Data> {
+    _ operation: OperatorSpecification, on level: BasicCache<String, Value>, as name: String
+  ) -> BasicCache<String, Value> {
     switch operation {
     case .pooled:
       return level.pooled(name: name, observer: observer, clock: clock).normalize()
@@ -20,16 +14,7 @@ extension CacheBuilder {
       return level.conditioned(name: name, observer: observer, clock: clock) { condition.holds($0) }.normalize()
     case .transformKeys(let steps):
       return level.transformKeys { (key: String) in steps.reduce(key) { $1.apply(to: $0) } }.normalize()
-    case .transformValues(let steps, nil):
-      return level.transformValues(ValueSteps(steps: steps)).normalize()
-    case .transformValues(let steps, let condition?):
-      return level.conditionedValueTransformation(SomeValueSteps(steps: ValueSteps(steps: steps), condition: condition))
-        .normalize()
-    case .postProcess(let steps, let condition):
-      return level.conditionedPostProcess { key, value in
-        guard condition?.holds(key) ?? true else { return value }
-        return try await ValueSteps(steps: steps).inverseTransform(value)
-      }.normalize()
+    case .transformValues, .postProcess, .fallback: return Value.operate(operation, on: level, as: name, in: self)
     case .expiry(let lifetime):
       return level.expiring(after: lifetime, clock: clock).normalize()
     case .maximumAge(let age):
@@ -46,22 +31,19 @@ extension CacheBuilder {
       return level.circuitBreaker(
         failures: breaker.failures, reset: breaker.reset, name: name, observer: observer, clock: clock
       ).normalize()
-    case .fallback(let value):
-      let bytes = Data(value.utf8)
-      return level.fallback(name: name, observer: observer, clock: clock) { _, _ in bytes }.normalize()
     }
   }
 
   package func lanes(
-    _ condition: KeyCondition, _ then: BasicCache<String, Data>, _ otherwise: BasicCache<String, Data>
-  ) -> BasicCache<String, Data> {
+    _ condition: KeyCondition, _ then: BasicCache<String, Value>, _ otherwise: BasicCache<String, Value>
+  ) -> BasicCache<String, Value> {
     switchLevels(then, otherwise) { condition.holds($0) ? .first : .second }.normalize()
   }
 
   func revalidate(
-    _ stale: StaleSpecification, _ level: BasicCache<String, Data>, from source: BasicCache<String, Data>,
+    _ stale: StaleSpecification, _ level: BasicCache<String, Value>, from source: BasicCache<String, Value>,
     as name: String
-  ) -> BasicCache<String, Data> {
+  ) -> BasicCache<String, Value> {
     let policy = RevalidationPolicy(
       whileRevalidate: stale.whileRevalidate, ifError: stale.ifError, ahead: stale.refreshAhead)
     return level.compose(

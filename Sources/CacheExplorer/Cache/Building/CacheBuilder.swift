@@ -1,65 +1,60 @@
 package import CacheEngine
 import CacheEngineHitRatio
-import CacheEngineNetwork
 import CacheEngineTesting
 import ExplorerModel
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Builds a running cache from its description.
-package struct CacheBuilder {
+package struct CacheBuilder<Value: ShownValue> {
   package let clock: any CacheClock
   private let figures = RecentFigures()
   private let removals = RemovalRequests()
-  let observer: CacheObservers
+  let observer: any CacheObserver
   private let whatIf: HitRatioObserver
   private var levels: [LiveCache.Level] = []
   private var operators: [LiveCache.Operator] = []
   /// What becomes of a key on its way to the level that is built.
   private var keySteps: [KeyStep] = []
 
+  /// Creates a builder of one cache.
+  ///
   /// `observers`: Told of everything that happens, beside the statistics.
-  private init(
-    clock: any CacheClock, observers: [any CacheObserver], whatIf: [HitRatioObserver.Level], whatIfShare: Double
+  /// `isObserved`: Whether anybody is told what levels and operators do.
+  init(
+    clock: any CacheClock, observers: [any CacheObserver], whatIf: [HitRatioObserver.Level], whatIfShare: Double,
+    isObserved: Bool = true
   ) {
     self.clock = clock
     self.whatIf = HitRatioObserver(levels: whatIf, share: whatIfShare, clock: clock)
-    observer = CacheObservers([figures, figures.statistics, removals, TranscriptObserver(), self.whatIf] + observers)
+    observer =
+      isObserved
+      ? CacheObservers([figures, figures.statistics, removals, TranscriptObserver(), self.whatIf] + observers)
+      : NobodyListens()
   }
 
-  /// Builds a cache.
+  /// Builds what a configuration describes, level by level.
   ///
-  /// `whatIfShare`: The most of the requests' time that it may take to tell what other capacities would bring.
-  ///
-  /// - Throws: ``ConfigurationFailure`` if a level cannot be opened, with the place in the configuration.
-  package static func build(
-    _ configuration: CacheConfiguration, file: String, clock: any CacheClock = SystemClock(),
-    observers: [any CacheObserver] = [], whatIfShare: Double = 0.05
-  ) async throws -> LiveCache {
-    var builder = CacheBuilder(
-      clock: clock, observers: observers, whatIf: configuration.levelsWithCapacity, whatIfShare: whatIfShare)
+  /// - Throws: ``ConfigurationFailure`` if a level cannot be opened, with the place in the configuration; none is left open then.
+  mutating func open(
+    _ configuration: CacheConfiguration, file: String
+  ) async throws -> (cache: BasicCache<String, Value>, live: LiveCache) {
     do {
-      let cache = try builder.compose(configuration.levels, file: file)
-      return LiveCache(
-        cache: cache.traced(by: builder.observer, clock: clock).normalize(), levels: builder.levels,
-        operators: builder.operators, figures: builder.figures, clock: clock,
-        openedAt: clock.now, whatIf: builder.whatIf)
+      let cache = try compose(configuration.levels, file: file)
+      let live = LiveCache(
+        cache: Value.shown(cache.traced(by: observer, clock: clock)), levels: levels, operators: operators,
+        figures: figures, clock: clock, openedAt: clock.now, whatIf: whatIf)
+      return (cache, live)
     } catch {
-      for level in builder.levels { try? await level.close() }
+      for level in levels { try? await level.close() }
       throw error
     }
   }
 
   private mutating func compose(
     _ specifications: [LevelSpecification], file: String
-  ) throws -> BasicCache<String, Data> {
-    var stack: BasicCache<String, Data>?
+  ) throws -> BasicCache<String, Value> {
+    var stack: BasicCache<String, Value>?
     for specification in specifications {
-      let level: BasicCache<String, Data>
+      let level: BasicCache<String, Value>
       do {
         level = try build(specification, file: file)
       } catch let error as CacheError {
@@ -84,40 +79,27 @@ package struct CacheBuilder {
     }
   }
 
-  private mutating func build(_ specification: LevelSpecification, file: String) throws -> BasicCache<String, Data> {
+  private mutating func build(_ specification: LevelSpecification, file: String) throws -> BasicCache<String, Value> {
     let name = specification.name
     if !specification.inner.isEmpty {
       operators.append(LiveCache.Operator(name: name, kind: specification.word))
     }
     switch specification.kind {
     case .memory(let memory):
-      let level = MemoryCacheLevel<String, Data>(
+      let level = MemoryCacheLevel<String, Value>(
         name: name, capacity: memory.capacity, countLimit: memory.countLimit, eviction: memory.eviction,
         expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired, clock: clock,
         removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) {}
     case .disk(let disk):
-      let level = try DiskCacheLevel<String, Data>(
+      let level = try DiskCacheLevel<String, Value>(
         directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
-        keepsExpired: disk.keepsExpired, durability: disk.durability, clock: clock,
+        keepsExpired: disk.keepsExpired, durability: disk.durability, keyCoding: .canonicalText,
+        valueCoding: Value.coding, clock: clock,
         removalListener: removals.attributing(to: observer).removals(from: name, clock: clock))
       return add(level, specification, storage: level) { try await level.close() }
-    case .network(let network):
-      let level = try NetworkFetcher<String>(
-        template: network.template, name: name, timeout: network.timeout,
-        connectTimeout: network.connectTimeout)
-      return add(level, specification, storage: nil) {}
-    case .origin(let origin):
-      let level = SimulatedOrigin(
-        name: name, latency: origin.latency, failures: origin.failures, missing: origin.missing, size: origin.size,
-        seed: origin.seed, clock: clock, sizes: { _ in TraceReader.size })
-      return add(level, specification, storage: nil) {}
-    case .defaults(let defaults):
-      let level = try UserDefaultsCacheLevel<String, Data>(
-        domain: defaults.domain, directory: defaults.directory, name: name, expiry: Self.expiry(defaults.lifetime),
-        durability: defaults.durability, clock: clock)
-      return add(level, specification, storage: level) {}
-    case .empty: return add(EmptyLevel<String, Data>(), specification, storage: nil) {}
+    case .network, .origin, .defaults: return try Value.build(specification, in: &self)
+    case .empty: return add(EmptyLevel<String, Value>(), specification, storage: nil) {}
     case .around(.transformKeys(let steps), let inner):
       let outer = keySteps
       keySteps += steps
@@ -134,19 +116,26 @@ package struct CacheBuilder {
     }
   }
 
-  private mutating func add<Level: CacheLevel>(
-    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Data>)?,
+  mutating func add<Level: CacheLevel>(
+    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
     close: @escaping @Sendable () async throws -> Void
-  ) -> BasicCache<String, Data> where Level.Key == String, Level.Value == Data {
+  ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
     let faults = FaultInjector(clock: clock)
     let observed = level.injectingFaults(faults).observed(as: specification.name, by: observer, clock: clock)
     levels.append(
       LiveCache.Level(
         name: specification.name, kind: specification.word,
-        level: observed.traced(by: observer, clock: clock).normalize(), storage: storage, keySteps: keySteps,
-        isSource: specification.isSource, faults: faults, close: close))
+        level: Value.shown(observed.traced(by: observer, clock: clock)), storage: storage.map(Value.shown),
+        keySteps: keySteps, isSource: specification.isSource, faults: faults, close: close))
     return observed.normalize()
   }
 
-  private static func expiry(_ lifetime: Duration?) -> Expiry { lifetime.map(Expiry.after) ?? .never }
+  static func expiry(_ lifetime: Duration?) -> Expiry { lifetime.map(Expiry.after) ?? .never }
+}
+
+/// An observer that never listens, so that levels and operators save the work.
+private struct NobodyListens: CacheObserver {
+  let attention: ObservationSwitch? = ObservationSwitch()
+
+  func record(_ event: CacheEvent) {}
 }

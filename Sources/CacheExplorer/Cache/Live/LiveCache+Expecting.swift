@@ -5,7 +5,8 @@ import ExplorerText
 extension LiveCache {
   /// What expectations can be about here.
   var expectationNames: ExpectationNames {
-    ExpectationNames(levels: levels.map(\.name), operators: operators.map { ($0.name, $0.kind) })
+    ExpectationNames(
+      levels: levels.map(\.name), operators: operators.map { ($0.name, $0.kind) }, hasProxy: http != nil)
   }
 
   /// Compares a figure with what is expected of it.
@@ -17,6 +18,7 @@ extension LiveCache {
     let measured =
       switch expectation.owner {
       case nil: whole(expectation, counts)
+      case Expectation.proxy? where http != nil: measureProxy(expectation)
       case let owner?:
         level(named: owner).map { measure(expectation, at: $0, counts) }
           ?? measure(expectation, ofOperator: owner, counts)
@@ -87,7 +89,8 @@ extension LiveCache {
     case .p50, .p90, .p95, .p99, .p999, .max:
       return latency(expectation.figure, count.latency, "reads of the whole cache")
     case .served, .used, .lookups, .stale, .sets, .fills, .evictions, .expirations, .entries, .bytes, .refused, .queued,
-      .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes, .failedRefreshes:
+      .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes, .failedRefreshes, .validated, .collapsed,
+      .forwarded, .sent, .saved:
       return .none("\(expectation.figure.name) is a figure of one level or operator")
     }
   }
@@ -99,6 +102,36 @@ extension LiveCache {
     return Measured(
       value: value.map { Double($0.clampedNanoseconds) }, counts: [("measured", Int(latency.count))],
       source: "\(Format.count(Int(latency.count))) \(words)\(precision)")
+  }
+
+  // MARK: The proxy
+
+  private func measureProxy(_ expectation: Expectation) -> Measured {
+    guard let http else { return .none("there is no proxy") }
+    let count = expectation.isLately ? http.recent(at: clock.now) : http.counts
+    func number(_ value: Int, _ words: String) -> Measured {
+      guard count.requests > 0 else { return .none("no request came") }
+      return Measured(
+        value: Double(value), counts: [(expectation.figure.name, value), ("requests", count.requests)],
+        source: "\(Format.count(value)) \(words); \(Format.counted(count.requests, "request"))")
+    }
+    switch expectation.figure.kind {
+    case .hit:
+      guard count.answered > 0 else { return .none("no request came to the cache") }
+      return .share(
+        count.hits, "hits", of: count.answered, "requests that came to the cache",
+        [("validated", count.validated), ("collapsed", count.collapsed), ("forwarded", count.forwarded)])
+    case .requests: return number(count.requests, "requests of clients")
+    case .hits: return number(count.hits, "requests answered without asking the server")
+    case .stale: return number(count.stale, "answers served stale")
+    case .validated: return number(count.validated, "answers that the server confirmed")
+    case .collapsed: return number(count.collapsed, "requests that took part in another one")
+    case .forwarded: return number(count.forwarded, "requests that the server answered")
+    case .refused: return number(count.refused, "requests refused or without an answer")
+    case .sent: return number(count.bytes, "bytes sent to clients")
+    case .saved: return number(count.savedBytes, "bytes that the server did not have to send")
+    default: return .none("\(expectation.figure.name) is no figure of the proxy")
+    }
   }
 
   // MARK: A level
@@ -146,7 +179,7 @@ extension LiveCache {
     case .p50, .p90, .p95, .p99, .p999, .max:
       return latency(expectation.figure, count.latency, "answered look-ups of \(level.name)")
     case .executions, .joined, .queued, .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes,
-      .failedRefreshes:
+      .failedRefreshes, .validated, .collapsed, .forwarded, .sent, .saved:
       return .none("\(expectation.figure.name) is a figure of an operator")
     }
   }

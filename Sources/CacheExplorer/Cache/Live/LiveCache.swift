@@ -79,6 +79,8 @@ package struct LiveCache: Sendable {
   ///
   /// `nil` where values do not have to travel.
   var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
+  /// What the proxy in front of it has done, if there is one.
+  package var http: ServedFigures?
   /// Tells what other capacities and policies would have brought.
   package var whatIf = HitRatioObserver(levels: [])
   /// How many events never came to ``whatIf`` and the statistics.

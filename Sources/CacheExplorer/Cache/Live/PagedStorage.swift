@@ -42,7 +42,7 @@ extension StorageLevel where Key == String {
   }
 }
 
-extension DiskCacheLevel: PagedStorage where Key == String, Value == Data {
+extension DiskCacheLevel: PagedStorage where Key == String {
   func forEachEntry(_ body: (EntrySummary<String>) -> Bool) async throws {
     for try await entry in entries() {
       let summary = EntrySummary(key: entry.key, cost: entry.cost, created: entry.created, deadline: entry.deadline)

@@ -9,6 +9,14 @@ package final class TraceReader: Sendable {
     package var key: String
     /// In bytes, if the trace says it.
     package var size: Int?
+    /// When it came, since the moment that the trace counts from; `nil` if it does not say.
+    package var time: Duration?
+
+    package init(key: String, size: Int? = nil, time: Duration? = nil) {
+      self.key = key
+      self.size = size
+      self.time = time
+    }
   }
 
   /// The size that the request under way asks for, so that a simulated origin can give it.
@@ -17,14 +25,17 @@ package final class TraceReader: Sendable {
   static let largestValue = 64 << 20
 
   private let name: String
+  private let isTimed: Bool
   private let lines: Mutex<TraceLines>
 
   /// Opens a trace.
   ///
   /// `path`: `-` for standard input.
   /// `format`: `nil` to recognize it.
-  package init(path: String, format: TraceFormat? = nil) throws(TraceProblem) {
+  /// `isTimed`: Every request has to say when it came.
+  package init(path: String, format: TraceFormat? = nil, isTimed: Bool = false) throws(TraceProblem) {
     let lines = try TraceLines(path: path, format: format)
+    self.isTimed = isTimed
     name = lines.name
     self.lines = Mutex(lines)
   }
@@ -36,7 +47,11 @@ package final class TraceReader: Sendable {
   package func next() throws(TraceProblem) -> Request? {
     let request = try lines.withLock { lines throws(TraceProblem) in try lines.next() }
     guard let request else { return nil }
-    return Request(key: request.key, size: try Self.size(of: request, in: name))
+    guard request.time != nil || !isTimed else {
+      throw TraceProblem(
+        file: name, line: request.line, message: "does not say when its request came", remedy: "leave --timed out")
+    }
+    return Request(key: request.key, size: try Self.size(of: request, in: name), time: isTimed ? request.time : nil)
   }
 
   /// Sizes as people write them, in units if they like.

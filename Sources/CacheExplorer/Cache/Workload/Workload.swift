@@ -10,7 +10,9 @@ package struct Workload: Sendable {
     case get(String)
     case set(String, bytes: Int)
     /// A get of a value that has so many bytes, which the client stores if no level had it or could fetch it.
-    case load(String, bytes: Int?)
+    ///
+    /// `time`: When it is due, from the first one on; `nil` for at the rate of the others.
+    case load(String, bytes: Int?, time: Duration? = nil)
   }
 
   private enum Pattern: Sendable {
@@ -36,6 +38,8 @@ package struct Workload: Sendable {
   private let fixedKey: String?
   private var generator: SeededGenerator
   private var position = 0
+  /// When the first request of a trace came.
+  private var firstTime: Duration?
 
   /// - Throws: ``CommandFailure`` if there is no workload of that name; ``TraceProblem`` if its file cannot be read.
   package init(_ request: WorkloadRequest) throws {
@@ -54,16 +58,16 @@ package struct Workload: Sendable {
       case "loop": .loop
       case "burst": .burst
       case "mixed": .mixed(Zipf(count: keys, skew: skew))
-      case "trace": .trace(try Self.trace(request.file, request.traceFormat))
+      case "trace": .trace(try Self.trace(request))
       default: .zipf(Zipf(count: keys, skew: skew))
       }
   }
 
-  private static func trace(_ file: String?, _ format: TraceFormat?) throws -> TraceReader {
-    guard let file else {
+  private static func trace(_ request: WorkloadRequest) throws -> TraceReader {
+    guard let file = request.file else {
       throw CommandFailure(message: "the workload trace needs a file; write run trace --file FILE")
     }
-    return try TraceReader(path: file, format: format)
+    return try TraceReader(path: file, format: request.traceFormat, isTimed: request.isTimed)
   }
 
   /// Gives the next request; `nil` at the end of a trace.
@@ -78,7 +82,12 @@ package struct Workload: Sendable {
     case .loop: return .get(key(position % keys))
     case .burst: return .get(key(0))
     case .trace(let reader):
-      return try reader.next().map { .load($0.key, bytes: $0.size) }
+      guard let request = try reader.next() else { return nil }
+      let time = request.time.map { time in
+        firstTime = firstTime ?? time
+        return time - (firstTime ?? time)
+      }
+      return .load(request.key, bytes: request.size, time: time)
     case .mixed(let zipf):
       let key = key(zipf.rank(using: &generator))
       guard Int.random(in: 0..<20, using: &generator) == 0 else { return .get(key) }

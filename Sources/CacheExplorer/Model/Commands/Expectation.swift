@@ -54,6 +54,9 @@ package struct Expectation: Equatable, Sendable {
   package var name: String { (owner.map { "\($0)." } ?? "") + figure.name }
   package var text: String { "\(name) \(comparison.rawValue) \(valueText)" + (isLately ? " \(Self.lately)" : "") }
 
+  /// What owns the figures of a proxy.
+  package static let proxy = "http"
+
   /// The word behind a value for the last seconds.
   package static let lately = "lately"
 
@@ -127,7 +130,7 @@ package struct Expectation: Equatable, Sendable {
   }
 
   private static func figure(_ word: String, of owner: String?, at column: Int) throws(CommandError) -> ExpectedFigure {
-    let owners: [ExpectedFigure.Owner] = owner == nil ? [.cache] : [.level, .operation]
+    let owners: [ExpectedFigure.Owner] = owner == nil ? [.cache] : [.level, .operation, .http]
     let names = ExpectedFigure.names(of: owners)
     guard let figure = ExpectedFigure.named(word) else {
       throw CommandError(
@@ -181,16 +184,25 @@ extension ExpectedFigure {
 package struct ExpectationNames: Sendable {
   package var levels: [String]
   package var operators: [(name: String, kind: String)]
+  /// There is a proxy in front.
+  package var hasProxy: Bool
 
-  package init(levels: [String], operators: [(name: String, kind: String)]) {
+  package init(levels: [String], operators: [(name: String, kind: String)], hasProxy: Bool = false) {
     self.levels = levels
     self.operators = operators
+    self.hasProxy = hasProxy
   }
 
   /// Checks that there is what an expectation is about.
   package func check(_ expectation: Expectation) throws(CommandError) {
     guard let owner = expectation.owner else { return }
     let figure = expectation.figure
+    if owner == Expectation.proxy, hasProxy {
+      guard !figure.owners.contains(.http) else { return }
+      throw CommandError(
+        column: expectation.figureColumn, message: "the proxy has no figure “\(figure.name)”",
+        remedy: "use one of \(ExpectedFigure.names(of: [.http]).joined(separator: ", "))")
+    }
     if levels.contains(owner) {
       guard !figure.owners.contains(.level) else { return }
       let pool = operators.first { OperatorTraffic().counters(of: $0.kind).contains { $0.name == figure.name } }
@@ -202,7 +214,8 @@ package struct ExpectationNames: Sendable {
     guard let operation = operators.first(where: { $0.name == owner }) else {
       throw CommandError(
         column: expectation.ownerColumn, message: "there is no level “\(owner)”",
-        remedy: NearestName.remedy(for: owner, among: levels + operators.map(\.name)))
+        remedy: NearestName.remedy(
+          for: owner, among: levels + operators.map(\.name) + (hasProxy ? [Expectation.proxy] : [])))
     }
     let names = OperatorTraffic().counters(of: operation.kind).map(\.name)
     guard !names.contains(figure.name) else { return }

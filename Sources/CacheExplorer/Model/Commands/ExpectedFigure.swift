@@ -10,7 +10,11 @@ package struct ExpectedFigure: Equatable, Sendable {
   }
 
   /// What can have the figure.
-  package enum Owner: Sendable { case cache, level, operation }
+  package enum Owner: Sendable {
+    case cache, level, operation
+    /// The proxy in front of the cache.
+    case http
+  }
 
   /// Which it is; its name is the word for it in an expectation.
   package enum Kind: String, CaseIterable, Sendable {
@@ -20,6 +24,7 @@ package struct ExpectedFigure: Equatable, Sendable {
     case p50, p90, p95, p99, p999, max
     case executions, joined, refused, queued, remembered, timeouts, retries, opened, fallbacks, refreshes
     case failedRefreshes
+    case validated, collapsed, forwarded, sent, saved
   }
 
   package let kind: Kind
@@ -40,22 +45,23 @@ package struct ExpectedFigure: Equatable, Sendable {
   package static let all: [ExpectedFigure] =
     [
       ExpectedFigure(
-        .hit, .share, [.cache, .level],
+        .hit, .share, [.cache, .level, .http],
         "hits ÷ answered look-ups of a level; of the whole: reads served above the sources ÷ reads that ended, joined ones "
-          + "left out"),
+          + "left out; of http: requests answered without asking the server ÷ requests that came to the cache"),
       ExpectedFigure(
         .miss, .share, [.cache, .level], "misses ÷ answered look-ups; of the whole: missed reads ÷ reads"),
       ExpectedFigure(
         .error, .share, [.cache, .level], "failures ÷ answered look-ups; of the whole: failed reads ÷ reads"),
       ExpectedFigure(.served, .share, [.level], "reads that this level answered ÷ reads that any level answered"),
       ExpectedFigure(.used, .share, [.level], "bytes ÷ capacity"),
-      ExpectedFigure(.requests, .count, [.cache, .level], "look-ups of a level; of the whole: reads"),
+      ExpectedFigure(
+        .requests, .count, [.cache, .level, .http], "look-ups of a level; of the whole: reads; of http: all requests"),
       ExpectedFigure(.lookups, .count, [.level], "look-ups of a level"),
-      ExpectedFigure(.hits, .count, [.cache, .level], "hits; of the whole: reads served above the sources"),
+      ExpectedFigure(.hits, .count, [.cache, .level, .http], "hits; of the whole: reads served above the sources"),
       ExpectedFigure(.misses, .count, [.cache, .level], "misses of every reason but refused keys"),
       ExpectedFigure(.errors, .count, [.cache, .level], "look-ups that failed; of the whole: reads that failed"),
       ExpectedFigure(.cancelled, .count, [.cache, .level], "look-ups, or reads, that were cancelled"),
-      ExpectedFigure(.stale, .count, [.level], "expired values that were served as better than nothing"),
+      ExpectedFigure(.stale, .count, [.level, .http], "expired values that were served as better than nothing"),
       ExpectedFigure(.sets, .count, [.level], "values that somebody stored"),
       ExpectedFigure(.fills, .count, [.level], "values that were copied up from a level below"),
       ExpectedFigure(.evictions, .count, [.level], "entries that left because room was needed"),
@@ -67,7 +73,14 @@ package struct ExpectedFigure: Equatable, Sendable {
       ExpectedFigure(.max, .time, [.cache, .level], "the longest answer"),
       ExpectedFigure(.executions, .count, [.cache, .operation], "loads that pools began"),
       ExpectedFigure(.joined, .count, [.cache, .operation], "callers that joined a load under way"),
-      ExpectedFigure(.refused, .count, [.level, .operation], "keys that a condition kept out"),
+      ExpectedFigure(
+        .refused, .count, [.level, .operation, .http],
+        "keys that a condition kept out; of http: requests that the proxy refused, or the server gave no answer to"),
+      ExpectedFigure(.validated, .count, [.http], "requests for which the server confirmed what is stored"),
+      ExpectedFigure(.collapsed, .count, [.http], "requests that took part in the request of another client"),
+      ExpectedFigure(.forwarded, .count, [.http], "requests that the server answered anew"),
+      ExpectedFigure(.sent, .bytes, [.http], "content sent to clients"),
+      ExpectedFigure(.saved, .bytes, [.http], "content sent to clients that the server did not have to send"),
       ExpectedFigure(.queued, .count, [.operation], "reads that had to wait at a cap"),
       ExpectedFigure(.remembered, .count, [.operation], "misses answered from memory by negative caching"),
       ExpectedFigure(.timeouts, .count, [.operation], "reads that took longer than they may"),

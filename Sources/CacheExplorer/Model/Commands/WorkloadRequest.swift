@@ -18,6 +18,8 @@ package struct WorkloadRequest: Equatable, Sendable {
   package var file: String?
   /// How it is written; `nil` to recognize it.
   package var traceFormat: TraceFormat?
+  /// Its requests come when it says, and not at a rate.
+  package var isTimed = false
 
   package init(
     name: String, rate: Double? = nil, requests: Int? = nil, seed: UInt64? = nil, keys: Int? = nil, key: String? = nil,

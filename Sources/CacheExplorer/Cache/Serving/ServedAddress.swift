@@ -1,0 +1,72 @@
+#if Explorer
+import CacheEngineHTTP
+package import ExplorerText
+
+/// A host with a port: where a proxy listens, or what is behind it.
+package struct ServedAddress: Equatable, Sendable {
+  /// A name or an address; one of IPv6 without its brackets.
+  package var host: String
+  package var port: Int
+
+  package init(host: String, port: Int) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `HOST:PORT`, `[::1]:8080`.
+  package init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[colon...].dropFirst()),
+      let host = Self.host(text[..<colon])
+    else { return nil }
+    self.init(host: host, port: port)
+  }
+
+  /// Reads `http://HOST[:PORT]`.
+  package init(origin text: String) throws(QuantityError) {
+    let lowered = text.lowercased()
+    guard lowered.hasPrefix("http://") else {
+      throw QuantityError(
+        "“\(text)” is no address of an http server",
+        lowered.hasPrefix("https://")
+          ? "this version speaks plain http with the server" : "write it as in http://127.0.0.1:3000")
+    }
+    let rest = text.dropFirst("http://".count)
+    let place = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard ["", "/"].contains(rest[place.endIndex...]) else {
+      throw QuantityError(
+        "“\(text)” has more than a host and a port", "leave “\(rest[place.endIndex...])” out: paths are the clients’")
+    }
+    guard !place.contains("@") else {
+      throw QuantityError("“\(text)” has a user in it", "leave it out: credentials are the clients’")
+    }
+    let hasPort = place.hasSuffix("]") ? false : place.contains(":")
+    guard let address = ServedAddress(hasPort ? String(place) : "\(place):80"), (1...65_535).contains(address.port)
+    else {
+      throw QuantityError("“\(text)” is no address of an http server", "write it as in http://127.0.0.1:3000")
+    }
+    self = address
+  }
+
+  /// Whether who listens here may be who is asked there.
+  package func mayBe(_ other: ServedAddress) -> Bool {
+    let local = ["127.0.0.1", "localhost", "::1", "0.0.0.0", "::"]
+    return port == other.port && (host == other.host || local.contains(host) && local.contains(other.host))
+  }
+
+  /// As it stands in a URL.
+  package var text: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  private static func port(_ text: Substring) -> Int? {
+    guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(text)
+  }
+
+  private static func host(_ text: Substring) -> String? {
+    let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+    guard isBracketed || !text.contains(":"), !text.isEmpty,
+      TargetURI(scheme: "http", authority: String(text), path: "/") != nil
+    else { return nil }
+    return String(isBracketed ? text.dropFirst().dropLast() : text)
+  }
+}
+#endif

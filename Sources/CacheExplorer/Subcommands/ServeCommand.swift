@@ -1,0 +1,93 @@
+#if Explorer
+import ArgumentParser
+import CacheEngineProxy
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+
+/// `cache-explorer serve CONFIG --http HOST:PORT --origin URL`.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve", abstract: "Caches the answers of an HTTP server, and shows the cache at work.",
+    discussion: """
+      A proxy in front of your own server: what its answers allow to be kept is kept in the levels of the configuration \
+      and answered from there, by the rules of HTTP (RFC 9111); everything else goes on to the server. A configuration \
+      has levels that keep (memory, disk) and operators around them; what has no meaning for responses is refused with \
+      its line.
+
+      Without a screen (--plain) there is a line for every request, and commands are read from standard input; --json and \
+      --quiet are for services. SIGTERM and SIGINT end it: no new connection is taken, requests under way are finished \
+      within --grace, and the status is 0, or 1 if an expectation failed. The lines of --json can be replayed with \
+      `cache-explorer replay CONFIG --trace FILE`.
+      """)
+
+  @Argument(help: "The configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
+  var config: String
+  @Option(
+    name: .customLong("http"), help: "Where to listen; port 0 for one that is free.",
+    transform: ServeCommand.address)
+  var listen = ServedAddress(host: "127.0.0.1", port: 8080)
+  @Option(help: "The server that is asked: http://HOST[:PORT].", transform: ServeCommand.server)
+  var origin: ServedAddress
+  @Flag(help: "A line of JSON for every request; no screen, no commands.") var json = false
+  @Flag(help: "No line for a request; no screen, no commands.") var quiet = false
+  @Flag(help: "Keep answers that set cookies, if they allow it otherwise.") var storeCookies = false
+  @Option(help: "The largest content that is kept: 8 MiB.", transform: ServeCommand.size) var bodyLimit = 8 << 20
+  @Option(help: "How long the server may send nothing: 60s.", transform: ServeCommand.timeLimit)
+  var timeout = Duration.seconds(60)
+  @Option(help: "How long requests under way may take at the end: 10s.", transform: ServeCommand.duration)
+  var grace = Duration.seconds(10)
+  @Option(help: .expect) var expect: [String] = []
+  @OptionGroup var appearance: ScreenOptions
+
+  func validate() throws {
+    guard !(json && quiet) else { throw ValidationError("--json and --quiet exclude each other; leave one out") }
+    guard !(json || quiet) || !appearance.screen else {
+      throw ValidationError("--screen and --\(json ? "json" : "quiet") exclude each other; leave one out")
+    }
+    guard !listen.mayBe(origin) else {
+      throw ValidationError("the proxy would ask itself; give --origin the address of the server behind it")
+    }
+  }
+
+  func run() async throws {
+    let configuration = try Loaded.file(config)
+    var terms = ServedCache.Terms()
+    terms.settings.host = listen.host
+    terms.settings.port = listen.port
+    terms.storesCookies = storeCookies
+    terms.bodyLimit = bodyLimit
+    try await Session.serve(
+      Session.Serving(
+        configuration: configuration, file: config,
+        origin: ServerOrigin(host: origin.host, port: origin.port, answerTimeout: timeout),
+        terms: terms, manner: json ? .json : quiet ? .quiet : .plain, grace: grace,
+        expectations: try Loaded.expectations(expect, of: configuration, hasProxy: true), appearance: appearance))
+  }
+
+  private static func address(_ text: String) throws -> ServedAddress {
+    guard let address = ServedAddress(text), (0...65_535).contains(address.port) else {
+      throw ValidationError("“\(text)” is no address to listen at; write HOST:PORT, as in 127.0.0.1:8080")
+    }
+    return address
+  }
+
+  private static func server(_ text: String) throws -> ServedAddress {
+    do throws(QuantityError) { return try ServedAddress(origin: text) } catch {
+      throw ValidationError("\(error.message); \(error.remedy)")
+    }
+  }
+
+  private static func size(_ text: String) throws -> Int {
+    do { return try Quantity.bytes(text) } catch { throw ValidationError("\(error.message); \(error.remedy)") }
+  }
+
+  private static func timeLimit(_ text: String) throws -> Duration {
+    do { return try Quantity.timeLimit(text) } catch { throw ValidationError("\(error.message); \(error.remedy)") }
+  }
+
+  private static func duration(_ text: String) throws -> Duration {
+    do { return try Quantity.duration(text) } catch { throw ValidationError("\(error.message); \(error.remedy)") }
+  }
+}
+#endif

@@ -1,0 +1,245 @@
+#if Explorer
+import Foundation
+import LoopbackServer
+import Testing
+
+/// `cache-explorer serve` as a process, with curl before it and a server of the tests behind it.
+@Suite("The program as a proxy", .timeLimit(.minutes(10)), .enabled(if: Curl.path != nil, "curl is not installed"))
+struct ServeTests {
+  private static let memory = "levels:\n  - memory: { capacity: 1 MiB }\n"
+  private static let kept = "/-/with?Cache-Control:max-age=100000&ETag:%22a%22"
+
+  /// A proxy that runs, and where.
+  private func serve(
+    _ configuration: String = memory, before server: LoopbackServer, in folder: borrowing TemporaryFolder,
+    _ arguments: [String] = ["--json"]
+  ) async throws -> (program: RunningProgram, address: String) {
+    let file = try folder.write(configuration, to: "c.yaml")
+    let program = try RunningProgram(
+      ["serve", file, "--http", "127.0.0.1:0", "--origin", server.address] + arguments)
+    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
+    return (program, String(line.dropFirst("listening at ".count).prefix { $0 != " " }))
+  }
+
+  @Test("a request goes on once, is answered from the cache then, and each is a line that can be replayed")
+  func linesOfJSON() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder)
+    let first = try await Curl.run(["--include", address + Self.kept])
+    #expect(first.output.hasPrefix("HTTP/1.1 200 OK\n") && first.output.hasSuffix("\n\nthe content"))
+    #expect(first.output.contains("\nCache-Status: cache-explorer; fwd=uri-miss; stored; ttl="))
+    let second = try await Curl.run(["--include", address + Self.kept])
+    #expect(second.output.contains("\nCache-Status: cache-explorer; hit; ttl="))
+    // Asked to be asked about, the server confirms what it sent.
+    let third = try await Curl.run(["--include", "--header", "Cache-Control: no-cache", address + Self.kept])
+    #expect(third.output.contains("; fwd=request; fwd-status=304; stored; ttl="))
+    #expect(third.output.hasSuffix("\n\nthe content"))
+    #expect(server.requests.map(\.target) == [Self.kept, Self.kept])
+    program.signal(SIGTERM)
+    let (status, lines, complaints) = await program.end()
+    #expect(status == 0, "\(complaints)")
+    let objects = try lines.map { line in
+      try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    }
+    #expect(objects.map { $0["outcome"] as? String } == ["uri-miss", "hit", "validated"])
+    #expect(objects.allSatisfy { $0["path"] as? String == Self.kept && $0["bytes"] as? Int == 12 })
+    #expect(objects.allSatisfy { ($0["time"] as? Double ?? 0) > 1_700_000_000 })
+    #expect(
+      complaints.last == "3 requests: 1 hit, 1 validated, 1 forwarded; 36 B sent, 24 B of them without the server")
+
+    let log = try folder.write(lines.joined(separator: "\n"), to: "log.jsonl")
+    let replay = try await Program.run(["replay", folder.url.appending(path: "c.yaml").path(), "--trace", log])
+    #expect(replay.output.hasPrefix("3 requests of \(log), 0 failed\n"), "\(replay.errors)")
+    #expect(replay.output.contains("memory: 3 lookups, 2 hits, 1 absent"))
+  }
+
+  @Test("what is on the disk is there for the next proxy, and operators stand around it")
+  func disk() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let configuration = """
+      levels:
+        - memory: { capacity: 64 KiB }
+        - timeout: { after: 10s, level: { disk: { directory: ./kept, capacity: 4 MiB } } }
+      """
+    for (place, word) in ["fwd=uri-miss", "hit"].enumerated() {
+      let (program, address) = try await serve(configuration, before: server, in: folder, ["--quiet"])
+      let answer = try await Curl.run(["--include", address + Self.kept])
+      #expect(answer.output.contains("Cache-Status: cache-explorer; \(word);"), "\(place): \(answer.output)")
+      program.signal(SIGINT)
+      let (status, lines, _) = await program.end()
+      #expect(status == 0 && lines.isEmpty)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test("without a screen commands are read as well, expectations about http hold or fail, and quit ends it")
+  func commands() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(
+      before: server, in: folder, ["--plain", "--expect", "http.hit >= 30%", "--expect", "http.hits == 5"])
+    for _ in 0..<2 { _ = try await Curl.run([address + Self.kept]) }
+    _ = await program.line { $0.contains(" hit 12 B ") }
+    program.type("expect \"memory.hits == 1\"")
+    #expect(await program.line { $0.contains("memory.hits") }?.hasPrefix("expect: ok memory.hits == 1") == true)
+    program.type("get \(server.address)\(Self.kept)")
+    #expect(await program.line { $0.contains("Cache-Control: max-age") || $0.contains("HTTP 200") } != nil)
+    program.type("set a b")
+    #expect(await program.line { $0.contains("only the server makes responses") } != nil)
+    program.type("run zipf")
+    #expect(await program.line { $0.contains("clients make the requests of a proxy") } != nil)
+    program.type("reload")
+    #expect(await program.line { $0.contains("end it, and serve the other configuration") } != nil)
+    // An entry that has expired is asked for anew.
+    program.type("advance 2d")
+    #expect(await program.line { $0.contains("advance") } != nil)
+    #expect(
+      try await Curl.run(["--include", address + Self.kept]).output.contains("fwd=stale; fwd-status=304; stored"))
+    program.type("quit")
+    let (status, _, complaints) = await program.end()
+    #expect(status == 1)
+    #expect(complaints.contains { $0.contains("http.hits") && $0.contains("5") }, "\(complaints)")
+    #expect(complaints.last == "error: 1 of 2 expectations failed")
+  }
+
+  @Test("a signal lets a request finish that is under way, and takes no new one")
+  func endsGracefully() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder)
+    server.hold()
+    async let slow = Curl.run(["--include", address + Self.kept])
+    try await server.waitForRequests(1)
+    program.signal(SIGTERM)
+    // New connections are refused from here on; curl tells that by its status 7.
+    while try await Curl.run([address + "/other"]).status != 7 { await Task.yield() }
+    server.release()
+    let answer = try await slow
+    #expect(answer.status == 0 && answer.output.hasSuffix("the content"))
+    #expect(await program.end().status == 0)
+  }
+
+  @Test("a second signal breaks off what does not end")
+  func breaksOff() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, ["--json", "--grace", "1h"])
+    async let stuck = Curl.run([address + "/-/stall/body"])
+    try await server.waitForRequests(1)
+    program.signal(SIGTERM)
+    while try await Curl.run([address + "/other"]).status != 7 { await Task.yield() }
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+    #expect(try await stuck.status != 0)
+  }
+
+  @Test(
+    "servers that are slow, lie or speak something else give the right status, and nothing of them is kept",
+    arguments: [
+      ("/-/stall/before", 504, 0), ("/-/stall/headers", 504, 0), ("/-/close", 502, 0), ("/-/reset", 502, 0),
+      ("/-/garbage", 502, 0), ("/-/http09", 502, 0), ("/-/lengths/10,11", 502, 0), ("/-/both", 502, 0),
+      ("/-/short", 200, 18), ("/-/chunked/cut", 200, 18), ("/-/chunked/bad", 200, 18), ("/-/chunked/no-end", 200, 18),
+    ])
+  func badServers(path: String, status: Int, curl: Int32) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, ["--json", "--timeout", "500ms"])
+    let answer = try await Curl.run(["--output", "/dev/null", "--write-out", "%{http_code}", address + path])
+    #expect(answer.output == "\(status)" && answer.status == curl)
+    // The proxy goes on, and asks again.
+    let again = try await Curl.run(["--output", "/dev/null", "--write-out", "%{http_code}", address + path])
+    #expect(again.output == "\(status)" && again.status == curl)
+    #expect(server.requests.filter { $0.target == path }.count >= 2)
+    program.signal(SIGTERM)
+    let (ended, lines, _) = await program.end()
+    #expect(ended == 0)
+    #expect(lines.allSatisfy { !$0.contains("\"outcome\":\"hit\"") })
+  }
+
+  @Test("a server that is down gives 502, and a stored answer where that is allowed")
+  func down() async throws {
+    let server = try LoopbackServer()
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, ["--plain"])
+    let stale = "/-/with?Cache-Control:max-age=1&ETag:%22a%22"
+    _ = try await Curl.run([address + stale])
+    server.stop()
+    #expect(
+      try await Curl.run(["--output", "/dev/null", "--write-out", "%{http_code}", address + "/x"]).output == "502")
+    program.type("advance 1m")
+    let answer = try await Curl.run(["--include", address + stale])
+    #expect(answer.output.contains("detail=origin-unreachable") && answer.output.hasSuffix("the content"))
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+
+  @Test(
+    "what cannot be served is refused with its place and a remedy",
+    arguments: [
+      (
+        "levels:\n  - memory: { capacity: 1 MiB }\n  - network: { url: \"http://a/{key}\" }\n", "c.yaml:3:5",
+        "leave network out"
+      ),
+      ("levels:\n  - pooled: { origin: {} }\n", "c.yaml:2:15", "--origin"),
+      ("levels:\n  - transformKeys: { with: lowercase, level: memory }\n", "c.yaml:2:5", "one key"),
+      ("levels:\n  - memory: { keepExpired: 5m }\n", "c.yaml:2:15", "keepExpired"),
+      ("levels:\n  - memory: { name: http }\n", "c.yaml:2:5", "another name"),
+      ("levels:\n  - empty\n", "c.yaml:2:5", "no level keeps anything"),
+      ("levels:\n  - memory: { capacity: 100 B }\n", "c.yaml:2:5", "no level has room"),
+      ("levels:\n  - memory\nworkload: zipf\n", "c.yaml:3:", "leave “workload” out"),
+    ])
+  func refusedConfigurations(text: String, place: String, words: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write(text, to: "c.yaml")
+    let run = try await Program.run(
+      ["serve", "c.yaml", "--http", "127.0.0.1:0", "--origin", "http://127.0.0.1:1", "--json"], directory: folder.url)
+    #expect(run.status == 3)
+    #expect(run.errors.contains(place) && run.errors.contains(words), "\(run.errors)")
+  }
+
+  @Test(
+    "addresses that are none are refused",
+    arguments: [
+      (["--origin", "ftp://a"], "write it as in http://127.0.0.1:3000"),
+      (["--origin", "127.0.0.1:3000"], "write it as"),
+      (["--origin", "http://a/b"], "leave “/b” out"), (["--origin", "http://u:p@a"], "credentials"),
+      (["--origin", "http://a:0"], "no address"), (["--origin", "http://a:99999"], "no address"),
+      (["--origin", "http://[::1"], "no address"), (["--origin", "http://"], "no address"),
+      (["--origin", "http://a b"], "no address"),
+      (["--origin", "http://127.0.0.1:8080"], "ask itself"), (["--origin", "http://localhost:8080"], "ask itself"),
+      (["--http", "8080", "--origin", "http://a"], "write HOST:PORT"),
+      (["--http", "127.0.0.1:70000", "--origin", "http://a"], "write HOST:PORT"), ([], "--origin"),
+      (["--origin", "http://a", "--json", "--quiet"], "exclude each other"),
+      (["--origin", "http://a", "--expect", "http.hitt > 1"], "did you mean “hit”"),
+      (["--origin", "http://a", "--expect", "http.entries > 1"], "the proxy has no figure"),
+      (["--origin", "http://a", "--timeout", "0s"], "more than 0"),
+    ])
+  func refusedAddresses(arguments: [String], words: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.memory, to: "c.yaml")
+    let run = try await Program.run(["serve", file] + arguments)
+    #expect(run.status == 2)
+    #expect(run.errors.contains(words), "\(run.errors)")
+  }
+
+  @Test("a port that is taken is told, with its remedy")
+  func portInUse() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.memory, to: "c.yaml")
+    let run = try await Program.run(
+      ["serve", file, "--http", "127.0.0.1:\(server.port)", "--origin", "http://127.0.0.1:1", "--json"])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("127.0.0.1:\(server.port) cannot be listened at"), "\(run.errors)")
+  }
+}
+#endif
