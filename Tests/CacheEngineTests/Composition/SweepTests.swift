@@ -242,7 +242,7 @@ import Testing
     inner.advance(by: .seconds(1))
     await hold.arrivals(1)
     gate.open()
-    while cache.gate.waitingCount == 0, !late.isOver.load(ordering: .relaxed) { await Task.yield() }
+    try await turns { cache.gate.waitingCount > 0 || late.isOver.load(ordering: .relaxed) }
     hold.open()
     try await writer.value
     try await late.work.withLock { $0 }?.value
@@ -269,7 +269,7 @@ import Testing
     let first = Task { try await cache.set(0, forKey: "a") }
     await gate.arrivals(1)
     let writers = (1...500).map { value in Task { try await cache.set(value, forKey: "a") } }
-    while cache.gate.waitingCount < writers.count { await Task.yield() }
+    try await turns { cache.gate.waitingCount >= writers.count }
     let before = cache.gate.steps
     for writer in writers { writer.cancel() }
     for writer in writers { await #expect(throws: CancellationError.self) { try await writer.value } }

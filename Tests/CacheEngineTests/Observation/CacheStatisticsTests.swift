@@ -77,7 +77,7 @@ struct CacheStatisticsTests {
     let cache = source.observed(as: "source", by: statistics, clock: clock).pooled(observer: statistics, clock: clock)
       .traced(by: statistics, clock: clock)
     let reads = (0..<5).map { _ in Task { try await cache.get("a") } }
-    while statistics.snapshot.pool.joined < 4 { await Task.yield() }
+    try await turns { statistics.snapshot.pool.joined >= 4 }
     gate.open()
     for read in reads { #expect(try await read.value == 1) }
     let counts = statistics.snapshot

@@ -80,7 +80,8 @@ struct ExpectationTests {
       #expect(help.contains("\n  \(figure.name): \(figure.line)"))
       #expect(manual.contains("- `\(figure.name)`: \(figure.line)"))
     }
-    #expect(Set(ExpectedFigure.all.map(\.name)).count == ExpectedFigure.all.count)
+    #expect(Set(ExpectedFigure.all.map(\.kind)) == Set(ExpectedFigure.Kind.allCases))
+    #expect(ExpectedFigure.all.count == ExpectedFigure.Kind.allCases.count)
     let counted = OperatorSpecification.words + ["stale"]
     let known = ExpectedFigure.names(of: [.operation])
     // What changes from moment to moment is nothing to expect.

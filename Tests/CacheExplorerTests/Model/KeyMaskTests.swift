@@ -39,7 +39,7 @@ struct KeyMaskTests {
       for secret in secrets { #expect(!text.contains(secret), "\(secret) in\n\(text)", sourceLocation: location) }
     }
     for page in Page.allCases where page != .config {
-      scene.type("\(page.rawValue)")
+      scene.type("\(page.key)")
       expectHidden(scene.lines.joined(separator: "\n"))
       for _ in 0..<8 {
         scene.press(.enter)

@@ -29,7 +29,9 @@ struct FolderTests {
     Room(path: "Sources/CacheEngineImages", folders: ["Pixels", "Codec"]),
     Room(path: "Sources/CacheEngineInspector", folders: ["Wire", "Socket", "Events", "Server", "Client"]),
     Room(path: "Sources/CacheExplorer/Text", folders: []),
-    Room(path: "Sources/CacheExplorer/Model", folders: ["Commands", "State", "Keys", "Coding", "View", "Update"]),
+    Room(
+      path: "Sources/CacheExplorer/Model",
+      folders: ["Commands", "State", "Keys", "Coding", "Drawing", "Screens", "View", "Update"]),
     Room(
       path: "Sources/CacheExplorer/Cache",
       folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Serving", "Verbs", "Demos"]),

@@ -1,4 +1,5 @@
 #if Explorer
+import Foundation
 import Testing
 
 @testable import ExplorerCache
@@ -8,16 +9,33 @@ import Testing
 /// Where something new has a place that the compiler does not ask for, as Documentation/Adding.md lists them.
 struct PlacesTests {
   @Test("Every screen is reached by a digit, and has panels that explain their figures", arguments: Page.allCases)
-  func screens(page: Page) throws {
+  func screens(page: Page) {
     var scene = Scene(size: Size(width: 120, height: 40))
     scene.send(.models(ModelSheet.Content(source: "models", rows: [])))
-    scene.press(.character(try #require("\(page.rawValue)".first)))
+    scene.press(.character(page.key))
     #expect(scene.model.page == page)
     #expect(!page.panels.isEmpty)
     for panel in page.panels {
       scene.model.focus = panel
-      #expect(!FigureTable.figures(scene.model).figures.isEmpty, "\(panel)")
+      #expect(!panel.panel.figures(scene.model).figures.isEmpty, "\(panel)")
     }
+  }
+
+  @Test("Every screen and every panel that a file declares is in the one list of screens")
+  func listed() throws {
+    let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let folder = package.appending(path: "Sources/CacheExplorer/Model/Screens")
+    var (pages, panels): (Set<String>, Set<String>) = ([], [])
+    for path in FileManager.default.enumerator(atPath: folder.path)?.compactMap({ $0 as? String }) ?? [] {
+      guard path.hasSuffix(".swift") else { continue }
+      let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+      for match in text.matches(of: /static let \w+ = Page\(\s*"([^"]+)"/) { pages.insert(String(match.1)) }
+      for match in text.matches(of: /(?:enum|struct) (\w+): Panel\b/) { panels.insert(String(match.1)) }
+    }
+    #expect(pages == Set(Page.allCases.map(\.title)))
+    #expect(panels == Set(PanelID.all.map(\.description)))
+    #expect(Set(Page.allCases).count == Page.allCases.count, "two screens have one key")
   }
 
   /// Every word of a configuration in its simplest use.

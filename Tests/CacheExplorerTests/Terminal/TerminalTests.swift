@@ -1,4 +1,5 @@
 import CPseudoTerminal
+import CacheEngineTesting
 import PseudoTerminal
 import Testing
 
@@ -345,9 +346,9 @@ struct TerminalTests {
       terminal.show(canvas(Array(repeating: String(repeating: glyph, count: 200), count: 100), size))
     }
     terminal.show(canvas(["newest"], size))
-    while rig.emulator.screen.rows[0] != "newest" {
+    try await turns {
       _ = rig.read(terminal)
-      await Task.yield()
+      return rig.emulator.screen.rows[0] == "newest"
     }
     #expect(rig.emulator.screen.rows.dropFirst().allSatisfy { $0.isEmpty })
   }

@@ -189,7 +189,7 @@ struct PointingTests {
   func everywhere(size: Size) throws {
     for page in Page.allCases {
       var scene = try ScreensScene.make(size)
-      scene.type("%\(page.rawValue)")
+      scene.type("%\(page.key)")
       for y in 0..<size.height {
         for x in stride(from: 0, to: size.width, by: 3) {
           point(&scene, x, y, clicks: 1 + (x + y) % 2)

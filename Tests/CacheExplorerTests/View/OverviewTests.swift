@@ -214,7 +214,7 @@ private let help = #"""
   │                  help: search                                                │
   │   Enter          look closely: at the request, the second, or what a line    │
   │                  leads to                                                    │
-  │   n              next match in the log                                       │
+  │   Esc Backspace  back: close, leave zoom, clear the filter, dismiss the      │
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help

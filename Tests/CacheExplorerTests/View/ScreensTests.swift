@@ -25,7 +25,7 @@ struct ScreensTests {
     arguments: [huge, large, small, Layout.smallest], [Page.entries, .requests, .latency, .config, .log])
   func pages(size: Size, page: Page) throws {
     var scene = try ScreensScene.make(size)
-    scene.type("\(page.rawValue)")
+    scene.type("\(page.key)")
     #expect(scene.model.page == page)
     expect(scene, shows: "\(page.title)\(size.width)x\(size.height)")
   }
@@ -134,7 +134,7 @@ struct ScreensTests {
     expect(scene, shows: "figures")
     for page in [Page.entries, .requests, .latency, .config, .log] {
       scene.press(.escape)
-      scene.type("\(page.rawValue)i")
+      scene.type("\(page.key)i")
       #expect(scene.lines.contains { $0.contains("Figures") && $0.contains("Esc closes") })
       for word in ["is  ", "unit  ", "window  ", "source  "] { #expect(scene.lines.contains { $0.contains(word) }) }
     }

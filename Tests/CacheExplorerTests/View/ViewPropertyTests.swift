@@ -59,7 +59,7 @@ struct ViewPropertyTests {
       .models(
         ModelSheet.Content(
           source: "live", rows: [ModelSheet.Row(name: .init(type: "\u{1b}", id: "日本\u{202e}"), isStored: true)])))
-    scene.type("\(page.rawValue)")
+    scene.type("\(page.key)")
     var models = [scene.model]
     scene.press(.enter)
     models.append(scene.model)

@@ -69,24 +69,30 @@ extension LiveCache {
     }
     func number(_ value: Int, _ words: String) -> Measured {
       // That nothing was asked is a count only for who expects just that.
-      let isMeant = expectation.figure.name == "requests" && expectation.comparison == .equal && expectation.value == 0
+      let isMeant = expectation.figure.kind == .requests && expectation.comparison == .equal && expectation.value == 0
       guard !Self.isIdle(count) || isMeant else { return .none("nothing was asked of the cache") }
       return Measured(
         value: Double(value), counts: [(expectation.figure.name, value), ("reads", reads)],
         source: "\(Format.count(value)) \(words) of the whole cache; \(Format.count(reads)) reads ended")
     }
-    switch expectation.figure.name {
-    case "hit": return share(hits, "hits")
-    case "miss": return share(count.missed, "misses")
-    case "error": return share(count.failed, "errors")
-    case "requests": return number(count.requests, "reads")
-    case "hits": return number(hits, "reads served above the sources")
-    case "misses": return number(count.missed, "missed reads")
-    case "errors": return number(count.failed, "failed reads")
-    case "cancelled": return number(count.cancelled, "cancelled reads")
-    case "joined": return number(count.pool.joined, "joined loads")
-    case "executions": return number(count.pool.executions, "loads begun by pools")
-    default: return latency(expectation.figure, count.latency, "reads of the whole cache")
+    switch expectation.figure.kind {
+    case .hit: return share(hits, "hits")
+    case .miss: return share(count.missed, "misses")
+    case .error: return share(count.failed, "errors")
+    case .requests: return number(count.requests, "reads")
+    case .hits: return number(hits, "reads served above the sources")
+    case .misses: return number(count.missed, "missed reads")
+    case .errors: return number(count.failed, "failed reads")
+    case .cancelled: return number(count.cancelled, "cancelled reads")
+    case .joined: return number(count.pool.joined, "joined loads")
+    case .executions: return number(count.pool.executions, "loads begun by pools")
+    case .p50, .p90, .p95, .p99, .p999, .max:
+      return latency(expectation.figure, count.latency, "reads of the whole cache")
+    case .served, .used, .lookups, .stale, .sets, .fills, .evictions, .expirations, .entries, .bytes, .refused, .queued,
+      .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes, .failedRefreshes, .validated, .collapsed,
+      .forwarded,
+      .sent, .saved:
+      return .none("\(expectation.figure.name) is a figure of one level or operator")
     }
   }
 
@@ -110,20 +116,20 @@ extension LiveCache {
         value: Double(value), counts: [(expectation.figure.name, value), ("requests", count.requests)],
         source: "\(Format.count(value)) \(words); \(Format.counted(count.requests, "request"))")
     }
-    switch expectation.figure.name {
-    case "hit":
+    switch expectation.figure.kind {
+    case .hit:
       guard count.answered > 0 else { return .none("no request came to the cache") }
       return .share(
         count.hits, "hits", of: count.answered, "requests that came to the cache",
         [("validated", count.validated), ("collapsed", count.collapsed), ("forwarded", count.forwarded)])
-    case "requests": return number(count.requests, "requests of clients")
-    case "hits": return number(count.hits, "requests answered without asking the server")
-    case "stale": return number(count.stale, "answers served stale")
-    case "validated": return number(count.validated, "answers that the server confirmed")
-    case "collapsed": return number(count.collapsed, "requests that took part in another one")
-    case "forwarded": return number(count.forwarded, "requests that the server answered")
-    case "refused": return number(count.refused, "requests refused or without an answer")
-    case "sent": return number(count.bytes, "bytes sent to clients")
+    case .requests: return number(count.requests, "requests of clients")
+    case .hits: return number(count.hits, "requests answered without asking the server")
+    case .stale: return number(count.stale, "answers served stale")
+    case .validated: return number(count.validated, "answers that the server confirmed")
+    case .collapsed: return number(count.collapsed, "requests that took part in another one")
+    case .forwarded: return number(count.forwarded, "requests that the server answered")
+    case .refused: return number(count.refused, "requests refused or without an answer")
+    case .sent: return number(count.bytes, "bytes sent to clients")
     default: return number(count.savedBytes, "bytes that the server did not have to send")
     }
   }
@@ -144,33 +150,37 @@ extension LiveCache {
     }
     func number(_ value: Int, _ words: String) -> Measured {
       guard !Self.isIdle(snapshot) else { return .none("nothing was asked of the cache") }
-      let isLookups = ["requests", "lookups"].contains(expectation.figure.name)
+      let isLookups = [.requests, .lookups].contains(expectation.figure.kind)
       return Measured(
         value: Double(value),
         counts: [(expectation.figure.name, value)] + (isLookups ? [] : [("lookups", count.lookups)]),
         source: "\(Format.count(value)) \(words) of \(level.name)"
           + (isLookups ? "" : "; \(Format.count(count.lookups)) look-ups"))
     }
-    switch expectation.figure.name {
-    case "hit": return share(count.hits, "hits")
-    case "miss": return share(misses, "misses")
-    case "error": return share(count.errors, "errors")
-    case "served":
+    switch expectation.figure.kind {
+    case .hit: return share(count.hits, "hits")
+    case .miss: return share(misses, "misses")
+    case .error: return share(count.errors, "errors")
+    case .served:
       guard snapshot.answered > 0 else { return .none("no level has answered a read") }
       return .share(snapshot.served[level.name] ?? 0, "reads", of: snapshot.answered, "that levels answered")
-    case "requests", "lookups": return number(count.lookups, "look-ups")
-    case "hits": return number(count.hits, "hits")
-    case "misses": return number(misses, "misses")
-    case "errors": return number(count.errors, "failed look-ups")
-    case "cancelled": return number(count.cancelled, "cancelled look-ups")
-    case "refused": return number(count.refused, "refused keys")
-    case "stale": return number(count.stale, "values served stale")
-    case "sets": return number(count.sets, "sets")
-    case "fills": return number(count.backFills, "fills")
-    case "evictions": return number(count.removals[.evicted] ?? 0, "evictions")
-    case "expirations": return number(count.removals[.expired] ?? 0, "expirations")
-    case "entries", "bytes", "used": return held(expectation.figure, usage, level.name)
-    default: return latency(expectation.figure, count.latency, "answered look-ups of \(level.name)")
+    case .requests, .lookups: return number(count.lookups, "look-ups")
+    case .hits: return number(count.hits, "hits")
+    case .misses: return number(misses, "misses")
+    case .errors: return number(count.errors, "failed look-ups")
+    case .cancelled: return number(count.cancelled, "cancelled look-ups")
+    case .refused: return number(count.refused, "refused keys")
+    case .stale: return number(count.stale, "values served stale")
+    case .sets: return number(count.sets, "sets")
+    case .fills: return number(count.backFills, "fills")
+    case .evictions: return number(count.removals[.evicted] ?? 0, "evictions")
+    case .expirations: return number(count.removals[.expired] ?? 0, "expirations")
+    case .entries, .bytes, .used: return held(expectation.figure, usage, level.name)
+    case .p50, .p90, .p95, .p99, .p999, .max:
+      return latency(expectation.figure, count.latency, "answered look-ups of \(level.name)")
+    case .executions, .joined, .queued, .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes,
+      .failedRefreshes, .validated, .collapsed, .forwarded, .sent, .saved:
+      return .none("\(expectation.figure.name) is no figure of a level")
     }
   }
 
@@ -179,9 +189,9 @@ extension LiveCache {
     guard let usage else { return Measured(value: nil, source: "\(name) holds nothing that could be counted") }
     let counts = [("entries", usage.count), ("bytes", usage.cost)]
     let source = "\(name) holds \(Format.count(usage.count)) entries, \(Format.bytes(usage.cost))"
-    switch figure.name {
-    case "entries": return Measured(value: Double(usage.count), counts: counts, source: source)
-    case "bytes": return Measured(value: Double(usage.cost), counts: counts, source: source)
+    switch figure.kind {
+    case .entries: return Measured(value: Double(usage.count), counts: counts, source: source)
+    case .bytes: return Measured(value: Double(usage.cost), counts: counts, source: source)
     default:
       guard let capacity = usage.capacity, capacity > 0 else {
         return Measured(value: nil, source: "\(name) has no limit in bytes")

@@ -163,9 +163,15 @@ extension ExpectedFigure {
     case .share: return try Quantity.probability(text)
     case .count:
       if text.hasSuffix("%") {
-        let share = ["hits": "hit", "misses": "miss", "errors": "error"][name]
+        let share: Kind? =
+          switch kind {
+          case .hits: .hit
+          case .misses: .miss
+          case .errors: .error
+          default: nil
+          }
         throw QuantityError(
-          "\(name) is a count", share.map { "write \($0), which is the share" } ?? "write \(unit.words)")
+          "\(name) is a count", share.map { "write \($0.rawValue), which is the share" } ?? "write \(unit.words)")
       }
       return Double(try Quantity.count(text.filter { $0 != "_" && $0 != " " }))
     case .bytes: return text == "0" ? 0 : Double(try Quantity.bytes(text))

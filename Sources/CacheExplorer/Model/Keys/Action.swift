@@ -1,21 +1,21 @@
 /// What a key can do.
 ///
 /// The key table says which key does which.
-package enum Action: String, Sendable, CaseIterable {
+package enum Action: Hashable, Sendable {
   // Anywhere.
-  case help, command, filter, nextMatch, previousMatch, back, overview
-  case entries, requests, latency, config, log, models, whatIf
-  case inspect, showValue, mask, explain, recent, latencyPart, reload
-  case nextTrouble, previousTrouble, mark, wrap, stepBack, stepForward
+  case help, command, filter, back
+  case inspect, showValue, mask, explain, recent
+  case stepBack, stepForward, nextTrouble, previousTrouble
   case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last
-  case sort, reverseSort, zoom, freeze, live
-  case lessLog, moreLog
+  case zoom, freeze, live
   case delete, expire, clear, warn
   case columnLeft, columnRight
   case copyKey, copyValue, exportView, resetFigures, undo, slower, faster
   case mouse, theme
   case redraw, suspend, interrupt, quit
   case firstCache, secondCache, bothCaches
+  /// What a panel understands, or the key of a screen: each declares it by a name of its own.
+  case own(String)
 
   // While a recording is replayed.
   case playSlower, playFaster, earlier, later

@@ -41,7 +41,12 @@ package enum KeyTable {
     package var barName: String?
   }
 
-  package static let bindings: [Binding] = [
+  /// The whole table, with the keys of the screens and those of their panels.
+  static func bindings(pages: [Binding], panels: [Binding]) -> [Binding] {
+    opening + pages + moving + panels + changing + inLines
+  }
+
+  private static let opening = [
     bind([.character("?"), .function(1)], "? F1", .help, "this help", .program, label: "Help", bar: "?"),
     bind([.character(":")], ":", .command, "type a command", .program, label: "Command"),
     bind(
@@ -51,23 +56,12 @@ package enum KeyTable {
     bind(
       [.enter], "Enter", .inspect, "look closely: at the request, the second, or what a line leads to", .look,
       label: "Inspect", bar: "↵"),
-    bind([.character("n")], "n", .nextMatch, "next match in the log", .look),
-    bind([.character("N")], "N", .previousMatch, "previous match in the log", .look),
-    bind([.character("e")], "e", .nextTrouble, "next warning, error or mark in the log", .look),
-    bind([.character("E")], "E", .previousTrouble, "previous warning, error or mark in the log", .look),
-    bind([.character("m")], "m", .mark, "mark this line of the log, or take the mark away", .look),
-    bind([.character("W")], "W", .wrap, "wrap long lines of the log", .look),
     bind(
       [.escape, .backspace], "Esc Backspace", .back,
       "back: close, leave zoom, clear the filter, dismiss the warning", .look),
-    bind([.character("1")], "1", .overview, "Overview, whole", .look, label: "Screen", bar: "1-8"),
-    bind([.character("2")], "2", .entries, "Entries", .look),
-    bind([.character("3")], "3", .requests, "Requests", .look),
-    bind([.character("4")], "4", .latency, "Latency", .look),
-    bind([.character("5")], "5", .config, "Config", .look),
-    bind([.character("6")], "6", .log, "Log", .look),
-    bind([.character("7")], "7", .models, "Models, if there are any", .look),
-    bind([.character("8")], "8", .whatIf, "What if: other capacities and policies", .look),
+  ]
+
+  private static let moving = [
     bind([.character("v")], "v", .showValue, "show the value of the chosen key", .look),
     bind([.character("P")], "P", .mask, "hide values and the names of keys, or show them again", .look),
     bind([.character("y")], "y", .copyKey, "copy the chosen key into the clipboard (with --clipboard)", .look),
@@ -76,8 +70,6 @@ package enum KeyTable {
     bind([.character("0")], "0", .resetFigures, "begin the figures anew: rates, shares and latencies", .look),
     bind([.character("i")], "i", .explain, "explain the figures of the focused panel", .look),
     bind([.character("R")], "R", .recent, "figures of the last 5 seconds, or since the start again", .look),
-    bind([.character("a")], "a", .latencyPart, "latencies of hits, of misses, of all", .look),
-    bind([.character("r")], "r", .reload, "read the configuration again; asks before it applies", .look),
     bind([.tab], "Tab", .nextPanel, "focus the next panel", .move, label: "Focus", bar: "Tab"),
     bind([.backTab], "S-Tab", .previousPanel, "focus the previous panel", .move),
     bind(
@@ -91,8 +83,9 @@ package enum KeyTable {
     bind([.pageDown], "PgDn", .pageDown, "one page down", .move),
     bind([.character("g"), .home], "g Home", .first, "first row", .move),
     bind([.character("G"), .end], "G End", .last, "last row; the log follows again", .move),
-    bind([.character("s")], "s", .sort, "sort the entries by the next column", .look, label: "Sort"),
-    bind([.character("S")], "S", .reverseSort, "turn the order round", .look),
+  ]
+
+  private static let changing = [
     bind(
       [.character(" ")], "Space", .freeze, "freeze the picture; what happens meanwhile is kept", .look,
       label: "Pause"),
@@ -101,8 +94,6 @@ package enum KeyTable {
     bind([.character("<")], "<", .slower, "let the cache's time pass half as fast", .look),
     bind([.character(">")], ">", .faster, "let the cache's time pass twice as fast", .look),
     bind([.character("L")], "L", .live, "back to what happens now", .look),
-    bind([.character("{")], "{", .lessLog, "show less of the log: only what is more severe", .look),
-    bind([.character("}")], "}", .moreLog, "show more of the log", .look),
     bind([.character("d")], "d", .delete, "delete the chosen key from every level", .change, label: "Delete"),
     bind([.character("x")], "x", .expire, "expire the chosen key", .change, label: "Expire"),
     bind([.character("c")], "c", .clear, "clear every level", .change, label: "Clear"),
@@ -124,7 +115,9 @@ package enum KeyTable {
     bind(
       [.character("q")], "q", .quit, "quit; asks first while a workload runs or the session is recorded", .program,
       label: "Quit"),
+  ]
 
+  private static let inLines = [
     bind([.enter], "Enter", .accept, "run the command, or keep the filter", .typing),
     bind([.escape, .control("c"), .control("g")], "Esc ^C ^G", .cancel, "leave the line", .typing),
     bind([.tab], "Tab", .complete, "complete a verb, a key, a level or a file; again for the next", .typing),
@@ -171,7 +164,7 @@ package enum KeyTable {
       bar: "q"),
   ]
 
-  private static func bind(
+  static func bind(
     _ keys: [InputEvent.Key], _ name: String, _ action: Action, _ does: String, _ scope: Scope, label: String? = nil,
     bar: String? = nil
   ) -> Binding {

@@ -3,7 +3,12 @@ import ExplorerText
 
 extension Model {
   /// Carries out what a key stands for while nothing is typed.
-  mutating func act(_ action: Action) -> [Effect] {
+  mutating func act(_ action: Action) -> [Effect] { carryOut(action) ?? [] }
+
+  /// `nil` if the action means nothing here.
+  mutating func carryOut(_ action: Action) -> [Effect]? {
+    for panel in PanelID.all { if let effects = panel.panel.act(&self, action) { return effects } }
+    if let page = Page.allCases.first(where: { $0.action == action }) { return turn(to: page) }
     switch action {
     case .help:
       mode = .help
@@ -18,17 +23,7 @@ extension Model {
     case .filter:
       mode = .filter
       filter.replace(with: searched)
-    case .nextMatch: jump(forwards: true) { log, _, line in log.isMatch(line) }
-    case .previousMatch: jump(forwards: false) { log, _, line in log.isMatch(line) }
-    case .nextTrouble: jump(forwards: true) { log, number, line in log.isTrouble(number, line) }
-    case .previousTrouble: jump(forwards: false) { log, number, line in log.isTrouble(number, line) }
-    case .mark: if let line = logLine { log.toggleMark(line) }
-    case .wrap: log.isWrapped.toggle()
     case .back: goBack()
-    case .overview, .entries, .requests, .latency, .config, .log, .models: turn(to: action)
-    case .whatIf:
-      turn(to: action)
-      return [.refreshWhatIf]
     case .inspect: return inspect()
     case .showValue: return showValue()
     case .mask: isMasked.toggle()
@@ -47,8 +42,6 @@ extension Model {
     case .columnLeft: moveSideways(by: -1)
     case .columnRight: moveSideways(by: 1)
     case .recent: isRecent.toggle()
-    case .latencyPart: latencyPart = latencyPart.next
-    case .reload: return [.reload]
     case .stepBack: step(forwards: false)
     case .stepForward: step(forwards: true)
     case .nextPanel: focus(by: 1)
@@ -57,22 +50,13 @@ extension Model {
     case .down: move(by: 1)
     case .pageUp: move(by: -pageLength)
     case .pageDown: move(by: pageLength)
-    case .first: moveToStart()
-    case .last: moveToEnd()
-    case .sort:
-      list.sort = list.sort.next
-      list.isReversed = false
-      list.refresh(shown, isForced: true)
-    case .reverseSort:
-      list.isReversed.toggle()
-      list.refresh(shown, isForced: true)
+    case .first: moveToEnd(isFirst: true)
+    case .last: moveToEnd(isFirst: false)
     case .zoom: focus == .levels ? refuse("the levels have no larger picture; Tab focuses a panel") : isZoomed.toggle()
     case .freeze: freeze(frozen == nil)
     case .live:
       freeze(false)
       log.follow()
-    case .lessLog: log.minimum = LogLevel(rawValue: log.minimum.rawValue + 1) ?? log.minimum
-    case .moreLog: log.minimum = LogLevel(rawValue: log.minimum.rawValue - 1) ?? log.minimum
     case .delete, .expire, .clear, .warn: ask(action)
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
@@ -81,8 +65,9 @@ extension Model {
     case .firstCache, .secondCache, .bothCaches:
       refuse("there is one cache here; cache-explorer compare A B shows two")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
-      .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later:
-      break
+      .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later,
+      .nextTrouble, .previousTrouble, .own:
+      return nil
     }
     return []
   }
@@ -101,7 +86,7 @@ extension Model {
     frozen = isFreezing ? live : nil
     travel = isFreezing ? TimeTravel(live) : nil
     list.refresh(shown, isForced: true)
-    refreshRequests()
+    RequestsPanel.refresh(&self)
   }
 
   /// Goes one event on or back within what was captured while the picture stands.
@@ -113,52 +98,27 @@ extension Model {
     }
     frozen = picture
     list.refresh(picture, isForced: true)
-    refreshRequests()
+    RequestsPanel.refresh(&self)
   }
 
-  private mutating func turn(to action: Action) {
-    let pages: [Action: Page] = [
-      .overview: .overview, .entries: .entries, .requests: .requests, .latency: .latency, .config: .config, .log: .log,
-      .models: .models, .whatIf: .whatIf,
-    ]
-    guard let next = pages[action] else { return }
-    guard next != .models || models.content != nil else {
-      return refuse("there are no models here; “cache-explorer demo models” has some")
+  private mutating func turn(to next: Page) -> [Effect] {
+    if let whyNot = next.panels.lazy.compactMap({ [self] in $0.panel.whyNot(self) }).first {
+      refuse(whyNot)
+      return []
     }
     show(next)
     isZoomed = false
+    return next.questions
   }
 
   package mutating func show(_ next: Page) {
     page = next
     inspection = nil
     if let first = next.panels.first { focus = first }
-    refreshRequests()
+    RequestsPanel.refresh(&self)
   }
 
-  mutating func refreshRequests() {
-    guard page == .requests else { return }
-    requestList.refresh(shown.calls)
-  }
-
-  /// The number of the log line under the cursor.
-  var logLine: Int? { log.current(in: shown.log, rows: max(1, Layout(self).rows(.log))) }
-
-  private mutating func jump(forwards: Bool, to isWanted: (LogView, Int, LogLine) -> Bool) {
-    let rows = max(1, Layout(self).rows(.log))
-    let view = log
-    let isFound = log.jump(forwards: forwards, in: shown.log, rows: rows) { isWanted(view, $0, $1) }
-    if !isFound { refuse("no more \(forwards ? "below" : "above")") }
-  }
-
-  private var searched: String {
-    switch focus {
-    case .log: log.search.text
-    case .requests: requestList.search.text
-    case .models, .relations: models.search.text
-    default: list.filter.text
-    }
-  }
+  private var searched: String { focus.panel.search(self) }
 
   private var pageLength: Int {
     if inspection != nil { return max(1, Layout(self).middle.height - 3) }
@@ -177,12 +137,7 @@ extension Model {
     } else if !searched.isEmpty {
       filter.replace(with: "")
       applyFilter()
-    } else if focus == .requests, requestList.moment != nil {
-      requestList.moment = nil
-      refreshRequests()
-    } else if config.plan != nil {
-      config.plan = nil
-    } else {
+    } else if !PanelID.all.contains(where: { $0.panel.back(&self) }) {
       live.warning = nil
       frozen?.warning = nil
     }
@@ -196,63 +151,12 @@ extension Model {
   }
 
   private mutating func move(by distance: Int) {
-    if inspection != nil { return moveInspection(by: distance) }
-    move(focus, by: distance)
+    inspection == nil ? focus.panel.move(&self, by: distance) : moveInspection(by: distance)
   }
 
-  package mutating func move(_ panel: Panel, by distance: Int) {
-    let rows = Layout(self).rows(panel)
-    switch panel {
-    case .levels: chooseLevel(history.level + min(max(distance, -1_000), 1_000))
-    case .entries: list.move(by: distance, in: shown)
-    case .inFlight: moveInFlight(to: inFlightCursor.addingReportingOverflow(distance).partialValue)
-    case .latency: break
-    case .log: log.move(by: distance, in: shown.log, rows: rows)
-    case .requests: requestList.move(by: distance)
-    case .config: config.top = min(max(0, config.top + distance), ConfigPanel.lastTop(self))
-    case .models: models.move(by: distance)
-    case .relations: models.moveRelation(by: distance)
-    case .whatIf: whatIf.top = min(max(0, whatIf.top + distance), WhatIfPanel.lastTop(self))
-    }
-  }
-
-  mutating func moveInFlight(to place: Int) {
-    let rows = max(1, Layout(self).rows(.inFlight))
-    let count = shown.inFlightCount
-    inFlightCursor = min(max(0, place), max(0, count - 1))
-    inFlightTop = min(max(inFlightTop, inFlightCursor - rows + 1), inFlightCursor)
-  }
-
-  private mutating func moveToStart() {
-    if inspection != nil { return moveInspection(by: -1_000_000) }
-    switch focus {
-    case .entries: list.move(to: 0, in: shown)
-    case .inFlight: moveInFlight(to: 0)
-    case .latency: break
-    case .levels: moveHistory(by: -Int(SecondRing.length))
-    case .log: log.scrollToStart(in: shown.log, rows: Layout(self).rows(.log))
-    case .requests: requestList.move(to: 0)
-    case .config: config.top = 0
-    case .models: models.move(by: -.max)
-    case .relations: models.moveRelation(by: -.max)
-    case .whatIf: whatIf.top = 0
-    }
-  }
-
-  private mutating func moveToEnd() {
-    if inspection != nil { return moveInspection(by: 1_000_000) }
-    switch focus {
-    case .entries: list.move(to: list.order.count - 1, in: shown)
-    case .inFlight: moveInFlight(to: .max)
-    case .latency: break
-    case .levels: moveHistory(by: Int(SecondRing.length))
-    case .log: log.follow()
-    case .requests: requestList.move(to: .max)
-    case .config: config.top = ConfigPanel.lastTop(self)
-    case .models: models.move(by: .max)
-    case .relations: models.moveRelation(by: .max)
-    case .whatIf: whatIf.top = WhatIfPanel.lastTop(self)
-    }
+  private mutating func moveToEnd(isFirst: Bool) {
+    guard inspection == nil else { return moveInspection(by: isFirst ? -1_000_000 : 1_000_000) }
+    focus.panel.moveToEnd(&self, isFirst: isFirst)
   }
 
   /// Asks before anything goes, and says what will.

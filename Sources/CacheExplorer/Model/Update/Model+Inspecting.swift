@@ -11,49 +11,13 @@ extension Model {
       go(to: targets[open.choice], from: open)
       return []
     }
-    switch focus {
-    case .relations: models.follow()
-    case .models: focus = .relations
-    case .levels: drill()
-    case .whatIf: mode = .explaining
-    case .config, .latency:
-      if focus == .latency, let worst = worstRequest { open(worst) } else { mode = .explaining }
-    default:
-      guard let request = chosenRequest else {
-        refuse(missing)
-        return []
-      }
-      open(request)
-    }
-    return []
+    return focus.panel.inspect(&self)
   }
 
   /// The request that the focused row is about.
-  var chosenRequest: RequestID? {
-    switch focus {
-    case .requests: requestList.current
-    case .entries: list.current(in: shown).flatMap { shown.calls.latest(of: $0.key) }
-    case .inFlight:
-      shown.inFlight.indices.contains(inFlightCursor) ? shown.inFlight[inFlightCursor].leader : nil
-    case .log: logLine.flatMap { shown.log[$0]?.request }
-    case .latency: worstRequest
-    case .config, .models, .relations, .levels, .whatIf: nil
-    }
-  }
+  var chosenRequest: RequestID? { focus.panel.request(self) }
 
-  private var missing: String {
-    switch focus {
-    case .entries: "no request for this key is among the last \(Format.count(RequestLog.capacity))"
-    case .log: "this line belongs to no request"
-    default: "there is nothing to inspect"
-    }
-  }
-
-  private var worstRequest: RequestID? {
-    shown.traffic.compactMap(\.worst).max { $0.nanoseconds < $1.nanoseconds }?.request
-  }
-
-  private mutating func open(_ request: RequestID) {
+  mutating func open(_ request: RequestID) {
     guard shown.calls[request] != nil else {
       return refuse("\(request) is no longer among the last \(Format.count(RequestLog.capacity)) requests")
     }
@@ -109,27 +73,7 @@ extension Model {
   var chosenKey: String? {
     if case .value(let sight)? = inspection?.subject { return sight.key }
     if case .request(let id)? = inspection?.subject { return shown.calls[id]?.key }
-    if focus == .entries { return list.current(in: shown)?.key }
-    return chosenRequest.flatMap { shown.calls[$0]?.key }
-  }
-
-  /// A configuration was read again: asks whether to apply what it changes.
-  package mutating func planned(_ plan: ConfigSheet.Plan) {
-    show(.config)
-    config.plan = plan
-    config.top = 0
-    switch plan {
-    case .refused(let problems):
-      refuse("the configuration cannot be loaded: \(problems.first.map(\.description) ?? "no reason given")")
-    case .changes([]):
-      config.plan = nil
-      command.answer = CommandLineState.Answer(isGood: true, text: "reload: nothing has changed")
-    case .changes(let lines):
-      if let whyReadOnly { return refuse(whyReadOnly) }
-      let noun = lines.count == 1 ? "change" : "changes"
-      mode = .confirming(
-        Confirmation(command: nil, question: "apply \(lines.count) \(noun)? The levels are closed and opened again"))
-    }
+    return focus.panel.key(self)
   }
 
   /// Another configuration is in force: what is known begins anew, but for the log.
@@ -141,9 +85,6 @@ extension Model {
     live = picture
     (frozen, travel, inspection) = (nil, nil, nil)
     title = new.title
-    config = new.config
-    list.refresh(live, isForced: true)
-    refreshRequests()
     askedAt = nil
     isUncertain = true
     command.answer = CommandLineState.Answer(isGood: true, text: "the configuration is in force; counters began anew")
@@ -154,7 +95,6 @@ extension Model {
     let (still, seen) = (frozen, inspection)
     replace(by: new)
     self.attachment = attachment
-    whatIf = WhatIfSheet()
     undoable = nil
     frozen = still
     // What happens from here on fits another picture, so nobody can step into it.
@@ -163,8 +103,6 @@ extension Model {
     case .request?: inspection = still == nil ? nil : seen
     case nil: break
     }
-    list.refresh(shown, isForced: true)
-    refreshRequests()
     command.answer = CommandLineState.Answer(isGood: true, text: "\(attachment.label); counters began anew")
   }
 }

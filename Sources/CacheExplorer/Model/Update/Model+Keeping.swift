@@ -80,7 +80,6 @@ extension Model {
     var contents = contents
     for place in contents.indices { contents[place].key = live.displayed(contents[place].key, level: index) }
     live.entries.add(contents, level: index)
-    list.refresh(shown, isForced: true)
     say("found \(Format.count(contents.count)) in \(level.uppercased())")
   }
 }

@@ -30,7 +30,7 @@ extension Model {
       return moveInspection(by: distance.signum())
     }
     guard let panel = layout.panels.first(where: { $0.value.contains(place) })?.key else { return }
-    move(panel, by: distance)
+    panel.panel.move(&self, by: distance)
   }
 
   private mutating func click(_ mouse: InputEvent.Mouse, _ layout: Layout) -> [Effect] {
@@ -61,39 +61,8 @@ extension Model {
       return []
     }
     focus = panel
-    guard choose(row: mouse.at.y - rect.y, of: panel, layout) else { return [] }
+    guard panel.panel.choose(&self, row: mouse.at.y - rect.y, in: rect) else { return [] }
     return mouse.clicks == 2 ? inspect() : []
-  }
-
-  /// Moves the cursor of a panel to a row, counted from its upper edge; whether there is one to choose.
-  private mutating func choose(row: Int, of panel: Panel, _ layout: Layout) -> Bool {
-    switch panel {
-    case .entries:
-      let place = list.top + row - 2
-      guard row >= 2, row < 2 + layout.rows(panel), list.order.indices.contains(place) else { return false }
-      list.move(to: place, in: shown)
-    case .requests:
-      let place = requestList.top + row - 2
-      guard row >= 2, row < 2 + layout.rows(panel), requestList.ids.indices.contains(place) else { return false }
-      requestList.move(to: place)
-    case .inFlight:
-      guard row >= 2, inFlightTop + row - 2 < shown.inFlightCount else { return false }
-      moveInFlight(to: inFlightTop + row - 2)
-    case .log:
-      guard let rect = layout.panels[.log], let number = LogPanel.line(at: row - 1, self, shown, in: rect) else {
-        return false
-      }
-      log.choose(number, in: shown.log, rows: max(1, layout.rows(.log)))
-    case .models:
-      let top = min(
-        max(0, models.cursor - layout.rows(.models) / 2), max(0, models.order.count - layout.rows(.models)))
-      let place = top + row - 2
-      guard row >= 2, models.order.indices.contains(place) else { return false }
-      models.move(by: place - models.cursor)
-    case .latency: return row > 0
-    case .config, .relations, .levels, .whatIf: return false
-    }
-    return true
   }
 
   /// Chooses a line that leads somewhere; whether this one does.

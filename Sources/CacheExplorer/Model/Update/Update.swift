@@ -11,15 +11,12 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     let isNewSecond = SecondRing.number(of: now) != SecondRing.number(of: model.live.now)
     model.live.advance(to: now)
     model.wall = wall
-    model.list.refresh(model.shown, isForced: false)
-    model.refreshRequests()
-    let isWhatIfDue = isNewSecond && model.hasNews && model.page == .whatIf && model.frozen == nil
-    effects = model.questions(isNewSecond: isNewSecond) + (isWhatIfDue ? [.refreshWhatIf] : [])
+    let isDue = isNewSecond && model.hasNews && model.frozen == nil
+    effects = model.questions(isNewSecond: isNewSecond) + (isDue ? model.page.questions : [])
   case .events(let events, let lost, let counted):
     model.hasNews = true
     model.travel?.capture(events, lost: lost)
     if model.live.fold(events, lost: lost, counted: counted) { model.isUncertain = true }
-    model.refreshRequests()
     effects = model.questions(isNewSecond: false)
   case .log(let lines, let lost):
     model.live.log.append(lines, lost: lost)
@@ -27,31 +24,16 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .help:
     model.mode = .help
     effects = []
-  case .showLog(let minimum):
-    model.log.minimum = minimum
-    effects = []
   case .caption(let text):
     model.caption = text
     // Where both share a row the older one goes.
     if model.command.fault == nil { model.command.answer = nil }
-    effects = []
-  case .filter(let text):
-    model.list.filter = EntryFilter(text)
-    model.list.refresh(model.shown, isForced: true)
-    effects = []
-  case .sort(let name):
-    if let column = EntryList.Column(command: name) { model.list.sort = column }
-    model.list.isReversed = false
-    model.list.refresh(model.shown, isForced: true)
     effects = []
   case .undoable(let what):
     model.undoable = what
     effects = []
   case .speed(let speed):
     model.speed = speed
-    effects = []
-  case .showConfig:
-    model.show(.config)
     effects = []
   case .unlisted(let counts):
     for index in model.live.levels.indices {
@@ -76,7 +58,6 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
         contents[place].key = model.live.displayed(contents[place].key, level: index)
       }
       model.live.entries.corrected(level: index, by: contents, askedAt: model.askedAt ?? model.live.now)
-      if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
     }
     effects = []
   case .files(let word, let names):
@@ -94,35 +75,15 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
       model.inspection?.subject = .value(sight)
     }
     effects = []
-  case .planned(let plan):
-    model.planned(plan)
-    effects = []
   case .replaced(let replacement):
     model.replace(by: replacement)
-    model.whatIf = WhatIfSheet()
-    effects = [.refreshEntries, .refreshUsage] + (model.page == .whatIf ? [.refreshWhatIf] : [])
+    effects = [.refreshEntries, .refreshUsage] + model.page.questions
   case .attachment(let attachment):
     model.attachment = attachment
     effects = []
   case .attachedAgain(let attachment, let replacement):
     model.attachedAgain(attachment, replacement)
-    effects = [.refreshEntries, .refreshUsage] + (model.page == .whatIf ? [.refreshWhatIf] : [])
-  case .settings(let settings):
-    model.config.settings = settings
-    effects = []
-  case .whatIf(let reports, let unseen):
-    if model.frozen == nil || model.whatIf.reports.isEmpty {
-      (model.whatIf.reports, model.whatIf.unseen) = (reports, unseen)
-    }
-    effects = []
-  case .showWhatIf:
-    model.show(.whatIf)
-    model.isZoomed = false
-    effects = [.refreshWhatIf]
-  case .models(let content):
-    model.models.content = content
-    model.models.keepVisible()
-    effects = []
+    effects = [.refreshEntries, .refreshUsage] + model.page.questions
   case .workload(let name):
     model.workload = name
     effects = []
@@ -133,11 +94,13 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.command.rejected(line, reason: reason, column: column)
     if model.mode == .normal || model.mode == .help { model.mode = .command }
     effects = []
+  // For the panels alone.
+  case .showLog, .filter, .sort, .showConfig, .planned, .settings, .whatIf, .showWhatIf, .models: effects = []
   }
+  let asked = PanelID.all.flatMap { $0.panel.update(&model, message) }
   let layout = Layout(model)
-  model.list.keepVisible(rows: layout.rows(.entries))
-  model.requestList.keepVisible(rows: layout.rows(.requests))
-  return effects
+  for panel in PanelID.all { panel.panel.keepVisible(&model, rows: layout.rows(panel)) }
+  return effects + asked
 }
 
 extension Model {
@@ -250,7 +213,7 @@ extension Model {
       mode = .helpSearch
       filter.replace(with: helpSearch.text)
     case .back where mode == .help && !helpSearch.isEmpty: helpSearch = TextSearch("")
-    case .help, .explain, .back, .quit, .interrupt, .overview: mode = .normal
+    case .help, .explain, .back, .quit, .interrupt, Page.overview.action: mode = .normal
     case .redraw, .suspend: return act(action)
     default: break
     }
@@ -258,16 +221,5 @@ extension Model {
   }
 
   /// What is typed filters at once.
-  mutating func applyFilter() {
-    switch focus {
-    case .log: log.search = TextSearch(filter.text)
-    case .requests:
-      requestList.search = TextSearch(filter.text)
-      refreshRequests()
-    case .models, .relations: models.search = TextSearch(filter.text)
-    default:
-      list.filter = EntryFilter(filter.text)
-      list.refresh(shown, isForced: true)
-    }
-  }
+  mutating func applyFilter() { focus.panel.search(&self, for: filter.text) }
 }

@@ -22,14 +22,7 @@ enum CommandRow {
       }
       drawHint(model.command, from: x, in: rect, hasAnswerRow: layout.answer != nil, on: &canvas)
     case .filter:
-      let prompt: DisplayText =
-        switch model.focus {
-        case .log: " search the log /"
-        case .requests: " filter the requests /"
-        case .models, .relations: " filter the models /"
-        default: " filter by key /"
-        }
-      let x = drawEditor(model.filter, prompt: prompt, in: rect, on: &canvas)
+      let x = drawEditor(model.filter, prompt: model.focus.panel.prompt, in: rect, on: &canvas)
       let hint: DisplayText =
         model.focus == .entries
         ? "/re/ level:disk ttl:<10s size:>1M !not · Enter keeps · Esc clears" : "Enter keeps · Esc clears"

@@ -41,7 +41,7 @@ enum HelpOverlay {
       }
     }
     var lines: [(String, String)] = []
-    for figure in FigureTable.figures(model).figures {
+    for figure in model.focus.panel.figures(model).figures {
       lines.append(("", figure.name + (figure.value.isEmpty ? "" : "   \(figure.value)")))
       for (name, text) in [
         ("is", figure.definition), ("unit", figure.unit), ("window", figure.window), ("source", figure.source),
@@ -62,7 +62,7 @@ enum HelpOverlay {
     let more: DisplayText = top + rows < lines.count ? "↓ more · Esc closes" : "Esc closes"
     var title: DisplayText
     if model.mode == .explaining {
-      title = DisplayText("Figures · \(FigureTable.figures(model).title)")
+      title = DisplayText("Figures · \(model.focus.panel.figures(model).title)")
     } else {
       title = DisplayText("Help · \(model.page.title)")
       if !model.helpSearch.isEmpty { title += " · /" + DisplayText(model.helpSearch.text).clipped(to: 20) }

@@ -3,8 +3,8 @@ import ExplorerText
 /// The most useful keys, from the key table.
 enum KeyBar {
   /// The first to go when there is no room for all; help and quit stay.
-  private static let dropped: [Action] = [
-    .expire, .delete, .clear, .zoom, .sort, .nextPanel, .warn, .inspect, .freeze, .overview, .filter,
+  private static let dropped = [
+    "Expire", "Delete", "Clear", "Zoom", "Sort", "Focus", "Warning", "Inspect", "Pause", "Screen", "Filter",
   ]
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
@@ -27,7 +27,7 @@ enum KeyBar {
     }
     let gap = rect.width >= 100 ? 2 : 1
     func width() -> Int { bindings.reduce(1) { $0 + key($1).width + word($1).width + gap } - gap }
-    for action in dropped where width() > rect.width { bindings.removeAll { $0.action == action } }
+    for label in dropped where width() > rect.width { bindings.removeAll { $0.label == label } }
     var x = rect.x + 1
     return bindings.map { binding in
       defer { x += key(binding).width + word(binding).width + gap }

@@ -33,17 +33,6 @@ struct RequestText {
       + DisplayText(record.key.map { model.shown($0) } ?? "everything")
   }
 
-  static func style(_ record: RequestRecord) -> Style {
-    switch record.outcome {
-    case nil: .accent
-    case .hit: record.leader == nil ? .hit : .join
-    case .miss: .miss
-    case .done: .plain
-    case .failed: .error
-    case .cancelled: .warning
-    }
-  }
-
   private mutating func add(_ spans: [Span], _ target: Inspection.Target? = nil) {
     lines.append(Line(spans: spans, target: target))
   }
@@ -70,7 +59,7 @@ struct RequestText {
       parts.append("TTL \(Format.span(seconds: picture.now.duration(to: deadline).clampedNanoseconds / 1_000_000_000))")
     }
     parts.append(Format.clock(milliseconds: model.timeOfDay(record.began)))
-    addWrapped(record.outcomeText, Self.style(record).bold)
+    addWrapped(record.outcomeText, record.style.bold)
     addWrapped(parts.joined(separator: " · "), .faint)
   }
 

@@ -1,9 +1,113 @@
-import CacheEngine
-import ExplorerText
+package import CacheEngine
+package import ExplorerText
+
+extension Page {
+  package static let requests = Page("Requests", key: "3", panels: [RequestsPanel.self])
+}
+
+extension PanelID {
+  package static let requests = PanelID(RequestsPanel.self)
+}
+
+extension Model {
+  package var requestList: RequestList {
+    get { self[RequestsPanel.self] }
+    _modify { yield &self[RequestsPanel.self] }
+  }
+}
 
 /// The last requests: those under way first, then the newest.
-enum RequestsPanel {
-  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+package enum RequestsPanel: Panel {
+  package static let initial = RequestList()
+  package static let fixedRows = 3
+
+  package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
+    switch message {
+    case .tick, .events, .replaced, .attachedAgain: refresh(&model)
+    default: break
+    }
+    return []
+  }
+
+  /// Lists what is known now; not while nobody sees it.
+  package static func refresh(_ model: inout Model) {
+    guard model.page == .requests else { return }
+    model.requestList.refresh(model.shown.calls)
+  }
+
+  package static func move(_ model: inout Model, by distance: Int) { model.requestList.move(by: distance) }
+  package static func keepVisible(_ model: inout Model, rows: Int) { model.requestList.keepVisible(rows: rows) }
+
+  package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool {
+    let place = model.requestList.top + row - 2
+    guard row >= 2, row < rect.height - 1, model.requestList.ids.indices.contains(place) else { return false }
+    model.requestList.move(to: place)
+    return true
+  }
+
+  /// Leaves the second that was chosen in a history.
+  package static func back(_ model: inout Model) -> Bool {
+    guard model.focus == .requests, model.requestList.moment != nil else { return false }
+    model.requestList.moment = nil
+    refresh(&model)
+    return true
+  }
+
+  package static func request(_ model: Model) -> RequestID? { model.requestList.current }
+
+  package static var prompt: DisplayText { " filter the requests /" }
+  package static func search(_ model: Model) -> String { model.requestList.search.text }
+  package static func search(_ model: inout Model, for text: String) {
+    model.requestList.search = TextSearch(text)
+    refresh(&model)
+  }
+
+  package static func rows(_ model: Model) -> RowTable? {
+    let rows = model.requestList.ids.compactMap { model.shown.calls[$0] }.map { call -> [JSONText?] in
+      [
+        .text(call.id.description), .text(Format.clock(milliseconds: model.timeOfDay(call.began))),
+        .text(call.operation.rawValue), call.key.map { .text(model.shown($0)) }, .text(call.outcomeText),
+        call.duration.map { .number(Int($0.clampedNanoseconds / 1_000)) }, .number(call.callers),
+      ]
+    }
+    return RowTable(["request", "began", "operation", "key", "outcome", "microseconds", "callers"], rows)
+  }
+
+  package static func figures(_ model: Model) -> FigureTable {
+    let reads = model.shown.requests.count
+    let writes = reads.writes
+    return FigureTable(
+      "Requests",
+      [
+        Figure(
+          name: "requests", value: Format.count(reads.requests + writes.requests),
+          definition: "calls to the whole cache: served + joined + missed + written + failed + cancelled + under way",
+          unit: "calls", window: FigureTable.session, source: "the engine's counts"),
+        Figure(
+          name: "served", value: Format.count(reads.answered),
+          definition: "reads that a level or an operator answered; the sum of all “served by”", unit: "reads",
+          window: FigureTable.session, source: "the engine's counts served"),
+        Figure(
+          name: "joined", value: Format.count(reads.joined),
+          definition: "reads answered by a load that another caller had begun", unit: "reads",
+          window: FigureTable.session,
+          source: "the engine's count joined"),
+        Figure(
+          name: "TOOK", definition: "from the call to its answer; … is still under way", unit: "time",
+          window: "the request",
+          source: "end of the request"),
+        Figure(
+          name: "lost", value: Format.count(model.shown.lost),
+          definition:
+            "events that never came to the screen: requests, entries and reads in flight are a part then, the figures are whole",
+          unit: "events",
+          window: FigureTable.session, source: "the ring between engine and screen"),
+      ])
+  }
+
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     let list = model.requestList
     let rows = max(0, rect.height - 3)
@@ -99,10 +203,24 @@ enum RequestsPanel {
     var outcome = DisplayText(record.outcomeText)
     if record.callers > 1 { outcome += " ×\(record.callers)" }
     x = canvas.write(
-      outcome.clipped(to: columns.outcome - 1).padded(to: columns.outcome), x: x, y: y, style: RequestText.style(record)
+      outcome.clipped(to: columns.outcome - 1).padded(to: columns.outcome), x: x, y: y, style: record.style
     )
     let took = record.duration ?? record.began.duration(to: picture.now)
     let time = Format.latency(nanoseconds: took.clampedNanoseconds) + (record.isUnderWay ? "…" : "")
     canvas.write(DisplayText(record.isLost ? Format.none : time).rightAligned(to: 8), x: x, y: y)
+  }
+}
+
+extension RequestRecord {
+  /// The colour of its outcome.
+  var style: Style {
+    switch outcome {
+    case nil: .accent
+    case .hit: leader == nil ? .hit : .join
+    case .miss: .miss
+    case .done: .plain
+    case .failed: .error
+    case .cancelled: .warning
+    }
   }
 }

@@ -3,16 +3,7 @@ import ExplorerText
 
 /// Where the levels and their histories stand on the overview.
 struct LevelMap {
-  struct Place {
-    /// The index of the level.
-    var level: Int
-    /// Its box, or its row.
-    var frame: Rect
-    /// A column for each second, the newest at the right; `nil` if there is no room for it.
-    var history: Rect?
-  }
-
-  private(set) var places: [Place] = []
+  private(set) var places: [LevelPlace] = []
 
   init(_ model: Model) {
     let layout = Layout(model)
@@ -21,7 +12,7 @@ struct LevelMap {
     switch layout.levels {
     case .boxes(let rect):
       places = LevelBoxes.places(picture, in: rect).map { level, box in
-        Place(level: level, frame: box, history: LevelBoxes.history(picture, level, in: box))
+        LevelPlace(level: level, frame: box, history: LevelBoxes.history(picture, level, in: box))
       }
     case .table(let rect): places = LevelTable.places(picture, in: rect)
     }

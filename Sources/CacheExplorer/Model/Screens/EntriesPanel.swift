@@ -1,8 +1,125 @@
-import CacheEngine
-import ExplorerText
+package import CacheEngine
+package import ExplorerText
+
+extension Page {
+  package static let entries = Page("Entries", key: "2", panels: [EntriesPanel.self])
+}
+
+extension PanelID {
+  package static let entries = PanelID(EntriesPanel.self)
+}
+
+extension Model {
+  package var list: EntryList {
+    get { self[EntriesPanel.self] }
+    _modify { yield &self[EntriesPanel.self] }
+  }
+}
 
 /// The keys: where each lies, how large it is, how long it lives yet, and how much it is used.
-enum EntriesPanel {
+package enum EntriesPanel: Panel {
+  package static let initial = EntryList()
+  package static let fixedRows = 3
+  private static let sort = Action.own("sort")
+  private static let reverseSort = Action.own("reverse the order")
+
+  package static let keys = [
+    KeyTable.bind([.character("s")], "s", sort, "sort the entries by the next column", .look, label: "Sort"),
+    KeyTable.bind([.character("S")], "S", reverseSort, "turn the order round", .look),
+  ]
+
+  package static func act(_ model: inout Model, _ action: Action) -> [Effect]? {
+    switch action {
+    case sort:
+      model.list.sort = model.list.sort.next
+      model.list.isReversed = false
+    case reverseSort: model.list.isReversed.toggle()
+    default: return nil
+    }
+    model.list.refresh(model.shown, isForced: true)
+    return []
+  }
+
+  package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
+    switch message {
+    case .tick: model.list.refresh(model.shown, isForced: false)
+    case .filter(let text): search(&model, for: text)
+    case .sort(let name):
+      if let column = EntryList.Column(command: name) { model.list.sort = column }
+      model.list.isReversed = false
+      model.list.refresh(model.shown, isForced: true)
+    case .snapshot: if model.frozen == nil { model.list.refresh(model.live, isForced: true) }
+    case .found, .replaced, .attachedAgain: model.list.refresh(model.shown, isForced: true)
+    default: break
+    }
+    return []
+  }
+
+  package static func move(_ model: inout Model, by distance: Int) { model.list.move(by: distance, in: model.shown) }
+  package static func keepVisible(_ model: inout Model, rows: Int) { model.list.keepVisible(rows: rows) }
+
+  package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool {
+    let place = model.list.top + row - 2
+    guard row >= 2, row < rect.height - 1, model.list.order.indices.contains(place) else { return false }
+    model.list.move(to: place, in: model.shown)
+    return true
+  }
+
+  package static func request(_ model: Model) -> RequestID? { key(model).flatMap { model.shown.calls.latest(of: $0) } }
+  package static func key(_ model: Model) -> String? { model.list.current(in: model.shown)?.key }
+  package static var missing: String {
+    "no request for this key is among the last \(Format.count(RequestLog.capacity))"
+  }
+
+  package static func rows(_ model: Model) -> RowTable? {
+    let picture = model.shown
+    func milliseconds(_ duration: Duration) -> JSONText { .number(Int(duration.clampedNanoseconds / 1_000_000)) }
+    let rows = model.list.order.indices.map { place -> [JSONText?] in
+      let row = picture.entries.rows[model.list.order[place]]
+      let levels = zip(picture.levels, row.presence).filter { $1 != nil }.map(\.0.name).joined(separator: " ")
+      return [
+        .text(model.shown(row.key)), .text(levels), row.size.map { .number($0) },
+        row.created.map { milliseconds($0.duration(to: picture.now)) },
+        row.topmost?.deadline.map { milliseconds(picture.now.duration(to: $0)) }, .number(row.hits),
+      ]
+    }
+    return RowTable(["key", "levels", "bytes", "ageMilliseconds", "timeLeftMilliseconds", "hits"], rows)
+  }
+
+  package static func figures(_ model: Model) -> FigureTable {
+    // On the overview nothing else explains the levels, which cannot be focused everywhere.
+    let row = model.list.current(in: model.shown)
+    let now = model.shown.now
+    let entries = [
+      Figure(
+        name: "SIZE", value: row?.size.map { "\(Format.bytes($0)) = \($0) B" } ?? Format.none,
+        definition: "what the entry weighs in the level that told last", unit: "bytes", window: "now",
+        source: "cost of the last hit or store"),
+      Figure(
+        name: "AGE", value: row?.created.map { FigureTable.span($0.duration(to: now)) } ?? Format.none,
+        definition:
+          "since the oldest copy was stored, if that was seen; in the list rounded down to 5 s, to tens of seconds, to minutes",
+        unit: "time",
+        window: "now",
+        source: "time of the event stored"),
+      Figure(
+        name: "TTL LEFT", value: row?.topmost?.deadline.map { FigureTable.span(now.duration(to: $0)) } ?? "no expiry",
+        definition:
+          "until the copy in the topmost level that has one expires, in the list rounded up by a tenth at most; the bar is the share of its whole life",
+        unit: "time", window: "now", source: "deadline of the last hit or store"),
+      Figure(
+        name: "HITS", value: row.map { Format.count($0.hits) } ?? Format.none,
+        definition: "look-ups that any level answered with this key", unit: "look-ups", window: FigureTable.session,
+        source: "events hit of all levels but origins"),
+      Figure(
+        name: "LAST", value: row.map { FigureTable.span($0.lastTouch.duration(to: now)) } ?? Format.none,
+        definition: "since the key was last stored or hit; in the list as AGE", unit: "time", window: "now",
+        source: "events stored, hit"),
+    ]
+    guard model.page == .overview else { return FigureTable("Entries", entries) }
+    return FigureTable("Levels and Entries", LevelsPanel.figures(of: model.shown) + entries)
+  }
+
   private struct Columns {
     var key = 0
     /// Cells between two signs of presence.
@@ -28,7 +145,9 @@ enum EntriesPanel {
     }
   }
 
-  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     let list = model.list
     let rows = max(0, rect.height - 3)

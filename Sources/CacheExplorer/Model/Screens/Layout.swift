@@ -6,14 +6,6 @@ import ExplorerText
 struct Layout: Equatable, Sendable {
   /// The smallest screen that says anything useful.
   static let smallest = Size(width: 40, height: 10)
-  /// The least width of the box of a level, of an origin's, and the width of the arrow between two.
-  static let levelBox = 29
-  static let originBox = 13
-  static let arrow = 5
-  static let gateBox = 30
-  static let boxHeight = 7
-  /// With lanes above one another.
-  static let smallBoxHeight = 5
   private static let rightColumn = 44
   /// Wider screens have the inspector beside the panels.
   private static let dockedFrom = 160
@@ -27,7 +19,7 @@ struct Layout: Equatable, Sendable {
   var header = Rect(x: 0, y: 0, width: 0, height: 0)
   var levels = Levels.table(Rect(x: 0, y: 0, width: 0, height: 0))
   var servedBy: Rect?
-  var panels: [Panel: Rect] = [:]
+  var panels: [PanelID: Rect] = [:]
   /// In-flight, latency and log share one place, and the focus says which is shown.
   var hasTabs = false
   /// Where a request or a value is inspected: beside the panels on wide screens, else over them.
@@ -91,7 +83,7 @@ struct Layout: Equatable, Sendable {
     }
     var rest = row(top, height: max(0, bottom - top))
     inspector = middle
-    if width > Self.dockedFrom, rest.height >= 16, model.page != .models {
+    if width > Self.dockedFrom, rest.height >= 16, !model.page.isPair {
       isDocked = true
       let docked = min(96, max(48, width - 112))
       rest.width -= docked
@@ -111,7 +103,9 @@ struct Layout: Equatable, Sendable {
     guard size.height >= 30 else { return nil }
     let boxes = BoxRow(picture)
     guard boxes.width(picture) <= size.width else { return nil }
-    return [boxHeight, smallBoxHeight].map { boxes.height(box: $0) }.first { $0 == boxHeight || size.height - $0 >= 28 }
+    return [BoxRow.boxHeight, BoxRow.smallBoxHeight].map { boxes.height(box: $0) }.first {
+      $0 == BoxRow.boxHeight || size.height - $0 >= 28
+    }
   }
 
   /// Every operator in a row of its own if the panels keep enough, else in as few as can be.
@@ -122,19 +116,20 @@ struct Layout: Equatable, Sendable {
     return min(LevelTable.height(chain, isCompact: true), max(2, height >= 20 ? room - 7 : room))
   }
 
-  /// One panel has everything, but for the models, whose relations stand beside them.
+  /// One panel has everything, but for two that stand beside each other.
   private mutating func arrangePage(_ rest: Rect, _ model: Model) {
-    guard model.page == .models, !model.isZoomed else {
+    guard model.page.isPair, !model.isZoomed else {
       return panels = [model.focus == .levels ? .entries : model.focus: rest]
     }
+    let (first, second) = (model.page.panels[0], model.page.panels[1])
     if rest.width >= 90 {
       let left = rest.width * 11 / 20
-      panels[.models] = Rect(x: 0, y: rest.y, width: left, height: rest.height)
-      panels[.relations] = Rect(x: left, y: rest.y, width: rest.width - left, height: rest.height)
+      panels[first] = Rect(x: 0, y: rest.y, width: left, height: rest.height)
+      panels[second] = Rect(x: left, y: rest.y, width: rest.width - left, height: rest.height)
     } else if rest.height >= 12 {
       let upper = rest.height / 2
-      panels[.models] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
-      panels[.relations] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
+      panels[first] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
+      panels[second] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
     } else {
       panels = [model.focus: rest]
     }
@@ -153,12 +148,12 @@ struct Layout: Equatable, Sendable {
   }
 
   /// The log goes first, then the entries.
-  private mutating func arrangeNarrow(_ rest: Rect, focus: Panel) {
+  private mutating func arrangeNarrow(_ rest: Rect, focus: PanelID) {
     guard rest.height >= 4 else { return }
     hasTabs = true
     // The levels have a place of their own above.
-    let focus = focus == .levels ? Panel.entries : focus
-    let tab = focus == .entries ? Panel.log : focus
+    let focus = focus == .levels ? PanelID.entries : focus
+    let tab = focus == .entries ? PanelID.log : focus
     guard rest.height >= 10 else {
       // Room for one: whichever has the focus, which Tab changes.
       panels[focus] = rest
@@ -170,11 +165,5 @@ struct Layout: Equatable, Sendable {
   }
 
   /// How many rows of a panel scroll.
-  func rows(_ panel: Panel) -> Int {
-    guard let rect = panels[panel] else { return 0 }
-    switch panel {
-    case .entries, .inFlight, .requests, .models: return max(0, rect.height - 3)
-    case .latency, .log, .config, .relations, .levels, .whatIf: return max(0, rect.height - 2)
-    }
-  }
+  func rows(_ panel: PanelID) -> Int { panels[panel].map { max(0, $0.height - panel.panel.fixedRows) } ?? 0 }
 }

@@ -1,10 +1,92 @@
 import CacheEngine
 import CacheEngineHitRatio
-import ExplorerText
+package import ExplorerText
+
+extension Page {
+  package static let whatIf = Page(
+    "What if", key: "8", does: "What if: other capacities and policies", panels: [WhatIfPanel.self])
+}
+
+extension PanelID {
+  package static let whatIf = PanelID(WhatIfPanel.self)
+}
+
+extension Model {
+  package var whatIf: WhatIfSheet {
+    get { self[WhatIfPanel.self] }
+    _modify { yield &self[WhatIfPanel.self] }
+  }
+}
 
 /// What each level would answer with other capacities and other policies, with the error beside each number.
-enum WhatIfPanel {
-  static func draw(_ model: Model, in frame: PanelFrame, on canvas: inout Canvas) {
+package enum WhatIfPanel: Panel {
+  package static let initial = WhatIfSheet()
+  package static let questions = [Effect.refreshWhatIf]
+
+  package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
+    switch message {
+    case .whatIf(let reports, let unseen):
+      if model.frozen == nil || model.whatIf.reports.isEmpty {
+        (model.whatIf.reports, model.whatIf.unseen) = (reports, unseen)
+      }
+    case .showWhatIf:
+      model.show(.whatIf)
+      model.isZoomed = false
+      return questions
+    case .replaced, .attachedAgain: model.whatIf = WhatIfSheet()
+    default: break
+    }
+    return []
+  }
+
+  package static func move(_ model: inout Model, by distance: Int) {
+    model.whatIf.top = min(max(0, model.whatIf.top + distance), lastTop(model))
+  }
+
+  package static func inspect(_ model: inout Model) -> [Effect] {
+    model.mode = .explaining
+    return []
+  }
+
+  package static func rows(_ model: Model) -> RowTable? {
+    let rows = model.whatIf.reports.flatMap { report in
+      report.estimates.map { estimate -> [JSONText?] in
+        [
+          .text(report.level.name), .text(estimate.eviction.name), .number(estimate.capacity),
+          .text(report.level.unit.rawValue), .fraction(estimate.value), .fraction(estimate.margin),
+        ]
+      }
+    }
+    return RowTable(["level", "policy", "capacity", "unit", "hitRatio", "margin"], rows)
+  }
+
+  package static func figures(_ model: Model) -> FigureTable {
+    FigureTable(
+      "What if",
+      [
+        Figure(
+          name: "HIT RATE",
+          definition: "what share of the look-ups the level would have answered; “now” is counted, not estimated",
+          unit: "percent of the level's look-ups", window: FigureTable.session + " or the last whatif --reset",
+          source: "ghost caches of hashes, asked for a sample of the keys (SHARDS, FAST 2015)"),
+        Figure(
+          name: "ERROR", definition: "how far the estimate may be off: 95 of 100 are closer", unit: "points",
+          window: "as the hit rate", source: "the spread between 64 groups of keys"),
+        Figure(
+          name: "1 key in n",
+          definition:
+            "how many keys are looked at: fewer, whenever it takes more than 5 % of the requests' time or 8 MiB",
+          unit: "keys", window: "now", source: "the time of the processor that the ghost caches took"),
+        Figure(
+          name: "the cheapest that helps",
+          definition: "another policy, else the least capacity, if it gains a point and more than its error",
+          unit: "points", window: "as the hit rate", source: "the estimates"),
+      ])
+  }
+
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     let lines = lines(model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)

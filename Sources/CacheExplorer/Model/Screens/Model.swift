@@ -44,15 +44,13 @@ package struct Model: Sendable {
 
   package var mode = Mode.normal
   package var page = Page.overview
-  package var focus = Panel.entries
+  package var focus = PanelID.entries
+  /// What the panels remember; each finds its own by its type.
+  var states: [PanelID: any Sendable] = [:]
   /// What is looked at closely.
   package var inspection: Inspection?
-  package var requestList = RequestList()
-  package var config = ConfigSheet()
   /// Figures are those of the last seconds, and not those since the start.
   package var isRecent = false
-  /// Which latencies are drawn.
-  var latencyPart = LatencyPart.all
   /// Keys are shown by other names, values not at all.
   package var isMasked = false
   package var mask = KeyMask()
@@ -67,15 +65,7 @@ package struct Model: Sendable {
   package var speed = 1.0
   /// What `u` would take back; `nil` if nothing can be taken back exactly.
   package var undoable: String?
-  /// The second of a level's history that is chosen.
-  package var history = HistoryCursor()
   package var isZoomed = false
-  package var list = EntryList()
-  package var log = LogView()
-  var inFlightTop = 0
-  var inFlightCursor = 0
-  package var models = ModelSheet()
-  package var whatIf = WhatIfSheet()
   var helpTop = 0
   /// Only what contains this is shown of the help.
   package var helpSearch = TextSearch("")
@@ -129,18 +119,5 @@ package struct Model: Sendable {
 
   package func timeOfDay(sinceEpoch time: Duration) -> Int64 {
     time.clampedNanoseconds / 1_000_000 + utcOffsetInSeconds * 1_000
-  }
-}
-
-/// Which answers of a level count.
-enum LatencyPart: String, Sendable, CaseIterable {
-  case all, hits, misses
-
-  var next: LatencyPart {
-    switch self {
-    case .all: .hits
-    case .hits: .misses
-    case .misses: .all
-    }
   }
 }

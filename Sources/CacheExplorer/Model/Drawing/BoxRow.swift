@@ -2,6 +2,15 @@ import ExplorerText
 
 /// Boxes from left to right: levels, the operators before what they hold, and lanes above one another.
 struct BoxRow {
+  /// The least width of the box of a level, of an origin's, and the width of the arrow between two.
+  static let levelBox = 29
+  static let originBox = 13
+  static let arrow = 5
+  static let gateBox = 30
+  static let boxHeight = 7
+  /// With lanes above one another.
+  static let smallBoxHeight = 5
+
   private enum Item {
     case level(Int, pool: Int?)
     /// Operators that hold what stands to the right.
@@ -67,10 +76,10 @@ struct BoxRow {
 
   private static func least(_ item: Item, _ picture: Picture) -> Int {
     switch item {
-    case .level(let index, _): picture.levels[index].isOrigin ? Layout.originBox : Layout.levelBox
-    case .gate: Layout.gateBox
+    case .level(let index, _): picture.levels[index].isOrigin ? Self.originBox : Self.levelBox
+    case .gate: Self.gateBox
     case .lanes(_, let then, let otherwise, _): fork + max(then.width(picture), otherwise.width(picture))
-    case .arrow: Layout.arrow
+    case .arrow: Self.arrow
     case .joint: 2
     case .end: 2
     }
@@ -93,7 +102,7 @@ struct BoxRow {
     for (kind, widest) in Self.growth {
       let most = items.indices.map { index in
         if case .lanes(_, let then, let otherwise, _) = items[index] {
-          return least[index] + (widest - Layout.levelBox) * max(then.boxes, otherwise.boxes)
+          return least[index] + (widest - Self.levelBox) * max(then.boxes, otherwise.boxes)
         }
         return widest
       }
@@ -163,7 +172,7 @@ struct BoxRow {
         LevelBoxes.drawArrow(picture, from: from, to: to, x: x, y: rect.y, box: box, on: &canvas)
       case .joint:
         canvas.write("═▶", x: x, y: rect.y + 1, style: .miss)
-        canvas.write("◀─", x: x, y: rect.y + (box >= Layout.boxHeight ? 4 : 3), style: .fill)
+        canvas.write("◀─", x: x, y: rect.y + (box >= Self.boxHeight ? 4 : 3), style: .fill)
       case .end: Self.drawEnd(in: place, on: &canvas)
       }
       x += width

@@ -1,9 +1,67 @@
-import CacheEngine
-import ExplorerText
+package import CacheEngine
+package import ExplorerText
+
+extension PanelID {
+  package static let inFlight = PanelID(InFlightPanel.self)
+}
+
+extension Model {
+  var inFlightList: InFlightPanel.State {
+    get { self[InFlightPanel.self] }
+    _modify { yield &self[InFlightPanel.self] }
+  }
+}
 
 /// The reads under way: where each is now, who waits for it, and since when.
-enum InFlightPanel {
-  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+package enum InFlightPanel: Panel {
+  package struct State: Sendable {
+    fileprivate(set) var top = 0
+    fileprivate(set) var cursor = 0
+  }
+
+  package static let initial = State()
+  package static let fixedRows = 3
+
+  package static func move(_ model: inout Model, by distance: Int) {
+    move(&model, to: model.inFlightList.cursor.addingReportingOverflow(distance).partialValue)
+  }
+
+  private static func move(_ model: inout Model, to place: Int) {
+    let rows = max(1, Layout(model).rows(.inFlight))
+    let cursor = min(max(0, place), max(0, model.shown.inFlightCount - 1))
+    model.inFlightList.cursor = cursor
+    model.inFlightList.top = min(max(model.inFlightList.top, cursor - rows + 1), cursor)
+  }
+
+  package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool {
+    let place = model.inFlightList.top + row - 2
+    guard row >= 2, place < model.shown.inFlightCount else { return false }
+    move(&model, to: place)
+    return true
+  }
+
+  package static func request(_ model: Model) -> RequestID? {
+    let (flights, cursor) = (model.shown.inFlight, model.inFlightList.cursor)
+    return flights.indices.contains(cursor) ? flights[cursor].leader : nil
+  }
+
+  package static func figures(_ model: Model) -> FigureTable {
+    FigureTable(
+      "In flight",
+      [
+        Figure(
+          name: "WAIT ×n", value: Format.count(model.shown.inFlight.reduce(0) { $0 + $1.callers }),
+          definition: "callers that wait for this load, its leader included", unit: "callers", window: "now",
+          source: "events load, join, leave"),
+        Figure(
+          name: "ELAPSED", definition: "since the load began; the bar is full at the level's p99, ! is past it",
+          unit: "time", window: "now, p99 since the start", source: "event load, latencies of the level"),
+      ])
+  }
+
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     let flights = picture.inFlight
     let waiting = flights.reduce(0) { $0 + max(0, $1.callers - 1) }
@@ -22,9 +80,9 @@ enum InFlightPanel {
       return _ = canvas.write("nobody waits", x: x, y: rect.y + 2, style: .faint, limit: rect.width - 3)
     }
     let rows = rect.height - 3
-    let top = min(max(0, model.inFlightTop), max(0, flights.count - rows))
+    let top = min(max(0, model.inFlightList.top), max(0, flights.count - rows))
     for (line, flight) in flights[top..<min(flights.count, top + rows)].enumerated() {
-      if frame.isFocused, top + line == model.inFlightCursor {
+      if frame.isFocused, top + line == model.inFlightList.cursor {
         canvas.write("▸", x: rect.x + 1, y: rect.y + 2 + line, style: .accent)
       }
       draw(flight, model, picture, key: key, x: x, y: rect.y + 2 + line, limit: rect.right - 1, on: &canvas)

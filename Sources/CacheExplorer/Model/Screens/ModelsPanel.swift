@@ -1,9 +1,83 @@
 import CacheEngine
-import ExplorerText
+package import ExplorerText
+
+extension Page {
+  package static let models = Page(
+    "Models", key: "7", does: "Models, if there are any", panels: [ModelsPanel.self, RelationsPanel.self])
+}
+
+extension PanelID {
+  package static let models = PanelID(ModelsPanel.self)
+}
+
+extension PanelID {
+  package static let relations = PanelID(RelationsPanel.self)
+}
+
+extension Model {
+  package var models: ModelSheet {
+    get { self[ModelsPanel.self] }
+    _modify { yield &self[ModelsPanel.self] }
+  }
+}
 
 /// The models of a store by their types.
-enum ModelsPanel {
-  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+package enum ModelsPanel: Panel {
+  package static let initial = ModelSheet()
+  package static let fixedRows = 3
+
+  package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
+    if case .models(let content) = message {
+      model.models.content = content
+      model.models.keepVisible()
+    }
+    return []
+  }
+
+  package static func whyNot(_ model: Model) -> String? {
+    model.models.content == nil ? "there are no models here; “cache-explorer demo models” has some" : nil
+  }
+
+  package static func move(_ model: inout Model, by distance: Int) { model.models.move(by: distance) }
+
+  package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool {
+    let rows = max(0, rect.height - fixedRows)
+    let top = min(max(0, model.models.cursor - rows / 2), max(0, model.models.order.count - rows))
+    let place = top + row - 2
+    guard row >= 2, model.models.order.indices.contains(place) else { return false }
+    model.models.move(by: place - model.models.cursor)
+    return true
+  }
+
+  package static func inspect(_ model: inout Model) -> [Effect] {
+    model.focus = .relations
+    return []
+  }
+
+  package static var prompt: DisplayText { " filter the models /" }
+  package static func search(_ model: Model) -> String { model.models.search.text }
+  package static func search(_ model: inout Model, for text: String) { model.models.search = TextSearch(text) }
+
+  package static func figures(_ model: Model) -> FigureTable {
+    FigureTable(
+      "Models",
+      [
+        Figure(
+          name: "TO, FROM", definition: "relations to other models, and from others to this one", unit: "relations",
+          window: "now", source: "the model cache"),
+        Figure(
+          name: "OBS", definition: "observers of this very model", unit: "observers", window: "now",
+          source: "the model cache"),
+        Figure(
+          name: "TOLD", definition: "since an observer of it was last called", unit: "time",
+          window: FigureTable.session,
+          source: "calls of the explorer's observers"),
+      ])
+  }
+
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     let sheet = model.models
     let rows = max(0, rect.height - 3)
@@ -72,8 +146,22 @@ enum ModelsPanel {
 }
 
 /// Whom the chosen model points to, who points to it, and what it says.
-enum RelationsPanel {
-  static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
+package enum RelationsPanel: Panel {
+  package static func move(_ model: inout Model, by distance: Int) { model.models.moveRelation(by: distance) }
+
+  package static func inspect(_ model: inout Model) -> [Effect] {
+    model.models.follow()
+    return []
+  }
+
+  package static var prompt: DisplayText { ModelsPanel.prompt }
+  package static func search(_ model: Model) -> String { ModelsPanel.search(model) }
+  package static func search(_ model: inout Model, for text: String) { ModelsPanel.search(&model, for: text) }
+  package static func figures(_ model: Model) -> FigureTable { ModelsPanel.figures(model) }
+
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     guard let row = model.models.current else {
       return canvas.box(rect, title: "Relations", isFocused: frame.isFocused)

@@ -15,7 +15,7 @@ enum LevelBoxes {
   }
 
   private static func boxHeight(_ row: BoxRow, in rect: Rect) -> Int {
-    row.height(box: Layout.boxHeight) <= rect.height ? Layout.boxHeight : Layout.smallBoxHeight
+    row.height(box: BoxRow.boxHeight) <= rect.height ? BoxRow.boxHeight : BoxRow.smallBoxHeight
   }
 
   /// Where the history of a level stands in its box, a column for each second.
@@ -96,7 +96,7 @@ enum LevelBoxes {
     drawShare(
       "miss", traffic.missed, traffic, past, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
       on: &canvas)
-    guard box.height >= Layout.boxHeight else {
+    guard box.height >= BoxRow.boxHeight else {
       var items = latencies(picture, index).prefix(2).map(\.self)
       if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
       canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
@@ -191,7 +191,7 @@ enum LevelBoxes {
     }
     let room = box.width - 3
     let (words, errors) = (latencies(picture, index), errors(picture, index))
-    guard box.height >= Layout.boxHeight else {
+    guard box.height >= BoxRow.boxHeight else {
       canvas.write(
         fitting([Format.counted(traffic.lookups, "load")] + errors.items, in: room), x: x, y: box.y + 2,
         style: errors.style)
@@ -221,7 +221,7 @@ enum LevelBoxes {
     canvas.write(
       arrow(passed, rule: "═", head: "▶", isLeft: false), x: x, y: y + 1, style: passed == nil ? .faint : .miss)
     canvas.write(
-      arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + (box >= Layout.boxHeight ? 4 : 3),
+      arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + (box >= BoxRow.boxHeight ? 4 : 3),
       style: filled == nil ? .faint : .fill)
   }
 
@@ -230,7 +230,7 @@ enum LevelBoxes {
     let number: DisplayText =
       rate.map { DisplayText($0 < 1 ? Format.rate($0) : Format.short(Int(min($0, 1e15).rounded()))) } ?? ""
     var body = number
-    while body.width < Layout.arrow - 1 {
+    while body.width < BoxRow.arrow - 1 {
       if body.width % 2 == number.width % 2 { body = rule + body } else { body += rule }
     }
     return isLeft ? head + body : body + head

@@ -63,7 +63,7 @@ enum LevelTable {
   }
 
   /// Where each level's row and its history stand.
-  static func places(_ picture: Picture, in rect: Rect) -> [LevelMap.Place] {
+  static func places(_ picture: Picture, in rect: Rect) -> [LevelPlace] {
     let table = Arrangement(picture, in: rect)
     let before = table.columns.firstIndex(of: .history).map { table.columns[..<$0].reduce(0) { $0 + $1.width + 1 } }
     return table.rows.prefix(table.shown).enumerated().compactMap { line, row in
@@ -72,7 +72,7 @@ enum LevelTable {
       let history = before.map {
         Rect(x: rect.x + 3 + table.name + $0 + 1, y: y, width: Column.history.width, height: 1)
       }
-      return LevelMap.Place(
+      return LevelPlace(
         level: index, frame: Rect(x: rect.x, y: y, width: rect.width, height: 1), history: history)
     }
   }
@@ -227,4 +227,14 @@ enum LevelTable {
     canvas.bar(x: x, y: y, width: 9, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
     canvas.write(DisplayText(usage.percent).rightAligned(to: 5), x: x + 9, y: y)
   }
+}
+
+/// Where a level stands on the overview.
+struct LevelPlace {
+  /// The index of the level.
+  var level: Int
+  /// Its box, or its row.
+  var frame: Rect
+  /// A column for each second, the newest at the right; `nil` if there is no room for it.
+  var history: Rect?
 }

@@ -1,8 +1,92 @@
-import ExplorerText
+import CacheEngine
+package import ExplorerText
+
+extension Page {
+  package static let config = Page("Config", key: "5", panels: [ConfigPanel.self])
+}
+
+extension PanelID {
+  package static let config = PanelID(ConfigPanel.self)
+}
+
+extension Model {
+  package var config: ConfigSheet {
+    get { self[ConfigPanel.self] }
+    _modify { yield &self[ConfigPanel.self] }
+  }
+}
 
 /// The values in force with where they come from, what is probably not meant, and what a reload would change.
-enum ConfigPanel {
-  static func draw(_ model: Model, in frame: PanelFrame, on canvas: inout Canvas) {
+package enum ConfigPanel: Panel {
+  package static let initial = ConfigSheet()
+  private static let reload = Action.own("reload")
+
+  package static let keys = [
+    KeyTable.bind(
+      [.character("r")], "r", reload, "read the configuration again; asks before it applies", .look)
+  ]
+
+  package static func act(_ model: inout Model, _ action: Action) -> [Effect]? { action == reload ? [.reload] : nil }
+
+  package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
+    switch message {
+    case .showConfig: model.show(.config)
+    case .settings(let settings): model.config.settings = settings
+    case .planned(let plan): planned(plan, &model)
+    case .replaced(let new), .attachedAgain(_, let new): model.config = new.config
+    default: break
+    }
+    return []
+  }
+
+  /// A configuration was read again: asks whether to apply what it changes.
+  private static func planned(_ plan: ConfigSheet.Plan, _ model: inout Model) {
+    model.show(.config)
+    model.config.plan = plan
+    model.config.top = 0
+    switch plan {
+    case .refused(let problems):
+      model.refuse("the configuration cannot be loaded: \(problems.first.map(\.description) ?? "no reason given")")
+    case .changes([]):
+      model.config.plan = nil
+      model.say("reload: nothing has changed")
+    case .changes(let lines):
+      if let whyReadOnly = model.whyReadOnly { return model.refuse(whyReadOnly) }
+      let noun = lines.count == 1 ? "change" : "changes"
+      model.mode = .confirming(
+        Confirmation(command: nil, question: "apply \(lines.count) \(noun)? The levels are closed and opened again"))
+    }
+  }
+
+  package static func move(_ model: inout Model, by distance: Int) {
+    model.config.top = min(max(0, model.config.top + distance), lastTop(model))
+  }
+
+  package static func inspect(_ model: inout Model) -> [Effect] {
+    model.mode = .explaining
+    return []
+  }
+
+  /// Takes away what a reload would change.
+  package static func back(_ model: inout Model) -> Bool {
+    defer { model.config.plan = nil }
+    return model.config.plan != nil
+  }
+
+  package static func figures(_ model: Model) -> FigureTable {
+    FigureTable(
+      "Config",
+      [
+        Figure(
+          name: "origin", definition: "where a value is written, or “default”", unit: "file:line",
+          window: "when it was loaded",
+          source: "the configuration file")
+      ])
+  }
+
+  package static func draw(
+    _ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas
+  ) {
     let rect = frame.rect
     let lines = lines(model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
