@@ -90,7 +90,8 @@ extension LiveCache {
       return latency(expectation.figure, count.latency, "reads of the whole cache")
     case .served, .used, .lookups, .stale, .sets, .fills, .evictions, .expirations, .entries, .bytes, .refused, .queued,
       .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes, .failedRefreshes, .validated, .collapsed,
-      .forwarded, .sent, .saved:
+      .forwarded,
+      .sent, .saved:
       return .none("\(expectation.figure.name) is a figure of one level or operator")
     }
   }
@@ -129,8 +130,7 @@ extension LiveCache {
     case .forwarded: return number(count.forwarded, "requests that the server answered")
     case .refused: return number(count.refused, "requests refused or without an answer")
     case .sent: return number(count.bytes, "bytes sent to clients")
-    case .saved: return number(count.savedBytes, "bytes that the server did not have to send")
-    default: return .none("\(expectation.figure.name) is no figure of the proxy")
+    default: return number(count.savedBytes, "bytes that the server did not have to send")
     }
   }
 
@@ -180,7 +180,7 @@ extension LiveCache {
       return latency(expectation.figure, count.latency, "answered look-ups of \(level.name)")
     case .executions, .joined, .queued, .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes,
       .failedRefreshes, .validated, .collapsed, .forwarded, .sent, .saved:
-      return .none("\(expectation.figure.name) is a figure of an operator")
+      return .none("\(expectation.figure.name) is no figure of a level")
     }
   }
 
