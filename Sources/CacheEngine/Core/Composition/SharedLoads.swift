@@ -168,3 +168,21 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     return Task(executorPreference: executor, operation: work)
   }
 }
+
+/// The making of a value that others wait for: a load that is shared.
+@usableFromInline
+final class ValueInTheMaking<Key: Hashable & Sendable, Answer: Sendable>: AwaitedWork {
+  private let loads: SharedLoads<Key, Answer>
+  private let key: Key
+
+  @usableFromInline
+  init(_ loads: SharedLoads<Key, Answer>, _ key: Key) {
+    self.loads = loads
+    self.key = key
+  }
+
+  @usableFromInline
+  func waiting(isEverybodyMeant: Bool) -> [Waiting] {
+    loads.waiting(for: self, of: key, isEverybodyMeant: isEverybodyMeant)
+  }
+}

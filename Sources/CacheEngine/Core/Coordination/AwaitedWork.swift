@@ -57,21 +57,3 @@ final class MovedWork: AwaitedWork {
   @usableFromInline
   func end() { waiter.withLock { $0 = nil } }
 }
-
-/// The making of a value that others wait for: a load that is shared.
-@usableFromInline
-final class ValueInTheMaking<Key: Hashable & Sendable, Answer: Sendable>: AwaitedWork {
-  private let loads: SharedLoads<Key, Answer>
-  private let key: Key
-
-  @usableFromInline
-  init(_ loads: SharedLoads<Key, Answer>, _ key: Key) {
-    self.loads = loads
-    self.key = key
-  }
-
-  @usableFromInline
-  func waiting(isEverybodyMeant: Bool) -> [Waiting] {
-    loads.waiting(for: self, of: key, isEverybodyMeant: isEverybodyMeant)
-  }
-}
