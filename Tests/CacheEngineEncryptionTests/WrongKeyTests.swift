@@ -138,6 +138,19 @@ import Testing
     try await level.close()
   }
 
+  @Test("P14 where the secrets are written anew, a file that has a name elsewhere too stays as it is")
+  func hardLink() async throws {
+    _ = try await filled()
+    let victim = folder.path + "-victim"
+    defer { try? FileManager.default.removeItem(atPath: victim) }
+    try Data("precious".utf8).write(to: URL(filePath: victim))
+    try FileManager.default.linkItem(atPath: victim, toPath: folder.path + "/tmp-2000000000000000")
+    try FileManager.default.removeItem(atPath: folder.path + "/keys-copy")
+    try await folder.open().close()
+    #expect(try Data(contentsOf: URL(filePath: victim)) == Data("precious".utf8))
+    #expect(try folder.bytes(of: "keys-copy") == folder.bytes(of: "keys"))
+  }
+
   @Test("P4 P13 an encrypted store of the first format is opened, gets a copy of its secrets, and is written on")
   func firstFormat() async throws {
     let secrets = """

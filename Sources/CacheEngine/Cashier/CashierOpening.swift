@@ -94,7 +94,7 @@ struct CashierOpening: Sendable {
   /// worth more than that.
   private func read(_ settings: UserDefaultsCacheLevel<String, CashierRecord>) async throws -> CashierRecord? {
     do { return try await settings.get(CashierRecord.key) } catch let error as CacheError
-      where [.unusableStore, .invalidCachedData].contains(error.code)
+      where [.unusableStore, .invalidCachedData].contains(error.code) && !(error.underlying is NewerFormat)
     {
       observer.record(
         CacheEvent(

@@ -117,6 +117,8 @@ struct ArchiveList: Sendable {
     do {
       let record = try ModelRecord(data, name: name, clock: clock)
       return (record.era, record.body)
+    } catch let error as CacheError where error.code == .unusableStore {
+      throw error
     } catch {
       report(.removed(.damaged, cost: data.count), name)
       return nil

@@ -293,7 +293,12 @@ public final class ModelArchive: Sendable {
   private func read(_ name: String, _ coding: ModelCoding?) async throws -> Found {
     guard let entry = try await level.lookup(prefix + name).entry else { return .absent }
     let record: ModelRecord
-    do { record = try ModelRecord(entry.value, name: name, clock: cache.clock) } catch {
+    do { record = try ModelRecord(entry.value, name: name, clock: cache.clock) } catch let error as CacheError
+      where error.code == .unusableStore
+    {
+      list.report(.failed(.get, String(describing: error), .zero), name)
+      return .unreadable
+    } catch {
       list.report(.removed(.damaged, cost: entry.value.count), name)
       try await level.remove(prefix + name)
       return .unreadable

@@ -47,7 +47,7 @@ struct ModelRecord: Sendable {
     return Data(head.bytes + writer.bytes)
   }
 
-  /// Reads what ``encoded(by:)`` wrote under the same name; anything else is damage.
+  /// Reads what ``encoded(by:)`` wrote under the same name; what a newer version wrote is unusable, and anything else is damage.
   init(_ data: Data, name: String, clock: any CacheClock) throws {
     let bytes = [UInt8](data)
     guard bytes.count >= 8 else { throw Self.damage }
@@ -61,10 +61,12 @@ struct ModelRecord: Sendable {
         name: reader.take(count: Int(clamping: reader.take(UInt32.self))), body: reader.offset, isCut: reader.isPastEnd
       )
     }
-    guard !fields.isCut, [Self.firstFormat, Self.format].contains(fields.format),
-      fields.checksum == Self.checksum(bytes[8...]),
-      fields.name == Array(name.utf8)
-    else { throw Self.damage }
+    guard bytes.count >= 12, fields.checksum == Self.checksum(bytes[8...]) else { throw Self.damage }
+    guard [Self.firstFormat, Self.format].contains(fields.format) else {
+      throw CacheError(
+        .unusableStore, "\(name) was written by a newer version and was left as it is; update this program")
+    }
+    guard !fields.isCut, fields.name == Array(name.utf8) else { throw Self.damage }
     self.name = name
     era = fields.era
     body = Data(bytes[fields.body...])

@@ -219,6 +219,21 @@ import Testing
     #expect(try await bench.open(in: try bench.copy(of: copy)).settings.lifespan == .seconds(6))
   }
 
+  @Test("S41 settings of a newer version are refused, and neither they nor the entries are touched")
+  func settingsNewer() async throws {
+    let first = try await bench.open()
+    try await first.set("a", forKey: "key")
+    try await first.close()
+    let name = try #require(try bench.files.first { $0.hasSuffix(".plist") })
+    let copy = try bench.copy()
+    let newer = try PropertyListSerialization.data(
+      fromPropertyList: ["version": 2, "entries": [String: Any]()] as [String: Any], format: .binary, options: 0)
+    try copy.write(newer, to: name)
+    let error = await #expect(throws: CacheError.self) { try await bench.open(in: copy) }
+    #expect(error?.message.contains("newer version") == true)
+    #expect(try copy.bytes(of: name) == newer)
+  }
+
   @Test("S18 clear-all keeps the settings, now and for the next process")
   func clearKeepsSettings() async throws {
     let cashier = try await bench.open()

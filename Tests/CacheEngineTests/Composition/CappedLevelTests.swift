@@ -85,6 +85,43 @@ import Testing
     #expect(try await second.value == 1)
   }
 
+  @Test(
+    "what is read through a cap from within one of its reads has that one's place, which comes back when both have ended"
+  )
+  func readsWithin() async throws {
+    let gate = Gate()
+    let cap = Mutex<BasicCache<Int, Int>?>(nil)
+    defer { cap.withLock { $0 = nil } }
+    let source = ScriptedLevel<Int, Int> { key in
+      guard key < 10 else {
+        try await gate.pass()
+        return .hit(Entry(key))
+      }
+      let inner = cap.withLock { $0 }
+      if key == 1 {
+        async let one = inner?.get(10)
+        async let other = inner?.get(11)
+        return .hit(Entry(try await (one ?? 0) + (other ?? 0)))
+      }
+      // What is left behind has the place as long as it lasts.
+      _ = Task { try await inner?.get(12) }
+      await gate.arrivals(3)
+      return .hit(Entry(2))
+    }
+    let cache = source.capRequests(1)
+    cap.withLock { $0 = cache.normalize() }
+    let first = Task { try await cache.get(1) }
+    await gate.arrivals(2)
+    expect(cache.load == (running: 1, waiting: 0))
+    let second = Task { try await cache.get(2) }
+    gate.open()
+    #expect(try await first.value == 21)
+    #expect(try await second.value == 2)
+    while cache.load.running > 0 { await Task.yield() }
+    expect(cache.load == (running: 0, waiting: 0))
+    #expect(try await cache.get(13) == 13)
+  }
+
   @Test("writes, removals, clears and warnings do not wait")
   func writesPass() async throws {
     let held = Held(0..<1)

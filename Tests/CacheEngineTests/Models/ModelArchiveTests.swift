@@ -1,3 +1,4 @@
+import CacheCore
 import CacheEngine
 @testable import CacheEngineModels
 import CacheEngineTesting
@@ -194,6 +195,40 @@ import Testing
     #expect(try await changed.restore() == ModelArchive.Restoration(loaded: 1, unreadable: 1))
     #expect(observer.events.count == 1)
     #expect(try await archive(ModelCache(), level).restore().loaded == 2)
+  }
+
+  @Test("what a newer version wrote is left as it is: a model is reported, and where the list is newer nothing is done")
+  func newerVersion() async throws {
+    let level = ScriptedLevel<String, Data>()
+    let cache = ModelCache()
+    let saving = archive(cache, level)
+    cache.insert(dune)
+    cache.insert(herbert)
+    try await saving.save()
+    func renew(_ key: String) async throws -> Data {
+      var bytes = [UInt8](try #require(level.stored(key)).value)
+      bytes[10] += 1
+      var head = ByteWriter()
+      head.put(ModelRecord.checksum(bytes[8...]))
+      bytes.replaceSubrange(0..<8, with: head.bytes)
+      try await level.set(Data(bytes), forKey: key)
+      return Data(bytes)
+    }
+    let key = #"models/book/"dune""#
+    let newer = try await renew(key)
+    let observer = RecordingObserver()
+    let reading = archive(ModelCache(), level, observer: observer)
+    #expect(try await reading.restore() == ModelArchive.Restoration(loaded: 1, unreadable: 1))
+    #expect(level.stored(key)?.value == newer)
+    #expect(observer.events.count == 1)
+    let head = try await renew("models//")
+    let other = ModelCache()
+    let refused = archive(other, level)
+    other.insert(herbert)
+    await #expect(throws: CacheError.self) { try await refused.restore() }
+    await #expect(throws: CacheError.self) { try await refused.save() }
+    #expect(level.stored("models//")?.value == head)
+    #expect(level.stored(key)?.value == newer)
   }
 
   @Test("what fails to be written stays unsaved and is written by the next save")

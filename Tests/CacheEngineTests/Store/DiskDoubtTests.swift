@@ -76,6 +76,28 @@ import Testing
     #expect(error?.message.contains("\(folder.path)/lock") == true)
   }
 
+  @Test("P14 a file that has a name elsewhere too is not written to under a name of ours")
+  func hardLinks() async throws {
+    let victim = folder.path + "-victim"
+    defer { try? FileManager.default.removeItem(atPath: victim) }
+    try value(9).write(to: URL(filePath: victim))
+    let level = try open()
+    try await level.set(value(1), forKey: "a")
+    try FileManager.default.linkItem(atPath: victim, toPath: path("tmp-0000000000000000"))
+    try await level.close()
+    #expect(try Data(contentsOf: URL(filePath: victim)) == value(9))
+    #expect(FileManager.default.fileExists(atPath: path("index")))
+    let again = try open()
+    #expect(try await again.get("a") == value(1))
+    try await again.close()
+    try FileManager.default.removeItem(atPath: path("lock"))
+    try FileManager.default.linkItem(atPath: victim, toPath: path("lock"))
+    let error = #expect(throws: CacheError.self) { try open() }
+    #expect(error?.code == .unusableStore)
+    #expect(error?.message.contains("\(folder.path)/lock") == true)
+    #expect(try Data(contentsOf: URL(filePath: victim)) == value(9))
+  }
+
   @Test(
     "P4 a stray file of the log, however high its number, is left alone, and no write is lost behind it",
     arguments: ["log-3fffffffffffffff", "log-7fffffffffffffff", "log-ffffffffffffffff", "log-0000ffffffffffff"])

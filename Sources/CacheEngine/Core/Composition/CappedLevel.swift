@@ -5,7 +5,8 @@ import Synchronization
 /// Built by ``CacheLevel/capRequests(_:name:observer:clock:)``. Places are given in the order in which callers came. A
 /// caller that is cancelled leaves the line at once. A place is given back when the level inside has ended: also where the
 /// caller has not waited for that, because a time limit inside was over (`source.timeout(after:).capRequests(4)`) or because
-/// others wait for the load of a pool. Writes, removals, clears and warnings do not wait.
+/// others wait for the load of a pool. What is read through the cap from within such a read has that one's place, and waits for
+/// none: it would wait for itself. Writes, removals, clears and warnings do not wait.
 public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -37,8 +38,12 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
+    if let place = CapPlace.holdCurrent(of: self) {
+      defer { place.release() }
+      return try await ask()
+    }
     try await enter(key)
-    let place = CapPlace { [self] in leave(key) }
+    let place = CapPlace(of: self) { [self] in leave(key) }
     defer { place.release() }
     return try await place.occupied(by: ask)
   }

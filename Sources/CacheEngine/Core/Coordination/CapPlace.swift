@@ -11,10 +11,12 @@ final class CapPlace: Sendable {
   /// The place of a cap further out, which is held as long as this one.
   private let outer: Mutex<CapPlace?>
   private let holders = Atomic(1)
+  private let cap: ObjectIdentifier
   private let giveBack: @Sendable () -> Void
 
-  /// A place with one holder.
-  init(_ giveBack: @escaping @Sendable () -> Void) {
+  /// A place of a cap, with one holder.
+  init(of cap: AnyObject, _ giveBack: @escaping @Sendable () -> Void) {
+    self.cap = ObjectIdentifier(cap)
     self.giveBack = giveBack
     outer = Mutex(Self.holdCurrent())
   }
@@ -32,12 +34,23 @@ final class CapPlace: Sendable {
   /// The place of this task's read, which one more has to end for.
   ///
   /// `nil` if it has none any more: what a read has left in the background remembers its place.
-  static func holdCurrent() -> CapPlace? {
-    guard let place = current else { return nil }
-    var count = place.holders.load(ordering: .relaxed)
+  static func holdCurrent() -> CapPlace? { current?.hold() }
+
+  /// The place that this task's read has in a cap already, which one more has to end for.
+  static func holdCurrent(of cap: AnyObject) -> CapPlace? {
+    var next = current
+    while let place = next {
+      if place.cap == ObjectIdentifier(cap) { return place.hold() }
+      next = place.outer.withLock { $0 }
+    }
+    return nil
+  }
+
+  private func hold() -> CapPlace? {
+    var count = holders.load(ordering: .relaxed)
     while count > 0 {
-      let (isHeld, seen) = place.holders.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
-      if isHeld { return place }
+      let (isHeld, seen) = holders.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
+      if isHeld { return self }
       count = seen
     }
     return nil

@@ -92,7 +92,9 @@ struct SettingsFile: SettingsStorage {
       // Equal values are written once, and all of them have been in memory before.
       try PropertyListNesting.check(bytes, limit: .max)
       let list = try PropertyListDecoder().decode(List.self, from: bytes)
-      guard list.version == 1 else { throw unusable("was written by a newer version; update this program") }
+      guard list.version == 1 else {
+        throw unusable("was written by a newer version; update this program", NewerFormat())
+      }
       guard list.entries.allSatisfy({ $1.isWhole(key: $0) }) else { throw damaged(nil) }
       return SettingsContents(entries: list.entries, stamp: try file.stamp)
     } catch let error as CacheError {
@@ -162,13 +164,11 @@ struct SettingsFile: SettingsStorage {
   }
 
   private func damaged(_ underlying: (any Error)?) -> CacheError {
-    var error = unusable("is damaged and was left as it is; put a good copy in its place, or clear the level")
-    error.underlying = underlying
-    return error
+    unusable("is damaged and was left as it is; put a good copy in its place, or clear the level", underlying)
   }
 
-  private func unusable(_ reason: String) -> CacheError {
-    CacheError(.unusableStore, "the settings file \(place) \(reason)")
+  private func unusable(_ reason: String, _ underlying: (any Error)? = nil) -> CacheError {
+    CacheError(.unusableStore, "the settings file \(place) \(reason)", underlying: underlying)
   }
 
   private func failing<Answer>(with code: CacheError.Code, _ body: () throws -> Answer) throws -> Answer {
@@ -207,3 +207,6 @@ extension StoreFile {
     }
   }
 }
+
+/// What was written by a newer version of this program is not damaged.
+package struct NewerFormat: Error {}

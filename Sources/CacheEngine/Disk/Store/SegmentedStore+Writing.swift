@@ -279,8 +279,7 @@ extension SegmentedStore {
     }
     let temporary = FileName.temporary.name(0)
     do {
-      let file = try directory.open(temporary, forWriting: true, create: true)
-      try file.truncate(to: 0)
+      let file = try directory.makeAnew(temporary)
       try file.write(bytes, at: 0)
       try file.sync()
       try directory.rename(temporary, to: FileName.checkpoint)

@@ -105,6 +105,16 @@ final class StoreDirectory: Sendable {
     }
   }
 
+  /// Makes a file in the place of what a crash may have left there, which may have other names by now.
+  func makeAnew(_ name: String) throws -> StoreFile {
+    do { return try open(name, forWriting: true, create: true, isNew: true) } catch let failure as SystemFailure
+      where failure.number == EEXIST
+    {
+      try remove(name)
+      return try open(name, forWriting: true, create: true, isNew: true)
+    }
+  }
+
   /// Opens a regular file for reading if no disk has to be asked for it; `nil` for whatever else.
   func openNow(_ name: String) -> StoreFile? {
     let opened = calls.openNow(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -118,9 +128,12 @@ final class StoreDirectory: Sendable {
 
   /// Opens the file that who writes holds the lock of.
   func openLock() throws -> StoreFile {
-    do { return try open(FileName.lock, forWriting: true, create: true) } catch let failure as SystemFailure
-      where OpenedStore.notOurs.contains(failure.number)
-    {
+    do {
+      let lock = try open(FileName.lock, forWriting: true, create: true)
+      // Somebody's file with another name for it: what is noted here would be written over its beginning.
+      guard lock.size <= Segment.begunSize else { throw SystemFailure("open", EINVAL) }
+      return lock
+    } catch let failure as SystemFailure where OpenedStore.notOurs.contains(failure.number) {
       throw CacheError(
         .unusableStore, "\(path)/\(FileName.lock) is not the file that a store locks; move it away to use the directory"
       )

@@ -180,8 +180,7 @@ final class StoreSealing: Sendable {
   private static func write(_ bytes: [UInt8], _ name: String, _ directory: StoreDirectory) throws {
     let temporary = FileName.temporary.name(1 << 61)
     do {
-      let file = try directory.open(temporary, forWriting: true, create: true)
-      try file.truncate(to: 0)
+      let file = try directory.makeAnew(temporary)
       try file.write(bytes, at: 0)
       try file.sync()
       try directory.rename(temporary, to: name)
