@@ -9,7 +9,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install deb api-check dependencies test-dependencies help
+.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk measure-explorer install deb api-check dependencies test-dependencies help
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(SWIFT) build -c release --product cache-explorer
@@ -63,6 +63,9 @@ soak: ## Everything that takes long: torture, fuzzing, Thread Sanitizer
 	@$(MAKE) fuzz FUZZ_TIME=600
 	@$(MAKE) test-tsan
 
+mutants: test-dependencies ## Plant small faults one by one and list those that no test sees; MUTANTS="gate" for some of them
+	@./Scripts/mutants $(MUTANTS)
+
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter CacheEngineInspectorTests
@@ -70,6 +73,7 @@ test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 lint: ## Check layout and documentation of every source file, and on Linux what is compiled on other systems only
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 	@./Scripts/check-platforms
+	@./Scripts/mutants --check
 
 format: ## Mend the layout of every source file
 	@$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)
