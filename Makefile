@@ -11,7 +11,7 @@ CONCURRENT = CacheEngineTests|CacheEngineCombineTests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs dependencies test-dependencies help
+.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,TLS
@@ -71,6 +71,9 @@ soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, Thread
 	@$(MAKE) fuzz FUZZ_TIME=600
 	@$(MAKE) test-tsan
 
+mutants: test-dependencies ## Plant small faults one by one and list those that no test sees; MUTANTS="gate" for some of them
+	@./Scripts/mutants $(MUTANTS)
+
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter CacheEngineInspectorTests
@@ -78,6 +81,7 @@ test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
 lint: ## Check layout and documentation of every source file, and on Linux what is compiled on other systems only
 	@$(SWIFT) format lint --strict --parallel --recursive $(FORMATTED)
 	@./Scripts/check-platforms
+	@./Scripts/mutants --check
 
 format: ## Mend the layout of every source file
 	@$(SWIFT) format format --in-place --parallel --recursive $(FORMATTED)

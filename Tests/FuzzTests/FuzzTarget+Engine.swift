@@ -91,7 +91,7 @@ extension FuzzTarget {
     let limits = HTTPLimits(bodyBytes: 1 << 20, headerBytes: 1 << 12, headerCount: 64, redirects: 2)
     guard let url = URL(string: "https://user:secret@host.example/path?query") else { return }
     for accepted in ["identity", "gzip, br;q=0.5"] {
-      var request = HTTPRequest(url: url, headers: [HTTPHeader("Accept-Encoding", accepted)], limits: limits)
+      var request = TransportRequest(url: url, headers: [HTTPHeader("Accept-Encoding", accepted)], limits: limits)
       var head = HTTPHead(limits: limits)
       do throws(HTTPViolation) {
         for line in bytes.split(separator: 0x0a, omittingEmptySubsequences: false) where !head.isComplete {
@@ -102,7 +102,7 @@ extension FuzzTarget {
       } catch {}
       var redirect = HTTPRedirect()
       for _ in 0..<4 {
-        let answer = HTTPResponse(status: head.status, headers: head.headers)
+        let answer = TransportResponse(status: head.status, headers: head.headers)
         guard let next = try? redirect.next(after: answer, to: request) else { break }
         request = next
       }

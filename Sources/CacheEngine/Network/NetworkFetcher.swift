@@ -90,12 +90,12 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
   /// - Parameter key: The key whose address is asked.
   /// - Returns: The whole answer, with a status of 200–299.
   /// - Throws: As ``get(_:)``.
-  public func response(for key: Key) async throws -> HTTPResponse {
+  public func response(for key: Key) async throws -> TransportResponse {
     try Task.checkCancellation()
     do {
       let url = try url(key)
       let address = try HTTPAddress(url)
-      let request = HTTPRequest(
+      let request = TransportRequest(
         url: url, headers: headers, timeout: timeout, connectTimeout: connectTimeout, limits: limits)
       let response = try await transport.send(request)
       if let failure = NetworkStatus.failure(response.status, at: address) { throw failure }

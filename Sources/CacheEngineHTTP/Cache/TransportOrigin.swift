@@ -56,7 +56,7 @@ public struct TransportOrigin: HTTPOrigin {
     guard let url = URL(string: "\(request.scheme ?? "")://\(request.authority ?? "")\(request.path ?? "/")") else {
       throw CacheError(.invalidAddress, "the request's target is no address; mend scheme, authority or path")
     }
-    var plain = PlainRequest(
+    var plain = TransportRequest(
       url: url, headers: request.headerFields.map { HTTPHeader($0.name.rawName, $0.value) }, timeout: timeout,
       connectTimeout: connectTimeout, limits: limits)
     plain.isVerbatim = true

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CurlQueueTests {
   private func transfer(_ text: String) throws -> CurlTransfer {
     let url = try #require(URL(string: text))
-    return CurlTransfer(HTTPRequest(url: url), address: try HTTPAddress(url), deadline: .now + .seconds(60))
+    return CurlTransfer(TransportRequest(url: url), address: try HTTPAddress(url), deadline: .now + .seconds(60))
   }
 
   @Test("A request of an idle origin waits for one of each busy origin, however many of them wait")

@@ -38,7 +38,7 @@ struct NetworkFetcherTests {
     let lengths = BasicFetcher { try await network.response(for: $0).values(of: "content-length").first }
     #expect(try await lengths.get(url) == "5")
     let missing = try await StandardTransport().send(
-      HTTPRequest(url: server.url("/-/status/404"), timeout: .patience, connectTimeout: .patience))
+      TransportRequest(url: server.url("/-/status/404"), timeout: .patience, connectTimeout: .patience))
     #expect(missing.status == 404 && !missing.headers.isEmpty)
     let error = await #expect(throws: CacheError.self) { try await network.response(for: server.url("/-/status/404")) }
     #expect(error?.status == 404 && error?.level == "network")
@@ -243,7 +243,7 @@ struct NetworkFetcherTests {
   @Test("A transport of one's own is asked, and its error gets the level's name")
   func ownTransport() async throws {
     struct Refusing: HTTPTransport {
-      func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+      func send(_ request: TransportRequest) async throws -> TransportResponse {
         throw CacheError(.unreachable, "no line to \(request.url.path)")
       }
     }

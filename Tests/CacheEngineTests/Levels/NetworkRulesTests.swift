@@ -5,11 +5,11 @@ import Testing
 
 /// The rules as plain values: what no server on loopback can show.
 struct NetworkRulesTests {
-  private func next(_ from: String, _ location: String, headers: [HTTPHeader] = []) throws -> HTTPRequest? {
-    let request = HTTPRequest(url: try #require(URL(string: from)), headers: headers)
+  private func next(_ from: String, _ location: String, headers: [HTTPHeader] = []) throws -> TransportRequest? {
+    let request = TransportRequest(url: try #require(URL(string: from)), headers: headers)
     var redirect = HTTPRedirect()
     return try redirect.next(
-      after: HTTPResponse(status: 302, headers: [HTTPHeader("Location", location)]), to: request)
+      after: TransportResponse(status: 302, headers: [HTTPHeader("Location", location)]), to: request)
   }
 
   @Test("P11 A redirect never leads from https to http")
@@ -44,8 +44,8 @@ struct NetworkRulesTests {
 
   @Test("Two places to go to are none")
   func twoLocations() throws {
-    let request = HTTPRequest(url: try #require(URL(string: "http://host/")))
-    let answer = HTTPResponse(status: 301, headers: [HTTPHeader("Location", "/a"), HTTPHeader("location", "/b")])
+    let request = TransportRequest(url: try #require(URL(string: "http://host/")))
+    let answer = TransportResponse(status: 301, headers: [HTTPHeader("Location", "/a"), HTTPHeader("location", "/b")])
     var redirect = HTTPRedirect()
     #expect(throws: CacheError.self) { try redirect.next(after: answer, to: request) }
   }
@@ -96,7 +96,7 @@ struct NetworkRulesTests {
       ("gzip", true), ("GZIP", true), ("identity", true), ("br", false), ("gzip, br", false),
     ])
   func encodings(sent: String, passes: Bool) throws {
-    let request = HTTPRequest(
+    let request = TransportRequest(
       url: try #require(URL(string: "http://host/")), headers: [HTTPHeader("accept-encoding", "gzip;q=1, deflate")])
     let head = try HTTPHead(
       status: 200, headers: [HTTPHeader("Content-Length", "1"), HTTPHeader("Content-Encoding", sent)], limits: .default)

@@ -8,8 +8,8 @@ import Testing
 struct NetworkTemplateTests {
   /// Notes what it is asked for, and answers with nothing.
   private struct Noting: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-      HTTPResponse(status: 200, body: Data(request.url.absoluteString.utf8))
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+      TransportResponse(status: 200, body: Data(request.url.absoluteString.utf8))
     }
   }
 

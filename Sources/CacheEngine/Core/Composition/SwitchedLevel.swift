@@ -14,9 +14,9 @@ where First.Key == Second.Key, First.Value == Second.Value {
   /// The second lane.
   public let second: Second
 
-  @usableFromInline let selector: @Sendable (Key) -> Lane
+  @usableFromInline let selector: @Sendable (Key) -> SwitchLane
 
-  init(first: First, second: Second, selector: @escaping @Sendable (Key) -> Lane) {
+  init(first: First, second: Second, selector: @escaping @Sendable (Key) -> SwitchLane) {
     self.first = first
     self.second = second
     self.selector = selector
@@ -167,7 +167,7 @@ extension SwitchedLevel: InvalidatableLevel {
 }
 
 /// One of two levels side by side.
-public enum Lane: Sendable {
+public enum SwitchLane: Sendable {
   /// The first level.
   case first
   /// The second level.
@@ -186,7 +186,7 @@ public enum Lane: Sendable {
 /// let lanes = switchLevels(wifiStack, cellularStack) { _ in isOnWiFi() ? .first : .second }
 /// ```
 public func switchLevels<First: CacheLevel, Second: CacheLevel>(
-  _ first: First, _ second: Second, selector: @escaping @Sendable (First.Key) -> Lane
+  _ first: First, _ second: Second, selector: @escaping @Sendable (First.Key) -> SwitchLane
 ) -> SwitchedLevel<First, Second> where First.Key == Second.Key, First.Value == Second.Value {
   SwitchedLevel(first: first, second: second, selector: selector)
 }

@@ -13,7 +13,7 @@ import Foundation
 /// Unchecked: all but the constants is touched by the loop's thread only, which also runs libcurl's callbacks.
 @safe final class CurlTransfer: @unchecked Sendable {
   let reply = HTTPReply()
-  let request: HTTPRequest
+  let request: TransportRequest
   let address: HTTPAddress
   let deadline: ContinuousClock.Instant
 
@@ -26,7 +26,7 @@ import Foundation
   private var body = Data()
   private var violation: HTTPViolation?
 
-  init(_ request: HTTPRequest, address: HTTPAddress, deadline: ContinuousClock.Instant) {
+  init(_ request: TransportRequest, address: HTTPAddress, deadline: ContinuousClock.Instant) {
     self.request = request
     self.address = address
     self.deadline = deadline
@@ -119,11 +119,11 @@ import Foundation
   private var readsBody: Bool { request.isVerbatim || (200..<300).contains(head.status) }
 
   /// What the caller gets when libcurl has ended the transfer.
-  func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
+  func outcome(_ code: CURLcode) -> Result<TransportResponse, any Error> {
     if let violation { return .failure(failure(.invalidResponse, violation.text)) }
     // The status of an error is known as soon as its head is here, however its body ended.
     if head.isComplete, !readsBody {
-      return .success(HTTPResponse(status: head.status, headers: head.headers))
+      return .success(TransportResponse(status: head.status, headers: head.headers))
     }
     guard code == CURLE_OK else { return .failure(CurlFailure.error(code, detail: detail, for: self)) }
     guard head.isComplete, let framing else {
@@ -131,7 +131,7 @@ import Foundation
     }
     do throws(HTTPViolation) {
       try framing.checkBody(bytes: body.count)
-      return .success(HTTPResponse(status: head.status, headers: head.headers, body: body))
+      return .success(TransportResponse(status: head.status, headers: head.headers, body: body))
     } catch {
       return .failure(failure(.invalidResponse, error.text))
     }

@@ -31,7 +31,7 @@ public final class CurlTransport: HTTPTransport {
   /// - Parameter request: What to fetch and within which bounds.
   /// - Returns: The answer, after redirects.
   /// - Throws: As ``HTTPTransport/send(_:)`` says.
-  public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  public func send(_ request: TransportRequest) async throws -> TransportResponse {
     // A year: beyond that, adding to an instant could overflow.
     let deadline = ContinuousClock.now.advanced(by: min(request.timeout, .seconds(31_536_000)))
     var redirect = HTTPRedirect()
@@ -44,7 +44,9 @@ public final class CurlTransport: HTTPTransport {
   }
 
   /// One request and its answer, redirects not followed.
-  private func exchange(_ request: HTTPRequest, deadline: ContinuousClock.Instant) async throws -> HTTPResponse {
+  private func exchange(_ request: TransportRequest, deadline: ContinuousClock.Instant) async throws
+    -> TransportResponse
+  {
     let transfer = CurlTransfer(request, address: try HTTPAddress(request.url), deadline: deadline)
     let loop = loop
     return try await withTaskCancellationHandler {

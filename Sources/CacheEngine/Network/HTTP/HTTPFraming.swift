@@ -14,7 +14,7 @@ struct HTTPFraming: Sendable, Equatable {
   ///   - head: The head.
   ///   - request: What was asked for.
   /// - Throws: ``HTTPViolation`` if the body could not be trusted.
-  init(_ head: HTTPHead, for request: HTTPRequest) throws(HTTPViolation) {
+  init(_ head: HTTPHead, for request: TransportRequest) throws(HTTPViolation) {
     let lengths = head.headers.values(of: "Content-Length")
     let codings = head.headers.values(of: "Transfer-Encoding")
     guard lengths.count <= 1 else {
@@ -59,7 +59,7 @@ struct HTTPFraming: Sendable, Equatable {
     return length
   }
 
-  private static func checkEncoding(_ headers: [HTTPHeader], for request: HTTPRequest) throws(HTTPViolation) {
+  private static func checkEncoding(_ headers: [HTTPHeader], for request: TransportRequest) throws(HTTPViolation) {
     let asked = request.headers.values(of: "Accept-Encoding").flatMap(tokens)
     let sent = headers.values(of: "Content-Encoding").flatMap(tokens)
     guard sent.allSatisfy({ $0 == "identity" || asked.contains($0) }) else {

@@ -41,7 +41,7 @@ extension [HTTPHeader] {
 }
 
 /// A GET that a transport is asked to carry out.
-public struct HTTPRequest: Sendable {
+public struct TransportRequest: Sendable {
   /// The address: http or https.
   public var url: URL
   /// Header fields beside those that the transport itself sends.
@@ -79,14 +79,14 @@ public struct HTTPRequest: Sendable {
 }
 
 /// The whole answer to a request.
-public struct HTTPResponse: Sendable {
+public struct TransportResponse: Sendable {
   /// The status of the last answer, after redirects.
   public var status: Int
   /// Its header fields in the order received.
   public var headers: [HTTPHeader]
   /// Its body.
   ///
-  /// Empty if the status is outside 200–299, unless the request was ``HTTPRequest/isVerbatim``: nobody reads the body of an error.
+  /// Empty if the status is outside 200–299, unless the request was ``TransportRequest/isVerbatim``: nobody reads the body of an error.
   public var body: Data
 
   /// Creates a response.

@@ -16,7 +16,7 @@ struct HTTPRedirect: Sendable {
   /// The request that follows an answer, or `nil` if the answer is the last one.
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.invalidResponse` if the redirect must not be followed.
-  mutating func next(after response: HTTPResponse, to request: HTTPRequest) throws -> HTTPRequest? {
+  mutating func next(after response: TransportResponse, to request: TransportRequest) throws -> TransportRequest? {
     guard [301, 302, 303, 307, 308].contains(response.status) else { return nil }
     let from = try HTTPAddress(request.url)
     let locations = response.values(of: "Location")

@@ -7,7 +7,7 @@ import Synchronization
 final class HTTPReply: Sendable {
   private enum State {
     case open
-    case awaited(CheckedContinuation<HTTPResponse, any Error>)
+    case awaited(CheckedContinuation<TransportResponse, any Error>)
     case given
   }
 
@@ -21,7 +21,7 @@ final class HTTPReply: Sendable {
   /// Waits for the answer.
   ///
   /// - Returns: Whether there is work to do; `false` if the caller was cancelled before.
-  func await(_ continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
+  func await(_ continuation: CheckedContinuation<TransportResponse, any Error>) -> Bool {
     let waits = state.withLock { state -> Bool in
       if case .given = state { return false }
       state = .awaited(continuation)
@@ -32,8 +32,8 @@ final class HTTPReply: Sendable {
   }
 
   /// Gives the answer, unless one was given before.
-  func give(_ result: Result<HTTPResponse, any Error>) {
-    let waiting = state.withLock { state -> CheckedContinuation<HTTPResponse, any Error>? in
+  func give(_ result: Result<TransportResponse, any Error>) {
+    let waiting = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
       defer { state = .given }
       if case .awaited(let continuation) = state { return continuation }
       return nil

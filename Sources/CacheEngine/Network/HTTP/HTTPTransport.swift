@@ -6,7 +6,7 @@ import CacheCore
 /// to these rules, which ``NetworkFetcher`` relies on:
 ///
 /// - The answer is whole: a body that is cut, longer than the limit or framed ambiguously is an error.
-/// - Everything together ends within ``HTTPRequest/timeout``.
+/// - Everything together ends within ``TransportRequest/timeout``.
 /// - When the task is cancelled the call ends at once with `CancellationError`, and the connection is closed.
 /// - It never blocks the thread that it is called on.
 public protocol HTTPTransport: Sendable {
@@ -17,14 +17,14 @@ public protocol HTTPTransport: Sendable {
   /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress`, `CacheError.Code.unreachable`,
   ///   `CacheError.Code.timedOut` or `CacheError.Code.invalidResponse`; `CancellationError` if the task was
   ///   cancelled.
-  func send(_ request: HTTPRequest) async throws -> HTTPResponse
+  func send(_ request: TransportRequest) async throws -> TransportResponse
 }
 
 /// The platform's own transport, whose connections everyone shares: every fetcher that was not given another one, and
 /// fetchers of your own.
 ///
 /// ```swift
-/// let greeting = try await StandardTransport().send(HTTPRequest(url: url))
+/// let greeting = try await StandardTransport().send(TransportRequest(url: url))
 /// let type = greeting.values(of: "Content-Type").first
 /// ```
 ///
@@ -45,7 +45,7 @@ public struct StandardTransport: HTTPTransport {
   /// - Parameter request: What to fetch and within which bounds.
   /// - Returns: The answer, after redirects.
   /// - Throws: As ``HTTPTransport/send(_:)`` says.
-  public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  public func send(_ request: TransportRequest) async throws -> TransportResponse {
     #if canImport(Darwin) || os(Linux)
     try await Self.shared.send(request)
     #else

@@ -6,7 +6,7 @@ import Synchronization
 /// One request on its way through `URLSession`: the delegate of its task.
 final class URLSessionExchange: NSObject, URLSessionDataDelegate {
   private struct State {
-    var request: HTTPRequest
+    var request: TransportRequest
     var redirect = HTTPRedirect()
     var head: HTTPHead?
     var body = Data()
@@ -17,14 +17,14 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate {
   private let timeout: Duration
   private let state: Mutex<State>
 
-  init(_ request: HTTPRequest, address: HTTPAddress) {
+  init(_ request: TransportRequest, address: HTTPAddress) {
     self.address = address
     timeout = request.timeout
     state = Mutex(State(request: request))
   }
 
   /// The request as `URLSession` takes it.
-  static func urlRequest(for request: HTTPRequest) throws -> URLRequest {
+  static func urlRequest(for request: TransportRequest) throws -> URLRequest {
     let address = try HTTPAddress(request.url)
     guard let url = URL(string: address.text), request.headers.allSatisfy(\.isWellFormed) else {
       throw CacheError(
@@ -52,10 +52,10 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate {
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    let answer = HTTPResponse(status: response.statusCode, headers: Self.headers(of: response))
+    let answer = TransportResponse(status: response.statusCode, headers: Self.headers(of: response))
     guard !state.withLock({ $0.request.isVerbatim }) else { return completionHandler(nil) }
     do {
-      let next = try state.withLock { state -> HTTPRequest? in
+      let next = try state.withLock { state -> TransportRequest? in
         guard let next = try state.redirect.next(after: answer, to: state.request) else { return nil }
         state.request = next
         return next
@@ -85,7 +85,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate {
     }
     guard state.withLock({ $0.request.isVerbatim }) || (200..<300).contains(response.statusCode) else {
       // Nobody reads the body of an error.
-      reply.give(.success(HTTPResponse(status: response.statusCode, headers: headers)))
+      reply.give(.success(TransportResponse(status: response.statusCode, headers: headers)))
       return completionHandler(.cancel)
     }
     completionHandler(.allow)
@@ -108,7 +108,7 @@ final class URLSessionExchange: NSObject, URLSessionDataDelegate {
     guard let head else {
       return fail(.invalidResponse, "ended the connection before its answer was whole; try again")
     }
-    reply.give(.success(HTTPResponse(status: head.status, headers: head.headers, body: body)))
+    reply.give(.success(TransportResponse(status: head.status, headers: head.headers, body: body)))
   }
 
   private func fail(_ code: CacheError.Code, _ what: String, _ underlying: (any Error)? = nil) {

@@ -34,7 +34,7 @@ public final class URLSessionTransport: HTTPTransport {
   /// - Parameter request: What to fetch and within which bounds.
   /// - Returns: The answer, after redirects.
   /// - Throws: As ``HTTPTransport/send(_:)`` says.
-  public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+  public func send(_ request: TransportRequest) async throws -> TransportResponse {
     let exchange = URLSessionExchange(request, address: try HTTPAddress(request.url))
     let task = session.dataTask(with: try URLSessionExchange.urlRequest(for: request))
     task.delegate = exchange

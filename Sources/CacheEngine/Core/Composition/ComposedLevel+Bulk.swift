@@ -1,0 +1,60 @@
+extension ComposedLevel: BulkLevel where Lower: BulkLevel {
+  /// Asks the upper level for each key, and the lower one for all that are missing there with one question.
+  ///
+  /// Each key is read as by ``lookup(_:)``, also where something is written meanwhile.
+  public func lookup(_ keys: [Key]) async throws -> [BulkAnswer<Key, Value>] {
+    // A pool below shares the reads of each key.
+    guard manner.pool == nil else { return try await answersKeyByKey(for: keys) }
+    let distinct = DistinctKeys(keys)
+    let began = gate.currentEpoch
+    var results = try await upperResults(distinct.keys)
+    let missing = results.indices.filter { place in
+      if case .success(.hit) = results[place] { return false }
+      return true
+    }
+    let tickets = missing.map { gate.beginRead(distinct.keys[$0], since: began) }
+    defer { for place in missing { gate.endRead(distinct.keys[place]) } }
+    for place in missing { try reportFailure(of: results[place], distinct.keys[place]) }
+    if !missing.isEmpty {
+      try Task.checkCancellation()
+      let below = try await lower.lookup(missing.map { distinct.keys[$0] })
+      for ((place, ticket), answer) in zip(zip(missing, tickets), below) {
+        results[place] = try await raised(answer.result, distinct.keys[place], ticket, above: results[place])
+      }
+    }
+    return zip(keys, distinct.spread(results)).map { BulkAnswer(key: $0, result: $1) }
+  }
+
+  /// What a read gives for one key, and copies upwards.
+  private func raised(
+    _ below: Result<Lookup<Value>, any Error>, _ key: Key, _ ticket: ReadTicket, above: Result<Lookup<Value>, any Error>
+  ) async throws -> Result<Lookup<Value>, any Error> {
+    guard case .success(let found) = below else { return below }
+    try await keep(found, key, ticket, dropping: above.mayKeepStale() ? .stale : .nothing)
+    if found.missReason == .nothingToAsk { return above }
+    return .success(gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: found) : found)
+  }
+
+  private func upperResults(_ keys: [Key]) async throws -> [Result<Lookup<Value>, any Error>] {
+    guard upper.storesAtOnce else {
+      do { return try await upper.answers(for: keys).map(\.result) } catch {
+        if error is CancellationError { throw error }
+        return keys.map { _ in .failure(error) }
+      }
+    }
+    // What stores at once answers at once: a task for each key would take longer.
+    var results: [Result<Lookup<Value>, any Error>] = []
+    for key in keys {
+      do { results.append(.success(try await upper.lookup(key))) } catch { results.append(.failure(error)) }
+    }
+    return results
+  }
+
+  /// Stores each value as ``store(_:forKey:terms:)`` does: each key has its turn, so both levels are asked key by key.
+  public func store(_ entries: [(key: Key, value: Value)], terms: StoreTerms) async throws {
+    try await storeKeyByKey(entries, terms: terms)
+  }
+
+  /// Removes each key as ``remove(_:)`` does; all of them are tried.
+  public func remove(_ keys: [Key]) async throws { try await removeKeyByKey(keys) }
+}

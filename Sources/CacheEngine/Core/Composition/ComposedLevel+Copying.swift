@@ -1,0 +1,110 @@
+// How a composition asks below, and what it lets the upper level have of the answer.
+extension ComposedLevel {
+  @inlinable
+  func askBelow(
+    _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove
+  ) async throws -> Lookup<Value> {
+    try Task.checkCancellation()
+    if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone) }
+    let answer = try await lower.lookup(key)
+    try await keep(answer, key, ticket, dropping: gone)
+    return answer
+  }
+
+  /// Asks a pool below by a load that ends when the upper level has the value.
+  ///
+  /// Who missed above joins it, or finds the value: so there is one load, whoever comes when.
+  @usableFromInline
+  func askPool(
+    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove
+  ) async throws -> Lookup<Value> {
+    let loader = ObjectIdentifier(gate)
+    let answer = try await pool.share(key, by: loader) { ask in
+      let ticket = gate.beginRead(key)
+      defer { gate.endRead(key) }
+      // A copy came since the upper level missed: perhaps this one. A refresh asks below in any case.
+      if gone != .anything, gate.currentEpoch.copies != began.copies,
+        case .hit(let entry)? = try? await upper.lookup(key)
+      {
+        return .hit(entry)
+      }
+      let answer = try await ask()
+      try await keep(answer, key, ticket, dropping: gone)
+      return answer
+    }
+    if answer.loader != loader { try await keep(answer.lookup, key, ticket, dropping: gone) }
+    return answer.lookup
+  }
+
+  /// Lets the upper level have what the lower one answered.
+  @inlinable
+  func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove) async throws {
+    switch answer {
+    case .hit(let entry):
+      try Task.checkCancellation()
+      if entry.isPlaceholder { return }
+      let isAtOnce = upper.storesAtOnce
+      guard gate.beginBackFill(key, ticket, tags: entry.toldTags, by: isAtOnce ? .none : .current) else { return }
+      if isAtOnce {
+        try await copy(entry, key, ticket)
+      } else {
+        try await copyInTime(entry, key, ticket)
+      }
+    case .miss(let reason):
+      if gone != .nothing, manner.isLowerSource, reason.meansGone { try await drop(gone, key, ticket) }
+    }
+  }
+
+  /// Copies an entry upwards, which is the turn's owner's to do.
+  @inlinable
+  func copy(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) async throws {
+    defer { gate.endBackFill(key) }
+    // What is stored at once takes no time worth telling.
+    let began = upper.storesAtOnce ? nil : manner.now
+    do {
+      try await gate.above(key, in: upper, tags: entry.toldTags, since: ticket.phase) {
+        try await upper.store(
+          entry.value, forKey: key,
+          terms: .backFill(deadline: entry.deadline, tags: entry.tags, created: entry.created))
+      }
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      manner.report(.backFill, of: upper.name, key: key, error, since: began)
+    }
+  }
+
+  /// Copies an entry upwards, and leaves that to itself if it takes long.
+  @usableFromInline
+  func copyInTime(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) async throws {
+    guard let limit = manner.backFill.limit else { return try await copy(entry, key, ticket) }
+    guard manner.beginCopy() else {
+      gate.endBackFill(key)
+      let error = CacheError(.overloaded, "\(manner.backFill.most) copies upwards are under way; this one is left out")
+      return manner.report(.backFill, of: upper.name, key: key, error, since: nil)
+    }
+    try await Errand.run(within: limit, by: manner.clock) {
+      gate.adopt(key)
+      do { try await copy(entry, key, ticket) } catch {}  // cancelled with its reader, or in its place
+      manner.endCopy()
+    }
+  }
+
+  /// Lets the upper level forget what is gone below, unless something came between.
+  @usableFromInline
+  func drop(_ gone: GoneAbove, _ key: Key, _ ticket: ReadTicket) async throws {
+    guard gate.beginBackFill(key, ticket, tags: [], by: .current) else { return }
+    defer { gate.endBackFill(key) }
+    do {
+      // A fresh value that a read finds now was copied in the meantime.
+      guard let entry = try await upper.lookupIncludingExpired(key).entry, gone == .anything || entry.isStale else {
+        return
+      }
+      try await upper.remove(key)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      manner.report(.remove, of: upper.name, key: key, error, since: nil)
+    }
+  }
+}

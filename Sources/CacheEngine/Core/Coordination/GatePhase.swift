@@ -1,0 +1,51 @@
+/// A stretch of time between two steps of sweeps, as a ``WriteGate`` tells it to a write.
+public struct GatePhase: Equatable, Sendable {
+  // The lowest 24 bits of a word count those who are in the upper level: more tasks than a machine can hold.
+  @usableFromInline static var countBits: UInt64 { 24 }
+
+  /// The moment, and in the lowest bit whether a sweep is at work below.
+  @usableFromInline let bits: UInt64
+
+  @inlinable
+  init(_ word: UInt64) { bits = word >> Self.countBits }
+
+  init(moment: UInt64, isSweeping: Bool) { bits = moment << 1 | (isSweeping ? 1 : 0) }
+
+  @inlinable var isSweeping: Bool { bits & 1 == 1 }
+  @inlinable var moment: UInt64 { bits >> 1 }
+
+  var word: UInt64 { bits << Self.countBits }
+
+  static func count(_ word: UInt64) -> UInt64 { word & (1 << countBits - 1) }
+}
+
+/// When a read began, counted in what has been done through a gate by then.
+@usableFromInline
+struct GateTime: Sendable {
+  @usableFromInline let writes: UInt64
+  @usableFromInline let copies: UInt64
+
+  @inlinable
+  init(writes: UInt64, copies: UInt64) {
+    self.writes = writes
+    self.copies = copies
+  }
+}
+
+/// What a read that travels to the lower level has to know in the end.
+@usableFromInline
+package struct ReadTicket: Sendable {
+  /// The key's version when the read was noted.
+  @usableFromInline let version: UInt64
+  /// The phase then.
+  @usableFromInline let phase: GatePhase
+  /// A write, of whatever key, began between the read's first step and its being noted.
+  @usableFromInline let isLate: Bool
+
+  @inlinable
+  init(version: UInt64, phase: GatePhase, isLate: Bool) {
+    self.version = version
+    self.phase = phase
+    self.isLate = isLate
+  }
+}
