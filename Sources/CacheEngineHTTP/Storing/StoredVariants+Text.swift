@@ -16,9 +16,7 @@ extension StoredVariants {
       if responses.count > 1 {
         bytes.append(contentsOf: Array("# variant \(place + 1) of \(responses.count)\n".utf8))
       }
-      for (name, value) in response.selecting.sorted {
-        bytes.append(contentsOf: Array("# for \(name.rawName): \(value ?? "(not sent)")\n".utf8))
-      }
+      for line in response.selectingLines { bytes.append(contentsOf: Array("# for \(line)\n".utf8)) }
       bytes.append(contentsOf: Array("HTTP \(response.head.status)\n".utf8))
       for field in response.head.headerFields {
         bytes.append(contentsOf: Array("\(field.name.rawName): \(field.value)\n".utf8))
@@ -28,6 +26,14 @@ extension StoredVariants {
     }
     return bytes
   }
+}
+
+extension StoredResponse {
+  /// Its status, for those who know no HTTP types.
+  package var statusCode: Int { head.status.code }
+
+  /// The fields of requests that it answers, a line each.
+  package var selectingLines: [String] { selecting.sorted.map { "\($0.name.rawName): \($0.value ?? "(not sent)")" } }
 }
 
 extension SelectingFields {

@@ -110,6 +110,7 @@ extension Model {
     if let caption { messages.append(.caption(caption)) }
     if let workload { messages.append(.workload(workload)) }
     if let content = models.content { messages.append(.models(content)) }
+    if let served = self[ServedPanel.self].message { messages.append(served) }
     return messages
   }
 }

@@ -181,6 +181,8 @@ final class Explorer {
         self.mailbox.post(.whatIf(await Self.reports(live.whatIf), unseen: live.unseen()))
       }
     case .readValue(let key, let level): errands.begin { await self.readValue(key, level) }
+    case .readVariants(let key):
+      errands.begin { self.mailbox.post(.variants(key: key, await self.live.http?.variants(key) ?? [])) }
     case .reload: errands.begin { await self.reload() }
     case .applyReload: errands.begin { await self.applyReload() }
     case .perform(let asked): start(Verbs.verb(for: asked), line: asked.summary)

@@ -53,12 +53,29 @@ struct RecordingMask {
     case .found(let level, let contents): .found(level: level, masked(contents))
     case .finished(let result, let line): finished(result, line: line)
     case .value(let sight): masked(sight)
+    case .served(let exchanges, let counts, let lost): .served(exchanges.map { masked($0) }, counts, lost: lost)
+    case .variants(let key, let variants): .variants(key: name(of: key), variants.map { Self.masked($0) })
     case .filter, .undoable, .files, .rejected, .models: nil
     }
   }
 
   private mutating func masked(_ contents: [EntrySummary<String>]) -> [EntrySummary<String>] {
     contents.map { EntrySummary(key: name(of: $0.key), cost: $0.cost, created: $0.created, deadline: $0.deadline) }
+  }
+
+  private mutating func masked(_ exchange: ServedExchange) -> ServedExchange {
+    var exchange = exchange
+    exchange.path = name(of: exchange.key ?? exchange.path)
+    exchange.key = exchange.key.map { name(of: $0) }
+    return exchange
+  }
+
+  /// What selects a response may name a person, and so may an entity tag.
+  private static func masked(_ variant: ServedVariant) -> ServedVariant {
+    var variant = variant
+    variant.selecting = variant.selecting.map { _ in hidden }
+    variant.validator = variant.validator.map { _ in hidden }
+    return variant
   }
 
   private mutating func masked(_ event: CacheEvent) -> CacheEvent {

@@ -14,6 +14,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 extension Session {
   /// A proxy over the cache of a configuration, and how it tells what it does.
   struct Serving: Sendable {
@@ -32,10 +40,88 @@ extension Session {
     var grace: Duration
     var expectations: [Expectation]
     var appearance: ScreenOptions
+    /// The file that the session is recorded into, and how far it may grow.
+    var record: String?
+    var recordLimit: Int?
+
+    func address(of served: ServedCache) -> String {
+      ServedAddress(host: terms.settings.host, port: served.proxy.port).text
+    }
   }
 
-  /// Serves until a signal ends it.
+  /// Serves until a signal ends it, or the person on the screen does.
+  @MainActor
   static func serve(_ serving: Serving) async throws {
+    let reason = serving.appearance.plain ? nil : Terminal.whyPlain(ProcessInfo.processInfo.environment)
+    let isShown = serving.manner == .plain && !serving.appearance.plain
+    guard isShown, reason == nil || serving.appearance.screen else {
+      guard serving.record == nil else {
+        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+      }
+      return try await serveWithoutScreen(serving)
+    }
+    try await show(serving)
+  }
+
+  /// Serves, with the explorer's screens on it.
+  @MainActor
+  private static func show(_ serving: Serving) async throws {
+    let screen = try terminal(serving.appearance, ProcessInfo.processInfo.environment)
+    let buffer = EventBuffer()
+    let inbox = ServedInbox()
+    let served: ServedCache
+    do {
+      served = try await open(serving, serving.terms, clock: AdjustableClock(), observers: [buffer]) { _, exchange in
+        inbox.put(exchange)
+      }
+    } catch {
+      screen.close()
+      throw error
+    }
+    var model = Model(
+      serving.configuration, title: "\(serving.address(of: served)) → \(serving.origin.authority)", file: serving.file,
+      now: SystemClock().now)
+    serving.appearance.apply(to: &model)
+    model.size = screen.size
+    let history = ProgramPaths(environment: ProcessInfo.processInfo.environment).history
+      .map(CommandHistory.init(path:))
+    let explorer = Explorer(
+      screen: screen, opened: OpenedCache(configuration: serving.configuration, file: serving.file, live: served.live),
+      buffer: buffer, model: model, history: history
+    ) { follower in
+      await inbox.follow(served.live.http) { follower.post(.served($0, $1, lost: $2)) }
+    }
+    let work = Task { try await served.proxy.serve() }
+    if let file = serving.record {
+      do { try explorer.record(to: file, limit: serving.recordLimit) } catch {
+        screen.close()
+        await served.proxy.stop(within: .zero)
+        _ = await work.result
+        try await close(served.live)
+        throw ProgramFailure(.usage, "error: \(error)")
+      }
+    }
+    // As if somebody had pressed it, so that a recording begins there too.
+    explorer.mailbox.post(.served([], ServedCounts(), lost: 0))
+    explorer.mailbox.post(.input(.key(.character(Page.http.key))))
+    explorer.announce("listening at http://\(serving.address(of: served)) for http://\(serving.origin.authority)")
+    if let warning = screen.warning { explorer.announce(warning) }
+    let watch = Task {
+      _ = await work.result
+      explorer.end()
+    }
+    let status = await explorer.run(workload: nil)
+    screen.close()
+    if let report = explorer.recordingReport { StandardStreams.complain(report) }
+    await served.proxy.stop(within: serving.grace)
+    let result = await work.result
+    await watch.value
+    try await finish(served, serving, result)
+    // Signals are the way to end it; a terminal that is gone is not.
+    if status != 0, ![SIGTERM, SIGINT].contains(status - 128) { throw ExitCode(status) }
+  }
+
+  private static func serveWithoutScreen(_ serving: Serving) async throws {
     let isPlain = serving.manner == .plain
     let isASCII = serving.appearance.ascii
     let lines = LineWriter { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
@@ -62,6 +148,13 @@ extension Session {
     if lines.lost > 0 {
       StandardStreams.complain("notice: \(Format.counted(lines.lost, "line")) came too fast to be written")
     }
+    withExtendedLifetime(interruption) {}
+    try await finish(served, serving, result)
+  }
+
+  /// Tells what was done, judges it, and closes the levels.
+  private static func finish(_ served: ServedCache, _ serving: Serving, _ result: Result<Void, any Error>) async throws
+  {
     StandardStreams.complain(served.live.http?.counts.sentence ?? "")
     var failed = 0
     for expectation in serving.expectations {
@@ -70,7 +163,6 @@ extension Session {
       if answer.outcome == .error { failed += 1 }
     }
     try await close(served.live)
-    withExtendedLifetime(interruption) {}
     if case .failure(let error) = result {
       throw ProgramFailure(.unreachable, "error: the proxy ended by itself: \(error)")
     }
@@ -94,9 +186,9 @@ extension Session {
   }
 
   private static func tell(_ served: ServedCache, _ serving: Serving) {
-    let address = ServedAddress(host: serving.terms.settings.host, port: served.proxy.port)
     StandardStreams.complain(
-      "listening at http://\(address.text) for http://\(serving.origin.authority); SIGTERM or ^C ends it")
+      "listening at http://\(serving.address(of: served)) for http://\(serving.origin.authority); SIGTERM or ^C ends it"
+    )
   }
 
   /// Carries out commands from standard input; `quit` ends the proxy, and the end of the input does not.
@@ -142,6 +234,45 @@ private final class Ending: Sendable {
   }
 
   func wait() async { await task.withLock { $0 }?.value }
+}
+
+/// What the proxy tells, until the screen has time for it.
+///
+/// It holds so many requests and no more: beyond that the oldest go, and are counted.
+private final class ServedInbox: Sendable {
+  private struct Letters {
+    var exchanges: [ServedExchange] = []
+    var lost = 0
+  }
+
+  private static let most = 2_000
+  /// Between two looks, so that one picture answers many requests.
+  private static let pause = Duration.milliseconds(100)
+
+  private let letters = Mutex(Letters())
+  private let bell = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+  func put(_ exchange: ServedExchange) {
+    letters.withLock { letters in
+      letters.exchanges.append(exchange)
+      guard letters.exchanges.count > Self.most else { return }
+      letters.exchanges.removeFirst(Self.most / 2)
+      letters.lost += Self.most / 2
+    }
+    bell.continuation.yield()
+  }
+
+  /// Tells what has come, until the task is cancelled.
+  func follow(_ figures: ServedFigures?, _ tell: ([ServedExchange], ServedCounts, Int) -> Void) async {
+    for await _ in bell.stream {
+      let taken = letters.withLock { letters in
+        defer { letters = Letters() }
+        return letters
+      }
+      if !taken.exchanges.isEmpty { tell(taken.exchanges, figures?.counts ?? ServedCounts(), taken.lost) }
+      do { try await ContinuousClock().sleep(for: Self.pause) } catch { return }
+    }
+  }
 }
 
 /// Tells each kind of failure when it begins, and not with every request.

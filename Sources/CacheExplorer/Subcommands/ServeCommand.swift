@@ -38,12 +38,19 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "How long requests under way may take at the end: 10s.", transform: ServeCommand.duration)
   var grace = Duration.seconds(10)
   @Option(help: .expect) var expect: [String] = []
+  @Option(
+    help: "Record the session on the screen into this file; `cache-explorer --replay FILE` shows it again.",
+    completion: .file())
+  var record: String?
   @OptionGroup var appearance: ScreenOptions
 
   func validate() throws {
     guard !(json && quiet) else { throw ValidationError("--json and --quiet exclude each other; leave one out") }
     guard !(json || quiet) || !appearance.screen else {
       throw ValidationError("--screen and --\(json ? "json" : "quiet") exclude each other; leave one out")
+    }
+    guard record == nil || !(json || quiet) else {
+      throw ValidationError("--record needs the screen; leave out --\(json ? "json" : "quiet")")
     }
     guard !listen.mayBe(origin) else {
       throw ValidationError("the proxy would ask itself; give --origin the address of the server behind it")
@@ -62,7 +69,8 @@ struct ServeCommand: AsyncParsableCommand {
         configuration: configuration, file: config,
         origin: ServerOrigin(host: origin.host, port: origin.port, answerTimeout: timeout),
         terms: terms, manner: json ? .json : quiet ? .quiet : .plain, grace: grace,
-        expectations: try Loaded.expectations(expect, of: configuration, hasProxy: true), appearance: appearance))
+        expectations: try Loaded.expectations(expect, of: configuration, hasProxy: true), appearance: appearance,
+        record: record))
   }
 
   private static func address(_ text: String) throws -> ServedAddress {

@@ -55,6 +55,38 @@ struct ServeTests {
     #expect(replay.output.contains("memory: 3 lookups, 2 hits, 1 absent"))
   }
 
+  @Test("the commands at the top of the README do what it says")
+  func readme() async throws {
+    let text = try String(contentsOf: Program.root.appending(path: "README.md"), encoding: .utf8)
+    let section = try #require(
+      text.components(separatedBy: "## Put it in front of your own server\n").dropFirst().first)
+    let commands = section.components(separatedBy: "```")[1].split(separator: "\n").map(String.init)
+    let server = try LoopbackServer(files: Program.root)
+    defer { server.stop() }
+    // A copy, since the levels lie beside the file.
+    let folder = try TemporaryFolder()
+    let example = try String(contentsOf: Program.root.appending(path: "Examples/serve.yaml"), encoding: .utf8)
+    let copy = try folder.write(example, to: "serve.yaml")
+    func arguments(of program: String, _ changes: [String: String]) throws -> [String] {
+      let line = try #require(commands.first { $0.hasPrefix("\(program) ") })
+      return changes.reduce(line) { $0.replacing($1.key, with: $1.value) }.split(separator: " ").dropFirst().map(
+        String.init)
+    }
+    let program = try RunningProgram(
+      try arguments(
+        of: "cache-explorer",
+        ["Examples/serve.yaml": copy, "127.0.0.1:8080": "127.0.0.1:0", "http://127.0.0.1:3000": server.address])
+        + ["--json"])
+    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
+    let address = String(line.dropFirst("listening at ".count).prefix { $0 != " " })
+    let answer = try await Curl.run(try arguments(of: "curl", ["http://127.0.0.1:8080": address]))
+    #expect(
+      answer.output.hasPrefix("HTTP/1.1 200 OK\n") && answer.output.contains("\n# CacheEngine and CacheExplorer\n"))
+    #expect(answer.output.contains("\nCache-Status: cache-explorer; fwd=uri-miss"))
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+
   @Test("what is on the disk is there for the next proxy, and operators stand around it")
   func disk() async throws {
     let server = try LoopbackServer()

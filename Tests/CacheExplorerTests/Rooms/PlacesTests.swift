@@ -12,6 +12,7 @@ struct PlacesTests {
   func screens(page: Page) {
     var scene = Scene(size: Size(width: 120, height: 40))
     scene.send(.models(ModelSheet.Content(source: "models", rows: [])))
+    scene.send(.served([], ServedCounts(), lost: 0))
     scene.press(.character(page.key))
     #expect(scene.model.page == page)
     #expect(!page.panels.isEmpty)

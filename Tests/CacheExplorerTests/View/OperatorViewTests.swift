@@ -149,7 +149,7 @@ private let narrowShown = #"""
   │ v1/img:3                · ✕ ·     900 B   10s  expired 10s           0  10s  │
   └──────────────────────────────────────────────────────────────────────────────┘
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+   ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let fullShown = #"""

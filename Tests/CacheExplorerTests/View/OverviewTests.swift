@@ -124,7 +124,7 @@ private let wide = #"""
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 entries (61.2 MiB) in 1.3ms; hit rate 84% → 50%, recovering   Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-   ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+   ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
   """#
 
 private let smallOverview = #"""
@@ -151,7 +151,7 @@ private let smallOverview = #"""
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+   ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let least = #"""
@@ -191,7 +191,7 @@ private let empty = #"""
   │                                                                              │
   └──────────────────────────────────────────────────────────────────────────────┘
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+   ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let help = #"""
@@ -218,7 +218,7 @@ private let help = #"""
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+   ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let command = #"""
@@ -245,7 +245,7 @@ private let command = #"""
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    :get user:9113    get KEY [--level L] — read through the levels
-   ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+   ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
 
 private let zoom = #"""
@@ -272,5 +272,5 @@ private let zoom = #"""
   └──────────────────────────────────────────────────────────────────────────────┘
    ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-   ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+   ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#

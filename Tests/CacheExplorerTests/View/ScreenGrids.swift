@@ -37,7 +37,7 @@ enum ScreenGrids {
     │ 36.564 DEBUG memory   miss   search:swift (absent) 0.020 ms              #12 │
     └──────────────────────────────────────────────────────────────────────────────┘
      the workload zipf runs: quit? y/N
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Config120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -79,7 +79,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Config200x60": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
@@ -141,7 +141,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
     """#,
     "Config40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
@@ -179,7 +179,7 @@ enum ScreenGrids {
     │       missing     0%                                                default  │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Entries120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -221,7 +221,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Entries200x60": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
@@ -283,7 +283,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
     """#,
     "Entries40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
@@ -321,7 +321,7 @@ enum ScreenGrids {
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Latency120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -363,7 +363,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Latency200x60": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
@@ -425,7 +425,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
     """#,
     "Latency40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
@@ -463,7 +463,7 @@ enum ScreenGrids {
     │ 100n    1µ      10µ      100µ    1m       10m     100m     1s      10s       │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Log120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -505,7 +505,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Log200x60": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
@@ -567,7 +567,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
     """#,
     "Log40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
@@ -605,7 +605,7 @@ enum ScreenGrids {
     │ 36.564 DEBUG memory   miss   search:swift (absent) 0.020 ms              #12 │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Requests120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -647,7 +647,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Requests200x60": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
@@ -709,7 +709,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────┘└──────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  xExpire  cClear  wWarning  zZoom  qQuit
     """#,
     "Requests40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
@@ -747,7 +747,7 @@ enum ScreenGrids {
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "failure": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
@@ -773,7 +773,7 @@ enum ScreenGrids {
     │ why: it failed: no route to host; see event 114                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "figures": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -815,7 +815,7 @@ enum ScreenGrids {
     └─────────────└──────────────────────────────────────────────────────────────────────────────────────────┘─────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "leader": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
@@ -857,7 +857,7 @@ enum ScreenGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "models": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
@@ -883,7 +883,7 @@ enum ScreenGrids {
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      ✕ there are no models here; “cache-explorer demo models” has some
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "reload": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
@@ -909,7 +909,7 @@ enum ScreenGrids {
     │     limit         3                                             demo.yaml:6  │
     └──────────────────────────────────────────────────────────────────────────────┘
      apply 2 changes? The levels are closed and opened again y/N
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "valueBytes": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
@@ -935,7 +935,7 @@ enum ScreenGrids {
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "valueJSON": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
@@ -961,7 +961,7 @@ enum ScreenGrids {
     │                                                                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "wrapped": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
@@ -987,7 +987,7 @@ enum ScreenGrids {
     │ 36.564 DEBUG memory   miss   search:swift (absent) 0.020 ms              #12 │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
   ]
 }

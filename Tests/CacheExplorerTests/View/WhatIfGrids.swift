@@ -41,7 +41,7 @@ enum WhatIfGrids {
     └──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
-     ?Help  :Command  /Filter  ↵Inspect  1-8 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
+     ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "80x24": #"""
      CacheExplorer demo.yaml  ● LIVE  —/s  hit —  fly 0            12:03:00  ?:help
@@ -67,7 +67,7 @@ enum WhatIfGrids {
     │   WHAT IF               HIT RATE                           CHANGE     ERROR  │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
-     ?Help :Command /Filter ↵Inspect 1-8 Screen Tab Focus Space Pause wWarning qQuit
+     ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "40x10": #"""
      demo.yaml  ● LIVE     12:03:00  ?:help

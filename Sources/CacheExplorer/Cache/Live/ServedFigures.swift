@@ -11,7 +11,10 @@ package final class ServedFigures: Sendable {
 
   private let state = Mutex(State())
 
-  package init() {}
+  /// What is stored for an address, past counters and observers.
+  package let variants: @Sendable (String) async -> [ServedVariant]
+
+  package init(variants: @escaping @Sendable (String) async -> [ServedVariant]) { self.variants = variants }
 
   package var counts: ServedCounts { state.withLock { $0.counts } }
 

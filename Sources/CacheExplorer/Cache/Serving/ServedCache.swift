@@ -38,13 +38,18 @@ package struct ServedCache: Sendable {
     var builder = CacheBuilder<StoredVariants>(
       clock: clock, observers: observers, whatIf: terms.isObserved ? configuration.levelsWithCapacity : [],
       whatIfShare: 0.05, isObserved: terms.isObserved)
-    var (cache, live) = try await builder.open(configuration, file: file)
-    let figures = ServedFigures()
+    let (cache, opened) = try await builder.open(configuration, file: file)
+    var live = opened
+    var policy = HTTPCachePolicy(.shared)
+    policy.storesCookies = terms.storesCookies
+    let figures = ServedFigures { [policy] key in
+      // Nobody is told that somebody looked.
+      let stored = try? await cache.lookupIncludingExpired(key).entry?.value
+      return (stored?.responses ?? []).map { ServedVariant($0, policy, at: clock.timeSinceEpoch) }
+    }
     live.http = figures
     live.refusal = { Self.refusal(of: $0) }
     let store = ServedStore(told: cache.traced(by: builder.observer, clock: clock).normalize(), untold: cache)
-    var policy = HTTPCachePolicy(.shared)
-    policy.storesCookies = terms.storesCookies
     // One response leaves room for others.
     let bodyLimit = min(terms.bodyLimit, (configuration.largestCapacity ?? 0) / 2)
     do {
@@ -69,6 +74,16 @@ package struct ServedCache: Sendable {
     case .configuration: "a proxy keeps its levels for as long as it runs; end it, and serve the other configuration"
     case .requests: "clients make the requests of a proxy; send some, with curl or from a browser"
     }
+  }
+}
+
+extension ServedVariant {
+  init(_ response: StoredResponse, _ policy: HTTPCachePolicy, at now: Duration) {
+    self.init(
+      selecting: response.selectingLines, status: response.statusCode, bytes: response.body.count,
+      validator: response.entityTag?.text ?? response.lastModified,
+      age: response.age(at: now).map { Int($0.components.seconds) },
+      left: policy.remainingLife(of: response, at: now).map { Int($0.components.seconds) })
   }
 }
 

@@ -67,6 +67,10 @@ package enum Message: Sendable, Codable {
   case workload(String?)
   /// What models there are.
   case models(ModelSheet.Content)
+  /// What clients asked the proxy since the last time, and all counts; `lost` requests before these never came.
+  case served([ServedExchange], ServedCounts, lost: Int)
+  /// What is stored for an address.
+  case variants(key: String, [ServedVariant])
   /// How the recording of the session does; `nil` if it is recorded no longer.
   case recording(RecordingStatus?)
 }
@@ -89,6 +93,8 @@ package enum Effect: Sendable, Equatable {
   case refreshWhatIf
   /// Read the value of a key, past the counters; answered with `.value`.
   case readValue(key: String, level: String?)
+  /// Ask what is stored for an address; answered with `.variants`.
+  case readVariants(key: String)
   /// Read the configuration again; answered with `.planned`.
   case reload
   /// Put the configuration in force that was read last; answered with `.replaced`.

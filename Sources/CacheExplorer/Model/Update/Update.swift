@@ -95,7 +95,8 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     if model.mode == .normal || model.mode == .help { model.mode = .command }
     effects = []
   // For the panels alone.
-  case .showLog, .filter, .sort, .showConfig, .planned, .settings, .whatIf, .showWhatIf, .models: effects = []
+  case .showLog, .filter, .sort, .showConfig, .planned, .settings, .whatIf, .showWhatIf, .models, .served, .variants:
+    effects = []
   }
   let asked = PanelID.all.flatMap { $0.panel.update(&model, message) }
   let layout = Layout(model)
