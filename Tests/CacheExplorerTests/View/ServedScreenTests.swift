@@ -1,0 +1,120 @@
+#if Explorer
+import Testing
+
+@testable import ExplorerModel
+@testable import ExplorerText
+
+/// The screen of a proxy.
+struct ServedScreenTests {
+  private var scene = Scene(size: Size(width: 120, height: 40))
+
+  private func exchange(
+    _ path: String, _ outcome: ServedExchange.Outcome, reason: String? = nil, detail: String? = nil, status: Int = 200,
+    left: Int? = nil, bytes: Int = 2_048, method: String = "GET"
+  ) -> ServedExchange {
+    var exchange = ServedExchange(
+      number: 0, time: Scene.wall, method: method, path: path, key: "http://a\(path)", status: status, outcome: outcome,
+      bytes: bytes, duration: .milliseconds(3))
+    exchange.reason = reason
+    exchange.detail = detail
+    exchange.isStored = outcome == .validated
+    exchange.left = left
+    exchange.age = outcome == .hit ? 5 : nil
+    exchange.cacheStatus = reason.map { "cache-explorer; fwd=\($0)" } ?? "cache-explorer; hit"
+    return exchange
+  }
+
+  /// Sends requests with their numbers, and their sums.
+  private mutating func serve(_ exchanges: [ServedExchange]) -> [Effect] {
+    var (numbered, counts) = (exchanges, scene.model[ServedPanel.self].counts ?? ServedCounts())
+    for place in numbered.indices {
+      counts.count(numbered[place])
+      numbered[place].number = counts.requests
+    }
+    return scene.send(.served(numbered, counts, lost: 0))
+  }
+
+  private func lines(_ size: Size? = nil) -> [String] {
+    var canvas = Canvas(size ?? scene.model.size)
+    view(scene.model, on: &canvas)
+    return canvas.lines
+  }
+
+  private func row(_ text: String) -> String? { lines().first { $0.contains(text) } }
+
+  @Test("Without a proxy the screen says what would make one, and stays where it was")
+  mutating func none() {
+    scene.press(.character("9"))
+    #expect(scene.model.page == .overview)
+    #expect(lines().contains { $0.contains("cache-explorer serve") })
+  }
+
+  @Test("A request stands there with method, status, what the cache did and why, age, life and size")
+  mutating func rows() throws {
+    scene.send(.input(.resized(Size(width: 200, height: 60))))
+    _ = serve([])
+    scene.press(.character("9"))
+    _ = serve([
+      exchange("/new", .forwarded, reason: "uri-miss", detail: "private", status: 203),
+      exchange("/kept", .hit, left: 55), exchange("/asked", .validated, reason: "stale", left: -3, method: "HEAD"),
+    ])
+    let new = try #require(row("/new"))
+    #expect(new.contains("GET") && new.contains("203"))
+    #expect(new.contains("forwarded") && new.contains("uri-miss, private"))
+    let kept = try #require(row("/kept"))
+    #expect(kept.contains("hit") && kept.contains("5s") && kept.contains("55s") && kept.contains("2 KiB"))
+    #expect(lines().contains { $0.contains("HTTP 1–3 of the last 3") && $0.contains("hit 33.3% of 3") })
+    // The newest is first, and chosen; what it means stands beside it.
+    #expect(try #require(row("/asked")).contains("▸"))
+    #expect(lines().contains { $0.contains("The server said that what is stored") })
+  }
+
+  @Test("The chosen request stays chosen when others come, and its address is asked for")
+  mutating func stays() {
+    _ = serve([])
+    scene.press(.character("9"))
+    let first = serve([exchange("/a", .hit), exchange("/b", .hit)])
+    #expect(first == [.readVariants(key: "http://a/b")])
+    let effects = scene.send(.input(.key(.down)))
+    #expect(effects.contains(.readVariants(key: "http://a/a")))
+    _ = serve([exchange("/c", .hit), exchange("/d", .hit)])
+    #expect(scene.model[ServedPanel.self].current?.path == "/a")
+    scene.send(
+      .variants(
+        key: "http://a/a",
+        [
+          ServedVariant(selecting: ["Accept: text/html"], status: 200, bytes: 10, validator: "\"x\"", age: 1, left: 9),
+          ServedVariant(selecting: ["Accept: image/png"], status: 200, bytes: 20, validator: nil, age: 50, left: -40),
+        ]))
+    #expect(lines().contains { $0.contains("2 responses stored for it") })
+    #expect(lines().contains { $0.contains("for Accept: image/png") })
+    #expect(lines().contains { $0.contains("stale since 40s") })
+  }
+
+  @Test("A filter looks at method, path, status and outcome; masked, no path is shown")
+  mutating func filters() {
+    _ = serve([])
+    scene.press(.character("9"))
+    _ = serve([exchange("/a", .hit), exchange("/secret", .refused, status: 502)])
+    scene.press(.character("/"))
+    scene.type("502")
+    #expect(scene.model[ServedPanel.self].listed.map(\.path) == ["/secret"])
+    scene.model.isMasked = true
+    #expect(!lines().contains { $0.contains("secret") })
+  }
+
+  @Test("It fits every size, and keeps the newest thousand", arguments: [(40, 10), (58, 16), (80, 24), (200, 60)])
+  mutating func sizes(width: Int, height: Int) {
+    scene.send(.input(.resized(Size(width: width, height: height))))
+    _ = serve([])
+    scene.press(.character("9"))
+    _ = serve((0..<1_500).map { exchange("/\($0)", .hit, left: 5) })
+    #expect(scene.model[ServedPanel.self].exchanges.count == 1_000)
+    #expect(scene.model[ServedPanel.self].counts?.requests == 1_500)
+    for _ in 0..<40 { scene.press(.down) }
+    let lines = lines(Size(width: width, height: height))
+    #expect(lines.count == height)
+    #expect(lines.contains { $0.contains("▸") })
+  }
+}
+#endif
