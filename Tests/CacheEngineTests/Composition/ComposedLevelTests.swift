@@ -425,6 +425,21 @@ import Testing
       if let value = memory.peek(key) { #expect(disk.peek(key) == value) }
     }
   }
+
+  @Test("an expired entry above hides no live one below, also if that was stored earlier")
+  func expiredAbove() async throws {
+    let clock = ManualClock()
+    let above = MemoryCacheLevel<String, Int>(
+      expiry: .after(.seconds(5)), keepsExpired: .seconds(60), clock: clock)
+    let below = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(600)), clock: clock)
+    try await below.set(1, forKey: "a")
+    clock.advance(by: .seconds(1))
+    try await above.set(2, forKey: "a")
+    clock.advance(by: .seconds(10))
+    let entry = try await above.compose(below, clock: clock).lookupIncludingExpired("a").entry
+    #expect(entry?.value == 1)
+    #expect(entry?.isStale == false)
+  }
 }
 
 /// A level whose removals are always cancelled.

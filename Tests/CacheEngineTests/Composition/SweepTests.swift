@@ -84,12 +84,16 @@ import Testing
     let cache = memory.compose(slow)
     try await disk.set(1, forKey: "marked", tags: ["x"])
     try await disk.set(2, forKey: "plain", tags: ["y"])
+    try await disk.set(5, forKey: "untold")
     let removal = Task { try await cache.removeAll(tagged: "x") }
     await gate.arrivals(1)
     #expect(try await cache.get("marked") == 1)
     #expect(try await cache.get("plain") == 2)
     #expect(memory.peek("marked") == nil)
     #expect(memory.peek("plain") == 2)
+    // Nobody knows whether an entry has the tag that tells none.
+    #expect(try await cache.get("untold") == 5)
+    #expect(memory.peek("untold") == nil)
     try await cache.set(3, forKey: "new", tags: ["y"])
     try await cache.set(4, forKey: "newly marked", tags: ["x"])
     #expect(memory.peek("new") == 3)

@@ -108,7 +108,8 @@ import Testing
   @Test("every Swift block of the article stands in this file")
   func blocksAreCompiled() throws {
     let article = try String(
-      contentsOf: Self.root.appending(path: "Sources/CacheEngine/Models/CacheEngineModels.docc/Models.md"), encoding: .utf8)
+      contentsOf: Self.root.appending(path: "Sources/CacheEngine/Models/CacheEngineModels.docc/Models.md"),
+      encoding: .utf8)
     let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
     let compiled = source.components(separatedBy: "// Article\n").dropFirst().map { section in
       section.components(separatedBy: "// end").first.map(Self.lines) ?? []
