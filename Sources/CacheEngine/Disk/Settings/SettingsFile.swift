@@ -208,5 +208,5 @@ extension StoreFile {
   }
 }
 
-/// What was written by a newer version of this program is not damaged.
-package struct NewerFormat: Error {}
+/// What a `CacheError` of code `unusableStore` has for its cause where a newer version wrote the file, which is left as it is.
+public struct NewerFormat: Error {}
