@@ -76,7 +76,6 @@ let package = Package(
     .trait(
       name: "Explorer", description: "cache-explorer, the program, with all that it can open.",
       enabledTraits: ["Proxy", "Redis"]),
-    .trait(name: "TLS", description: "Encrypted connections to Redis, by BoringSSL.", enabledTraits: ["Redis"]),
   ],
   dependencies: [
     // The engine's log goes where the application's log goes. Small, and most servers have it already.
