@@ -43,8 +43,14 @@ private final class JudgedOrigin: HTTPOrigin {
     var language: String
     var person: String
     var version: Int
-    var manner: Manner
+    /// What was said of it at that moment: of answers that are on the way at once, any may be stored last.
+    var manners: [Manner]
     var stoodByAt: Duration
+
+    mutating func standBy(_ manner: Manner, at now: Duration) {
+      manners = (stoodByAt == now ? manners : []) + [manner]
+      stoodByAt = now
+    }
   }
 
   struct State {
@@ -96,17 +102,16 @@ private final class JudgedOrigin: HTTPOrigin {
       if let asked = request.headerFields[.ifNoneMatch], EntityTag.list(asked).contains(EntityTag(tag)) {
         for place in state.given.indices.suffix(300)
         where state.given[place].path == path && state.given[place].version == version
-          && state.given[place].language == language && state.given[place].manner.isForOne == manner.isForOne
+          && state.given[place].language == language && state.given[place].manners[0].isForOne == manner.isForOne
           && (!manner.isForOne || state.given[place].person == person)
         {
-          state.given[place].stoodByAt = now
+          state.given[place].standBy(manner, at: now)
           state.confirmed.insert(place)
-          state.given[place].manner = manner
         }
         return HTTPAnswer(304, fields)
       }
       state.given.append(
-        Given(path: path, language: language, person: person, version: version, manner: manner, stoodByAt: now))
+        Given(path: path, language: language, person: person, version: version, manners: [manner], stoodByAt: now))
       return HTTPAnswer(200, fields, "\(state.given.count - 1)")
     }
   }
@@ -121,24 +126,31 @@ private final class JudgedOrigin: HTTPOrigin {
       guard given.path == request.path else { return "an answer for another path" }
       guard given.language == request.headerFields[.acceptLanguage] ?? "" else { return "another variant" }
       if isNew { return nil }
-      if given.manner.isForOne, given.person != request.headerFields[.cookie] ?? "" {
+      if given.manners[0].isForOne, given.person != request.headerFields[.cookie] ?? "" {
         return "what was for another person"
       }
       // What the origin stood by just now it may have stood by for this time only.
       if state.confirmed.contains(number) { return nil }
-      guard given.manner.isKept, !given.manner.isForOne else { return "what may not be kept" }
       guard given.version >= state.lastChange[given.path] ?? 0 else { return "what was changed since" }
-      let staleness = now - given.stoodByAt - .seconds(given.manner.lifetime)
-      if wanted == "no-cache" || given.manner.control == "no-cache" {
-        return given.stoodByAt == now && state.wasAsked ? nil : "something unasked"
-      }
-      if staleness < .zero || given.stoodByAt == now { return nil }
-      guard given.manner.mayBeStale else { return "something stale that must not be used" }
-      if wanted == "max-stale=15", staleness <= .seconds(15) { return nil }
-      if given.manner.whileRevalidate > 0, staleness <= .seconds(given.manner.whileRevalidate) { return nil }
-      if state.hasFailed { return nil }
-      return "something stale beyond its allowance"
+      let complaints = given.manners.map { complaint(of: $0, given.stoodByAt, wanted, now, state) }
+      return complaints.contains(nil) ? nil : complaints.last ?? nil
     }
+  }
+
+  private func complaint(
+    of manner: Manner, _ stoodByAt: Duration, _ wanted: String, _ now: Duration, _ state: State
+  ) -> String? {
+    guard manner.isKept, !manner.isForOne else { return "what may not be kept" }
+    let staleness = now - stoodByAt - .seconds(manner.lifetime)
+    if wanted == "no-cache" || manner.control == "no-cache" {
+      return stoodByAt == now && state.wasAsked ? nil : "something unasked"
+    }
+    if staleness < .zero || stoodByAt == now { return nil }
+    guard manner.mayBeStale else { return "something stale that must not be used" }
+    if wanted == "max-stale=15", staleness <= .seconds(15) { return nil }
+    if manner.whileRevalidate > 0, staleness <= .seconds(manner.whileRevalidate) { return nil }
+    if state.hasFailed { return nil }
+    return "something stale beyond its allowance"
   }
 }
 
