@@ -11,7 +11,7 @@ import Testing
 
   private func dune(_ title: String) -> Book { Book(id: "dune", title: title, author: Related(id: "herbert")) }
 
-  @Test("M36 several stores of one model in a batch are told once, with the last model")
+  @Test("P36 several stores of one model in a batch are told once, with the last model")
   func coalesces() {
     let calls = Calls<Book?>()
     let observation = cache.observe(dune) { calls.append($0) }
@@ -22,7 +22,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M37 several stores of a related model in a batch call the dependent's observer once")
+  @Test("P37 several stores of a related model in a batch call the dependent's observer once")
   func coalescesRelated() {
     cache.insert(dune)
     let calls = Calls<Book?>()
@@ -35,7 +35,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M38 M40 during the action the cache shows the old state, afterwards the new one")
+  @Test("P38 P40 during the action the cache shows the old state, afterwards the new one")
   func isolated() {
     cache.insert(dune)
     let changes = cache.performBatchUpdates { batch in
@@ -50,7 +50,7 @@ import Testing
     #expect(changes.map(\.kind) == [.updated, .inserted])
   }
 
-  @Test("M39 live handles are read in the action and in the observers that it calls")
+  @Test("P39 live handles are read in the action and in the observers that it calls")
   func readsHandles() {
     let handle = cache.cached(dune)
     let seen = Calls<String?>()
@@ -64,7 +64,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M41 the completion runs after the observers and sees the new state")
+  @Test("P41 the completion runs after the observers and sees the new state")
   func completes() {
     let order = Calls<String>()
     let observation = cache.observe(dune) { _ in order.append("observer") }
@@ -78,7 +78,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M41 the completion of a batch inside an observer waits until that observer has returned")
+  @Test("P41 the completion of a batch inside an observer waits until that observer has returned")
   func completesInOrder() {
     let order = Calls<String>()
     let observation = cache.observe(dune) { [cache, herbert] _ in
@@ -94,7 +94,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M42 reads in the action see the batch's own changes, merged with what is stored")
+  @Test("P42 reads in the action see the batch's own changes, merged with what is stored")
   func readsItsOwnWrites() {
     cache.insert(herbert)
     cache.insert(dune)
@@ -114,7 +114,7 @@ import Testing
     #expect(cache.value(Author.self, id: "herbert") == Author(id: "herbert", born: 1))
   }
 
-  @Test("M43 relations of models that were stored in a batch call their observers afterwards")
+  @Test("P43 relations of models that were stored in a batch call their observers afterwards")
   func registersRelations() {
     cache.insert(Book(id: "dune", title: "Dune", author: Related(id: "nobody")))
     let calls = Calls<Book?>()
@@ -128,7 +128,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M44 what others store meanwhile stays, but for models of the batch that do not merge")
+  @Test("P44 what others store meanwhile stays, but for models of the batch that do not merge")
   func outsideWrites() {
     cache.insert(herbert)
     cache.insert(dune)
@@ -145,7 +145,7 @@ import Testing
     #expect(changes.first?.old(Book.self) == dune("outside"))
   }
 
-  @Test("M44 merges of a batch lose nothing while other threads merge")
+  @Test("P44 merges of a batch lose nothing while other threads merge")
   func concurrentMerges() async {
     struct Sum: Identifiable, Mergeable {
       let id: Int
@@ -171,7 +171,7 @@ import Testing
     #expect((0..<4).map { cache.value(Sum.self, id: $0)?.total } == [600, 400, 400, 400])
   }
 
-  @Test("M45 an empty batch calls nobody and still completes")
+  @Test("P45 an empty batch calls nobody and still completes")
   func empty() {
     let calls = Calls<String>()
     let observations = (
@@ -190,7 +190,7 @@ import Testing
     withExtendedLifetime(observations) {}
   }
 
-  @Test("M46 a view kept after the action changes nothing")
+  @Test("P46 a view kept after the action changes nothing")
   func viewEnds() {
     let kept = Mutex<ModelBatch?>(nil)
     cache.performBatchUpdates { batch in kept.withLock { $0 = batch } }
@@ -270,7 +270,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M38 batches of several threads are committed whole, one after the other")
+  @Test("P38 batches of several threads are committed whole, one after the other")
   func atomic() async {
     struct Half: Identifiable {
       let id: Int

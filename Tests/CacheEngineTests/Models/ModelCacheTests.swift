@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("M1 M7 a stored model is read back by its type and identifier, at once")
+  @Test("P1 P7 a stored model is read back by its type and identifier, at once")
   func readsBack() {
     cache.insert(dune)
     #expect(cache.value(Book.self, id: "dune") == dune)
@@ -31,13 +31,13 @@ import Testing
     #expect(cache.count == 1)
   }
 
-  @Test("M2 an unknown identifier gives nil")
+  @Test("P2 an unknown identifier gives nil")
   func unknown() {
     cache.insert(dune)
     #expect(cache.value(Book.self, id: "emma") == nil)
   }
 
-  @Test("M3 equal identifiers of different types are different entries")
+  @Test("P3 equal identifiers of different types are different entries")
   func typesAreApart() {
     cache.insert(Book(id: "x", title: "X"))
     cache.insert(Author(id: "x", name: "Malcolm"))
@@ -46,7 +46,7 @@ import Testing
     #expect(cache.value(Shelf.self, id: 0) == nil)
   }
 
-  @Test("M4 a model that does not merge takes the place of the old one")
+  @Test("P4 a model that does not merge takes the place of the old one")
   func replaces() {
     cache.insert(Book(id: "dune", title: "Dune", author: Related(herbert)))
     let stored = cache.insert(Book(id: "dune", title: "Der Wüstenplanet"))
@@ -55,7 +55,7 @@ import Testing
     #expect(cache.count == 1)
   }
 
-  @Test("M5 a model that merges is merged with the old one; the first one is stored as it is")
+  @Test("P5 a model that merges is merged with the old one; the first one is stored as it is")
   func merges() {
     let first = Author(id: "herbert", name: "Frank")
     #expect(cache.insert(first) == first)
@@ -65,7 +65,7 @@ import Testing
     #expect(cache.value(Author.self, id: "herbert") == merged)
   }
 
-  @Test("M5 a model merges also where only its being identifiable is known")
+  @Test("P5 a model merges also where only its being identifiable is known")
   func mergesWithoutStaticKnowledge() {
     func store<Model: Identifiable & Sendable>(_ model: Model) where Model.ID: Sendable { cache.insert(model) }
     store(Author(id: "herbert", name: "Frank"))
@@ -73,7 +73,7 @@ import Testing
     #expect(cache.value(Author.self, id: "herbert") == Author(id: "herbert", name: "Frank", born: 1920))
   }
 
-  @Test("M5 a merge may use the cache, and starts again from what it finds when another store came between")
+  @Test("P5 a merge may use the cache, and starts again from what it finds when another store came between")
   func mergeUsesTheCache() {
     struct Counter: Identifiable, Mergeable {
       let id: Int
@@ -96,7 +96,7 @@ import Testing
     #expect(interruptions.count == 2)
   }
 
-  @Test("M6 M27 remove-all makes every model nil and tells each observer once")
+  @Test("P6 P27 remove-all makes every model nil and tells each observer once")
   func removesAll() {
     cache.insert(Book(id: "dune", title: "Dune", author: Related(herbert)))
     cache.insert(herbert)
@@ -116,7 +116,7 @@ import Testing
     withExtendedLifetime(observations) {}
   }
 
-  @Test("M8 types of one short name in different scopes share nothing")
+  @Test("P8 types of one short name in different scopes share nothing")
   func nestedTypes() {
     cache.insert(Shop.Item(id: 1, price: 5))
     cache.insert(Depot.Item(id: 1, shelf: "a"))
@@ -127,7 +127,7 @@ import Testing
     #expect(keys.0.description.contains("Shop.Item(1)"))
   }
 
-  @Test("M9 a handle shows what is stored now, and nil after remove-all")
+  @Test("P9 a handle shows what is stored now, and nil after remove-all")
   func handleFollows() {
     let handle = cache.cached(Book.self, id: "dune")
     #expect(handle.value == nil)
@@ -140,7 +140,7 @@ import Testing
     #expect(handle.value == nil)
   }
 
-  @Test("M10 storing through a handle stores in the cache")
+  @Test("P10 storing through a handle stores in the cache")
   func handleStores() {
     let handle = cache.cached(dune)
     handle.value = dune
@@ -148,21 +148,21 @@ import Testing
     #expect(cache.value(Book.self, id: "dune")?.title == "Dune Messiah")
   }
 
-  @Test("M11 storing nil through a handle is ignored")
+  @Test("P11 storing nil through a handle is ignored")
   func handleIgnoresNil() {
     cache.insert(dune)
     cache.cached(dune).value = nil
     #expect(cache.value(Book.self, id: "dune") == dune)
   }
 
-  @Test("M12 storing a merging model through a handle merges")
+  @Test("P12 storing a merging model through a handle merges")
   func handleMerges() {
     cache.insert(herbert)
     cache.cached(herbert).value = Author(id: "herbert", born: 1920)
     #expect(cache.value(Author.self, id: "herbert") == Author(id: "herbert", name: "Frank Herbert", born: 1920))
   }
 
-  @Test("M13 a handle that outlives its cache reads nil, stores nothing and observes nothing")
+  @Test("P13 a handle that outlives its cache reads nil, stores nothing and observes nothing")
   func handleOutlives() async {
     var shortLived: ModelCache? = ModelCache()
     shortLived?.insert(dune)
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("M33 a relation is made from an identifier or from a model, with equal results")
+  @Test("P33 a relation is made from an identifier or from a model, with equal results")
   func relations() {
     let (byID, byModel) = (Related<Author>(id: "herbert"), Related(herbert))
     #expect(byID == byModel)
@@ -187,7 +187,7 @@ import Testing
     #expect(byID != Related(id: "austen"))
   }
 
-  @Test("M34 a relation survives JSON, as its identifier")
+  @Test("P34 a relation survives JSON, as its identifier")
   func relationsAreCodable() throws {
     let book = Book(id: "dune", title: "Dune", author: Related(herbert), sequels: [Related(id: "messiah")])
     let json = try JSONEncoder().encode(book)
@@ -195,14 +195,14 @@ import Testing
     #expect(String(decoding: json, as: UTF8.self).contains(#""author":"herbert""#))
   }
 
-  @Test("M33 a model may point to its own type")
+  @Test("P33 a model may point to its own type")
   func relationToOwnType() {
     cache.insert(Person(id: 1, friend: Related(id: 2)))
     cache.insert(Person(id: 2, friend: Related(id: 1)))
     #expect(cache.value(Person.self, id: 1)?.friend.value(in: cache)?.friend.value(in: cache)?.id == 1)
   }
 
-  @Test("M35 a relation leads to a live handle of its target")
+  @Test("P35 a relation leads to a live handle of its target")
   func relationsResolve() throws {
     let relation = Related(herbert)
     let handle = relation.cached(in: cache)

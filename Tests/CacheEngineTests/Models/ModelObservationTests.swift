@@ -11,7 +11,7 @@ import Testing
   let dune = Book(id: "dune", title: "Dune", author: Related(id: "herbert"))
   let shelf = Shelf(id: 1, books: [Related(id: "dune")])
 
-  @Test("M14 observing calls nothing yet")
+  @Test("P14 observing calls nothing yet")
   func silentAtFirst() {
     cache.insert(dune)
     let calls = Calls<Book?>()
@@ -20,7 +20,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M15 M26 each later store calls the observer with the new model, an equal one too")
+  @Test("P15 P26 each later store calls the observer with the new model, an equal one too")
   func callsForStores() {
     let calls = Calls<Book?>()
     let observation = cache.observe(dune) { calls.append($0) }
@@ -31,7 +31,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M16 the observer of a merging model gets what the merge made")
+  @Test("P16 the observer of a merging model gets what the merge made")
   func callsWithMerged() {
     cache.insert(herbert)
     let calls = Calls<Author?>()
@@ -41,7 +41,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M17 a change two relations away calls the observer with its own model")
+  @Test("P17 a change two relations away calls the observer with its own model")
   func callsForRelated() {
     cache.insert(shelf)
     cache.insert(dune)
@@ -57,7 +57,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M17 a relation counts however its two ends were stored")
+  @Test("P17 a relation counts however its two ends were stored")
   func relationBeforeTarget() {
     let calls = Calls<Shelf?>()
     let observation = cache.observe(shelf) { calls.append($0) }
@@ -73,7 +73,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M18 a ring of relations calls each observer once for each change")
+  @Test("P18 a ring of relations calls each observer once for each change")
   func rings() {
     let ring = (0..<3).map {
       Book(id: "\($0)", title: "", sequels: [Related(id: "\(($0 + 1) % 3)"), Related(id: "\($0)")])
@@ -89,7 +89,7 @@ import Testing
     for observation in observations { observation.cancel() }
   }
 
-  @Test("M19 an observer reads the live handle and sees the new model")
+  @Test("P19 an observer reads the live handle and sees the new model")
   func readsInside() {
     let handle = cache.cached(herbert)
     let seen = Calls<Author?>()
@@ -100,7 +100,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M20 after its token is cancelled or let go, an observer is not called")
+  @Test("P20 after its token is cancelled or let go, an observer is not called")
   func ends() {
     let calls = Calls<Book?>()
     let cancelled = cache.observe(dune) { calls.append($0) }
@@ -115,7 +115,7 @@ import Testing
     #expect(calls.all.isEmpty)
   }
 
-  @Test("M20 what was still to be told when the token was let go is not told")
+  @Test("P20 what was still to be told when the token was let go is not told")
   func endsBeforeTheCall() {
     let calls = Calls<String>()
     let second = Mutex<ModelObservation?>(nil)
@@ -131,7 +131,7 @@ import Testing
     first.cancel()
   }
 
-  @Test("M21 an observer may store, remove, observe and cancel; what it stores is told after it returned")
+  @Test("P21 an observer may store, remove, observe and cancel; what it stores is told after it returned")
   func storesInside() {
     let calls = Calls<String>()
     let inner = Mutex<ModelObservation?>(nil)
@@ -152,7 +152,7 @@ import Testing
     inner.withLock { $0 }?.cancel()
   }
 
-  @Test("M21 an observer may wait for a store of another thread")
+  @Test("P21 an observer may wait for a store of another thread")
   func waitsInside() async throws {
     let calls = Calls<String>()
     let isTold = Gate()
@@ -179,7 +179,7 @@ import Testing
     book.cancel()
   }
 
-  @Test("M22 what is not stored yet can be observed; its first store calls the observer")
+  @Test("P22 what is not stored yet can be observed; its first store calls the observer")
   func observesAbsent() {
     let calls = Calls<Book?>()
     let observation = cache.cached(Book.self, id: "dune").observe { calls.append($0) }
@@ -188,7 +188,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M23 all observers of a model are called")
+  @Test("P23 all observers of a model are called")
   func several() {
     let calls = Calls<Int>()
     let observations = (0..<5).map { number in cache.observe(dune) { _ in calls.append(number) } }
@@ -197,7 +197,7 @@ import Testing
     for observation in observations { observation.cancel() }
   }
 
-  @Test("M24 calls come in the order of the stores, from several threads too")
+  @Test("P24 calls come in the order of the stores, from several threads too")
   func ordered() async {
     struct Sum: Identifiable, Mergeable {
       let id = 1
@@ -222,7 +222,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M25 after a model has changed its relations, only the new ones call its observer")
+  @Test("P25 after a model has changed its relations, only the new ones call its observer")
   func relationsChange() {
     cache.insert(dune)
     let calls = Calls<Book?>()
@@ -237,7 +237,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M27 a removal calls the observer with nil; removing what is absent calls nobody")
+  @Test("P27 a removal calls the observer with nil; removing what is absent calls nobody")
   func removal() {
     cache.insert(dune)
     let calls = Calls<Book?>()
@@ -249,7 +249,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M15 M27 the states of a model come as a sequence, from the moment it is asked for")
+  @Test("P15 P27 the states of a model come as a sequence, from the moment it is asked for")
   func sequence() async {
     let updates = cache.updates(of: Book.self, id: "dune")
     cache.insert(dune)
@@ -263,7 +263,7 @@ import Testing
     #expect(states == [dune, dune, nil])
   }
 
-  @Test("M15 a sequence that keeps the newest state gives that one")
+  @Test("P15 a sequence that keeps the newest state gives that one")
   func newestOnly() async {
     let updates = cache.updates(of: Book.self, id: "dune", bufferingPolicy: .bufferingNewest(1))
     cache.insert(Book(id: "dune", title: "Dune"))
@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  @Test("M15 a sequence that nobody reads keeps the newest 16 states, or 256 commits")
+  @Test("P15 a sequence that nobody reads keeps the newest 16 states, or 256 commits")
   func boundedSequences() async {
     var shortLived: ModelCache? = ModelCache()
     let updates = shortLived?.updates(of: Book.self, id: "dune")
@@ -288,7 +288,7 @@ import Testing
     #expect(commits == (44..<300).map { "\($0)" })
   }
 
-  @Test("M20 a sequence ends with its cache, and a sequence let go ends its observation")
+  @Test("P20 a sequence ends with its cache, and a sequence let go ends its observation")
   func sequenceEnds() async {
     var shortLived: ModelCache? = ModelCache()
     let updates = shortLived?.updates(of: Book.self, id: "dune")
@@ -305,7 +305,7 @@ import Testing
     #expect(cache.nodeCount == 0)
   }
 
-  @Test("M15 M27 listeners are told what each commit changed, with the model before and after")
+  @Test("P15 P27 listeners are told what each commit changed, with the model before and after")
   func changeSets() async throws {
     let changes = cache.changes()
     let heard = Calls<[ModelKey]>()
@@ -331,7 +331,7 @@ import Testing
     #expect(heard.count == 3)
   }
 
-  @Test("M20 a token and a model may die with what they hold, under no lock")
+  @Test("P20 a token and a model may die with what they hold, under no lock")
   func deathsUseTheCache() {
     final class Farewell: Identifiable, Sendable {
       let id = 1

@@ -51,7 +51,7 @@ import Testing
     let thing: Thing?
   }
 
-  @Test("M1 M5 M17 M18 M25 M27 M29 M30 M32 M36 M42 random operations agree with full scans", arguments: 0..<40)
+  @Test("P1 P5 P17 P18 P25 P27 P29 P30 P32 P36 P42 random operations agree with full scans", arguments: 0..<40)
   func agreesWithFullScans(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     let cache = ModelCache()
@@ -199,7 +199,7 @@ import Testing
     listening.cancel()
   }
 
-  @Test("M47 stores, reads, observations, batches and prunes of many threads at once end in order")
+  @Test("P47 stores, reads, observations, batches and prunes of many threads at once end in order")
   func mixedLoad() async {
     let cache = ModelCache(countLimit: 64)
     let done = Gate()

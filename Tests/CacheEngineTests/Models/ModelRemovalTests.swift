@@ -18,7 +18,7 @@ import Testing
     (cache ?? self.cache).value(Book.self, id: id) != nil
   }
 
-  @Test("M28 M31 pruning drops what nobody observes and keeps what is observed, until its token is gone")
+  @Test("P28 P31 pruning drops what nobody observes and keeps what is observed, until its token is gone")
   func prunes() {
     cache.insert(Book(id: "a", title: ""))
     cache.insert(Book(id: "b", title: ""))
@@ -30,7 +30,7 @@ import Testing
     #expect(!has("a"))
   }
 
-  @Test("M29 M30 pruning keeps what an observed model reaches over any number of relations, and drops the rest")
+  @Test("P29 P30 pruning keeps what an observed model reaches over any number of relations, and drops the rest")
   func prunesOverRelations() {
     insertChain(50)
     let observation = cache.observe(Book.self, id: "10") { _ in }
@@ -40,7 +40,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M30 pruning goes around rings")
+  @Test("P30 pruning goes around rings")
   func prunesRings() {
     for id in ["a", "b"] { cache.insert(Book(id: id, title: "", sequels: [Related(id: id == "a" ? "b" : "a")])) }
     for id in ["c", "d"] { cache.insert(Book(id: id, title: "", sequels: [Related(id: id == "c" ? "d" : "c")])) }
@@ -50,7 +50,7 @@ import Testing
     observation.cancel()
   }
 
-  @Test("M32 what was pruned, removed or let go of leaves nothing behind in the index")
+  @Test("P32 what was pruned, removed or let go of leaves nothing behind in the index")
   func leavesNothing() {
     insertChain(20)
     cache.insert(Shelf(id: 1, books: [Related(id: "0"), Related(id: "nowhere")]))
