@@ -40,7 +40,8 @@ struct ServedScreenTests {
     return canvas.lines
   }
 
-  private func row(_ text: String) -> String? { lines().first { $0.contains(text) } }
+  /// A row of the list, which begins below the titles; beside those stands what is chosen.
+  private func row(_ text: String) -> String? { lines().dropFirst(3).first { $0.contains(text) } }
 
   @Test("Without a proxy the screen says what would make one, and stays where it was")
   mutating func none() {
@@ -60,10 +61,13 @@ struct ServedScreenTests {
     ])
     let new = try #require(row("/new"))
     #expect(new.contains("GET") && new.contains("203"))
-    #expect(new.contains("forwarded"))
+    #expect(new.contains("forwarded") && new.contains("uri-miss, private"))
     let kept = try #require(row("/kept"))
     #expect(kept.contains("hit") && kept.contains("5s") && kept.contains("55s") && kept.contains("2 KiB"))
     #expect(lines().contains { $0.contains("HTTP 1–3 of the last 3") && $0.contains("hit 33.3% of 3") })
+    // The newest is first, and chosen; what it means stands beside it.
+    #expect(try #require(row("/asked")).contains("▸"))
+    #expect(lines().contains { $0.contains("said") } && lines().contains { $0.contains("right.") })
   }
 
   @Test("The chosen request stays chosen when others come, and its address is asked for")

@@ -226,7 +226,10 @@ package enum ServedPanel: Panel {
     canvas.box(
       rect, title: title, right: summary(list, room: rect.width - title.width - 8), isFocused: frame.isFocused)
     guard rows > 0, rect.width >= 24 else { return }
-    let columns = Columns(width: rect.width - 2)
+    let shown = listed.dropFirst(list.top).prefix(rows)
+    let columns = Columns(
+      width: rect.width - 2, path: shown.reduce(0) { max($0, DisplayText(model.shown($1)).width) },
+      why: shown.reduce(0) { max($0, DisplayText($1.why).width) })
     canvas.write(columns.titles, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
     guard !listed.isEmpty else {
       let text: DisplayText =
@@ -259,7 +262,7 @@ package enum ServedPanel: Panel {
     return text
   }
 
-  /// What has no room goes, the time first.
+  /// What has no room goes, the time first; reasons have what short paths leave them.
   private struct Columns {
     var path: Int
     var why: Int
@@ -267,13 +270,14 @@ package enum ServedPanel: Panel {
     let hasSize: Bool
     let hasTimes: Bool
 
-    init(width: Int) {
+    /// `path`, `why`: How wide the widest of those are that are shown.
+    init(width: Int, path widestPath: Int, why widestWhy: Int) {
       hasTime = width >= 100
       hasSize = width >= 70
       hasTimes = width >= 58
       // Marker 1, method 7, status 4, outcome 10, age and left 12, size 9, took 8.
       let left = width - 1 - 7 - 4 - 10 - (hasTime ? 13 : 0) - (hasTimes ? 12 : 0) - (hasSize ? 17 : 0)
-      why = left >= 34 ? min(24, left / 3) : 0
+      why = left >= 34 ? max(min(24, left / 3), min(widestWhy, left - widestPath - 2) + 1) : 0
       path = max(4, left - why)
     }
 
