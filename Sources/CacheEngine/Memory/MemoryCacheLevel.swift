@@ -103,7 +103,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Throws: Nothing: memory always answers.
   /// - Complexity: O(1) on average.
   @inlinable
-  public func get(_ key: Key) async throws -> Value? {
+  public func get(_ key: Key) async throws -> Value? { getNow(key) }
+
+  // Nothing of it in the asynchronous function, which is inlined into its caller only if it is as short as that.
+  @inlinable
+  func getNow(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .whole) else { return nil }
     guard deadline != MemoryEntry<Value>.never, deadline <= now else { return value }
     state.recount(ReadCounts(found: -1))
