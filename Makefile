@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 export SWIFT
 # Warnings are errors here, and nowhere else.
 export CACHEENGINE_STRICT = 1
+# SwiftPM passes traits to the compiler in the order of a set, which differs from process to process: now and then it would
+# build everything anew for nothing.
+BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = CacheEngineTests|CacheEngineCombineTests
@@ -15,14 +18,14 @@ SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .b
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer
-EXPLORER = $(SWIFT) build -c release --traits Explorer
+EXPLORER = $(BUILD) -c release --traits Explorer
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(EXPLORER) --product cache-explorer
 	@"$$($(EXPLORER) --show-bin-path)/cache-explorer"
 
 test: test-dependencies ## Run every test
-	@$(SWIFT) build --build-tests --traits $(TRAITS)
+	@$(BUILD) --build-tests --traits $(TRAITS)
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
 	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
@@ -53,8 +56,8 @@ fuzz-seeds: test-dependencies ## Write the files that fuzzing begins with anew, 
 TORTURE_BUILD ?= release
 
 torture: dependencies ## Kill disk levels, cut their power, let system calls fail, fill disks; CYCLES=500 for the long form
-	@$(SWIFT) build -c $(TORTURE_BUILD) --traits $(TRAITS) --product CacheTorture
-	@set -e; torture="$$($(SWIFT) build -c $(TORTURE_BUILD) --traits $(TRAITS) --show-bin-path)/CacheTorture"; for tier in buffered synced mixed; do \
+	@$(BUILD) -c $(TORTURE_BUILD) --traits $(TRAITS) --product CacheTorture
+	@set -e; torture="$$($(BUILD) -c $(TORTURE_BUILD) --traits $(TRAITS) --show-bin-path)/CacheTorture"; for tier in buffered synced mixed; do \
 		for room in "" --tight; do \
 			"$$torture" cycle --count $(CYCLES) --seed $(SEED) --tier $$tier $$room; \
 			"$$torture" cuts --stride $(STRIDE) --seed $(SEED) --tier $$tier $$room; \
@@ -66,7 +69,7 @@ torture: dependencies ## Kill disk levels, cut their power, let system calls fai
 # What CI has no time for, before a release and after work on the store, the locks or the parsers.
 soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, Thread Sanitizer
 	@$(MAKE) torture CYCLES=500
-	@$(SWIFT) build --build-tests --traits $(TRAITS)
+	@$(BUILD) --build-tests --traits $(TRAITS)
 	@HTTP_ROUNDS=25000 ./Scripts/run-tests --traits $(TRAITS) --filter ExchangeModelTests
 	@$(MAKE) fuzz FUZZ_TIME=600
 	@$(MAKE) test-tsan
@@ -109,8 +112,8 @@ bench-record: dependencies ## Record the ratios that bench-check compares with
 # Marks in the program need Valgrind's headers when it is built; both are one package.
 count: dependencies ## Print instructions an operation beside those recorded; COUNT=--record or --check
 	@./Scripts/install-dependencies counting
-	@rm -f Benchmarks/.build/*/release/description.json; cd Benchmarks && $(SWIFT) build -c release --product InstructionCounts
-	@./Scripts/count "$$(cd Benchmarks && $(SWIFT) build -c release --show-bin-path)/InstructionCounts" Benchmarks/counts.tsv $(COUNT)
+	@rm -f Benchmarks/.build/*/release/description.json; cd Benchmarks && $(BUILD) -c release --product InstructionCounts
+	@./Scripts/count "$$(cd Benchmarks && $(BUILD) -c release --show-bin-path)/InstructionCounts" Benchmarks/counts.tsv $(COUNT)
 
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores
@@ -143,7 +146,7 @@ api-check: test-dependencies ## Tell what breaks the public API since the commit
 	@./Scripts/api-check
 
 docs: test-dependencies ## Build the documentation of all products, in .build/docs; a warning is an error
-	@$(SWIFT) build --build-tests --traits $(TRAITS)
+	@$(BUILD) --build-tests --traits $(TRAITS)
 	@./Scripts/docs .build/docs
 
 deb: ## Make a Debian package of a release build, in .build/deb

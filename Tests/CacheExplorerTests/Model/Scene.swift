@@ -141,9 +141,11 @@ struct Scene {
     return scene
   }
 
-  var lines: [String] {
+  var canvas: Canvas {
     var canvas = Canvas(model.size)
     view(model, on: &canvas)
-    return canvas.lines
+    return canvas
   }
+
+  var lines: [String] { canvas.lines }
 }

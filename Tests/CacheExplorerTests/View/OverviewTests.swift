@@ -10,65 +10,68 @@ struct OverviewTests {
   private let small = Size(width: 80, height: 24)
 
   @Test("At 120x40 boxes, served by, entries, reads in flight, latencies, log, warning and keys are all there")
-  func wideScreen() {
-    expect(Scene.busy(large), shows: wide)
+  func wideScreen() throws {
+    try expect(Scene.busy(large), shows: wide, styledAs: "Overview120x40")
   }
 
   @Test("At 80x24 levels are a table, and log, reads in flight and latencies share a place")
-  func smallScreen() {
-    expect(Scene.busy(small), shows: smallOverview)
+  func smallScreen() throws {
+    try expect(Scene.busy(small), shows: smallOverview, styledAs: "Overview80x24")
   }
 
   @Test("At 40x10 the levels and the command line remain")
-  func leastScreen() {
-    expect(Scene.busy(Layout.smallest), shows: least)
+  func leastScreen() throws {
+    try expect(Scene.busy(Layout.smallest), shows: least, styledAs: "Overview40x10")
   }
 
   @Test("Before the first read there are dashes and advice, not zeros")
-  func emptyScreen() {
-    expect(Scene(size: small), shows: empty)
+  func emptyScreen() throws {
+    try expect(Scene(size: small), shows: empty, styledAs: "OverviewEmpty")
   }
 
   @Test("The help lists the keys by what they are for")
-  func helpScreen() {
+  func helpScreen() throws {
     var scene = Scene.busy(small)
     scene.press(.character("?"))
-    expect(scene, shows: help)
+    try expect(scene, shows: help, styledAs: "Help")
   }
 
   @Test("A command is typed over the picture, with its usage beside it")
-  func commandScreen() {
+  func commandScreen() throws {
     var scene = Scene.busy(small)
     scene.press(.character(":"))
     scene.type("get user:9")
     scene.press(.tab)
-    expect(scene, shows: command)
+    try expect(scene, shows: command, styledAs: "Command")
   }
 
   @Test("Frozen and zoomed: the picture stands still and says how far it is behind")
-  func zoomedScreen() {
+  func zoomedScreen() throws {
     var scene = Scene.busy(small)
     scene.press(.character(" "))
     scene.pass(.milliseconds(12_300))
     scene.press(.tab, .tab, .character("z"))
-    expect(scene, shows: zoom)
+    try expect(scene, shows: zoom, styledAs: "Zoomed")
   }
 
   @Test("Below 40x10 one line says the size needed, and a larger window brings everything back")
-  func tooSmall() {
+  func tooSmall() throws {
     var scene = Scene.busy(Size(width: 39, height: 24))
     #expect(scene.lines.filter { !$0.isEmpty } == ["needs 40x10, q quits"])
     scene.send(.input(.resized(Size(width: 5, height: 1))))
     #expect(scene.lines == ["small"])
     scene.send(.input(.resized(small)))
-    expect(scene, shows: smallOverview)
+    try expect(scene, shows: smallOverview, styledAs: "Overview80x24")
     #expect(scene.send(.input(.key(.character("q")))) == [.quit])
   }
 
-  private func expect(_ scene: Scene, shows text: String, at location: SourceLocation = #_sourceLocation) {
+  private func expect(
+    _ scene: Scene, shows text: String, styledAs name: String, at location: SourceLocation = #_sourceLocation
+  ) throws {
     let expected = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let lines = scene.lines
     #expect(lines == expected, "\(lines.joined(separator: "\n"))", sourceLocation: location)
+    try StyleGrid.expect(scene.canvas, isStyledAs: name, at: location)
   }
 
   @Test("Served by has no half words: what does not fit beside the shares is left out")

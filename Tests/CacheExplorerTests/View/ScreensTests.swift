@@ -27,7 +27,7 @@ struct ScreensTests {
     var scene = try ScreensScene.make(size)
     scene.type("\(page.key)")
     #expect(scene.model.page == page)
-    expect(scene, shows: "\(page.title)\(size.width)x\(size.height)")
+    try expect(scene, shows: "\(page.title)\(size.width)x\(size.height)")
   }
 
   @Test(
@@ -37,7 +37,7 @@ struct ScreensTests {
     var scene = try ScreensScene.make(size)
     scene.send(.workload("zipf"))
     scene.type("q")
-    expect(scene, shows: "Quit\(size.width)x\(size.height)")
+    try expect(scene, shows: "Quit\(size.width)x\(size.height)")
     scene.type("?")
     scene.press(.escape)
     scene.type("?/quit")
@@ -49,7 +49,7 @@ struct ScreensTests {
     var scene = try ScreensScene.make(Self.large)
     scene.type("3/thumb")
     scene.press(.enter, .down, .down, .enter)
-    expect(scene, shows: "leader")
+    try expect(scene, shows: "leader")
     #expect(scene.lines.contains { $0.contains("Request #8  get thumb:903") })
     // The first lines that lead somewhere are those who joined.
     scene.press(.enter)
@@ -66,7 +66,7 @@ struct ScreensTests {
     var scene = try ScreensScene.make(Self.small)
     scene.type("3/logo")
     scene.press(.enter, .enter)
-    expect(scene, shows: "failure")
+    try expect(scene, shows: "failure")
     scene.press(.end, .pageDown, .enter)
     #expect(scene.model.page == .log)
     let line = try #require(scene.model.logLine.flatMap { scene.model.live.log[$0] })
@@ -111,9 +111,9 @@ struct ScreensTests {
       scene.send(.value(ValueSight(key: "user:42", level: "memory", content: .bytes(text, of: text.count))))
     }
     show(Array(#"{"name":"A\u001b[2J","tags":["x",1.5,true,null],"empty":{}}"#.utf8))
-    expect(scene, shows: "valueJSON")
+    try expect(scene, shows: "valueJSON")
     show([0, 0x1b, 0x5b, 0x41, 0xff, 0xfe] + Array(0..<40))
-    expect(scene, shows: "valueBytes")
+    try expect(scene, shows: "valueBytes")
     show(Array("two\nlines \u{202e}turned".utf8))
     #expect(scene.lines[2].contains("two"))
     #expect(scene.lines[3].contains("lines \\u{202e}turned"))
@@ -131,7 +131,7 @@ struct ScreensTests {
   func explains() throws {
     var scene = try ScreensScene.make(Self.large)
     scene.press(.character("i"))
-    expect(scene, shows: "figures")
+    try expect(scene, shows: "figures")
     for page in [Page.entries, .requests, .latency, .config, .log] {
       scene.press(.escape)
       scene.type("\(page.key)i")
@@ -165,7 +165,7 @@ struct ScreensTests {
         .replacing("- disk", with: "- memory: { name: second }\n  - disk"),
       file: "demo.yaml", folder: "/srv")
     scene.send(.planned(.changes(old.changes(to: new))))
-    expect(scene, shows: "reload")
+    try expect(scene, shows: "reload")
     #expect(scene.send(.input(.key(.character("n")))) == [])
     #expect(scene.model.config.plan == nil)
     scene.send(.planned(.changes(old.changes(to: new))))
@@ -206,7 +206,7 @@ struct ScreensTests {
     scene.press(.character("E"), .character("E"), .character("E"))
     #expect(scene.model.logLine == marked)
     scene.press(.character("W"))
-    expect(scene, shows: "wrapped")
+    try expect(scene, shows: "wrapped")
     scene.press(.character("G"))
     #expect(scene.model.log.isFollowing)
     // Search counts its matches and goes from one to the next.
@@ -233,16 +233,17 @@ struct ScreensTests {
     scene.send(.models(ModelSheet.Content(source: "live", rows: [book, author])))
     scene.type("7")
     scene.press(.down)
-    expect(scene, shows: "models")
+    try expect(scene, shows: "models")
     scene.press(.enter, .enter)
     #expect(scene.model.models.current?.name == herbert)
     scene.type("/dune")
     #expect(scene.model.models.order.count == 1)
   }
 
-  private func expect(_ scene: Scene, shows name: String, at location: SourceLocation = #_sourceLocation) {
+  private func expect(_ scene: Scene, shows name: String, at location: SourceLocation = #_sourceLocation) throws {
     let lines = scene.lines
     let expected = ScreenGrids.all[name]?.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(lines == expected, "\(name)\n\(lines.joined(separator: "\n"))", sourceLocation: location)
+    try StyleGrid.expect(scene.canvas, isStyledAs: name, at: location)
   }
 }

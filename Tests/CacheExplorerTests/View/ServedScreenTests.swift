@@ -68,6 +68,7 @@ struct ServedScreenTests {
     // The newest is first, and chosen; what it means stands beside it.
     #expect(try #require(row("/asked")).contains("▸"))
     #expect(lines().contains { $0.contains("said") } && lines().contains { $0.contains("right.") })
+    try StyleGrid.expect(scene.canvas, isStyledAs: "HTTP200x60")
   }
 
   @Test("The chosen request stays chosen when others come, and its address is asked for")

@@ -54,6 +54,7 @@ struct WhatIfTests {
     let expected = WhatIfGrids.all["\(width)x\(height)"]?.split(separator: "\n", omittingEmptySubsequences: false)
       .map(String.init)
     #expect(lines == expected, "\(lines.joined(separator: "\n"))")
+    try StyleGrid.expect(scene.canvas, isStyledAs: "WhatIf\(width)x\(height)")
   }
 
   @Test("at 200x60 every level has its whole table")
