@@ -73,8 +73,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     hasSystemClock = clock is SystemClock
     self.cost = cost
     self.removalListener = removalListener
-    state = ReadMostlyLock(
-      MemoryEntries(), order: MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction))
+    let order = MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction)
+    state = ReadMostlyLock(MemoryEntries(uses: order.policy.uses), order: order)
   }
 
   /// Creates a memory level in which every entry costs 1.
@@ -130,8 +130,20 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func read(_ key: Key, countedAs counts: ReadCounts) -> (value: Value, storedDeadline: CacheInstant)? {
     let hash = hashing(key)
-    let (found, mayBeOverdue) = state.read(countedAs: counts) { entries, slot in
-      entries.readValue(key, hash: hash, slot: &slot)
+    guard let stripe = unsafe state.takeStripe() else { return readAlone(key, hash, countedAs: counts) }
+    var trace = ReadTrace()
+    let found = unsafe state.shared.pointee.readValue(key, hash: hash, trace: &trace)
+    if unsafe state.release(stripe, countedAs: counts, trace) { dropDue() }
+    return found
+  }
+
+  @inlinable
+  @inline(never)
+  func readAlone(
+    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+  ) -> (value: Value, storedDeadline: CacheInstant)? {
+    let (found, mayBeOverdue) = state.readAlone(countedAs: counts) { entries, trace in
+      entries.readValue(key, hash: hash, trace: &trace)
     }
     if mayBeOverdue { dropDue() }
     return found
@@ -158,8 +170,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let hash = hashing(key)
     // Who asks for what has expired, too, was told of a miss before.
     let counts = includingExpired ? ReadCounts.none : .whole
-    let (read, mayBeOverdue) = state.read(countedAs: counts) { entries, slot in
-      entries.read(key, hash: hash, slot: &slot).map { ($0, entries.tags.tags(of: key)) }
+    let (read, mayBeOverdue) = state.read(countedAs: counts) { entries, trace in
+      entries.read(key, hash: hash, trace: &trace).map { ($0, entries.tags.tags(of: key)) }
     }
     defer { if mayBeOverdue { dropDue() } }
     guard let (found, tags) = read else { return .miss(.absent) }

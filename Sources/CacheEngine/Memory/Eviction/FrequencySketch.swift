@@ -62,6 +62,8 @@ struct FrequencySketch: Sendable {
     if additions >= period * room { halve() }
   }
 
+  mutating func increment(_ hash: UInt32, by count: Int) { for _ in 0..<count { increment(hash) } }
+
   private mutating func halve() {
     for index in words.indices { words[index] = words[index] >> 1 & 0x7777_7777_7777_7777 }
     additions /= 2

@@ -45,6 +45,11 @@ struct WindowedOrder: Sendable {
 
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
+  /// The two of which one is about to leave.
+  var rivals: (newcomer: Int32?, resident: Int32?) {
+    (lists.oldest(Self.window), lists.oldest(Self.probation) ?? lists.oldest(Self.protected))
+  }
+
   mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
     let victim = lists.oldest(Self.probation) ?? lists.oldest(Self.protected)
     guard let candidate = lists.oldest(Self.window), lists.count(Self.window) >= division.window(of: count) else {
@@ -79,8 +84,13 @@ struct WindowedOrder: Sendable {
 
 extension WindowedOrder {
   /// Divides what came while there was room, once: the work of one insertion for each entry.
-  mutating func fill() {
+  mutating func fill(adding uses: SlotUses? = nil) {
     isFull = true
+    if let uses {
+      for slot in lists.slots(Self.window) {
+        lists[mark: slot] = UInt8(min(15, Int(lists[mark: slot]) + uses.take(slot)))
+      }
+    }
     let share = division.window(of: count)
     while lists.count(Self.window) > share, let oldest = lists.oldest(Self.window) {
       lists.move(oldest, to: lists[mark: oldest] > 0 ? Self.protected : Self.probation)
