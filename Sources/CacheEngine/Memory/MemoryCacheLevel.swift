@@ -32,6 +32,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @usableFromInline let clock: any CacheClock
   @usableFromInline let hasSystemClock: Bool
+  /// What is stored without a lifetime has one all the same.
+  @usableFromInline let isMortal: Bool
   /// `nil` where every entry costs 1, so that nothing is called to learn it.
   @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
@@ -71,6 +73,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     self.keepsExpired = keepsExpired
     self.clock = clock
     hasSystemClock = clock is SystemClock
+    isMortal = expiry != .never
     self.cost = cost
     self.removalListener = removalListener
     let order = MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction)
@@ -271,7 +274,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
     let now = now
     var deadline: CacheInstant?
-    if terms.expiry != nil || expiry != .never { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
+    if isMortal || terms.expiry != nil { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
     let hash = hashing(key)

@@ -121,7 +121,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
 
   /// Looks something up where the thread's stripe is closed, or another thread's as well.
   @inlinable
-  @inline(never)
+  @inline(__always)
   borrowing func readAlone<Answer: Sendable>(
     countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {

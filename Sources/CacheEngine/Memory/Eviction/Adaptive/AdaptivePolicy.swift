@@ -34,12 +34,15 @@ package struct AdaptivePolicy: EvictionPolicy {
   private var sketch = FrequencySketch(period: 16)
   private var trial = Trial()
   private var isReturning = false
+  /// The number of entries for which sketch and trial are large enough.
+  private var fitted = -1
   let uses = SlotUses()
 
   mutating func arriving(_ hash: UInt32) {
     guard order.isFull else { return }
-    isReturning = order.forgetGhost(hash)
-    note(hash)
+    let mixed = FrequencySketch.mix(hash)
+    isReturning = order.forgetGhost(hash, mixed)
+    note(hash, mixed)
   }
 
   mutating func inserted(_ slot: Int32, hash: UInt32) {
@@ -57,10 +60,11 @@ package struct AdaptivePolicy: EvictionPolicy {
     }
     guard order.isFull else { return }
     settle(slot)
-    note(hash)
+    note(hash, FrequencySketch.mix(hash))
   }
 
   /// Counts the uses that the sketch was not told of.
+  @inline(__always)
   private mutating func settle(_ slot: Int32) {
     let count = uses.take(slot)
     if count > 0 { sketch.increment(order.hash(slot), by: count) }
@@ -73,11 +77,7 @@ package struct AdaptivePolicy: EvictionPolicy {
   mutating func evict() -> Int32? {
     if !order.isFull, order.count >= Self.fewest { begin() }
     if order.isFull {
-      sketch.reserve(order.count)
-      trial.fit(order.count)
-      unsafe uses.header.pointee.sampled = trial.sampled
-    }
-    if order.isFull {
+      if order.count != fitted { fit() }
       let (newcomer, resident) = order.rivals
       if let newcomer { settle(newcomer) }
       if let resident { settle(resident) }
@@ -85,11 +85,18 @@ package struct AdaptivePolicy: EvictionPolicy {
     return order.evict(sketch)
   }
 
+  /// Makes sketch and trial as large as the number of entries asks for.
+  private mutating func fit() {
+    fitted = order.count
+    sketch.reserve(fitted)
+    trial.fit(fitted)
+    unsafe uses.header.pointee.sampled = trial.sampled
+  }
+
   /// Takes over what was seen while there was room for everything.
   private mutating func begin() {
     order.fill(adding: uses)
-    sketch.reserve(order.count)
-    trial.fit(order.count)
+    fit()
     let begun = order
     begun.forEach { hash, uses in
       for _ in 0...uses { sketch.increment(hash) }
@@ -97,8 +104,9 @@ package struct AdaptivePolicy: EvictionPolicy {
     }
   }
 
-  private mutating func note(_ hash: UInt32) {
-    sketch.increment(hash)
+  @inline(__always)
+  private mutating func note(_ hash: UInt32, _ mixed: UInt64) {
+    sketch.increment(mixed: mixed)
     if trial.isSampled(hash), let best = trial.request(hash, sketch) { order.division = best }
   }
 

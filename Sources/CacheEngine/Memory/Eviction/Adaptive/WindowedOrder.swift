@@ -15,17 +15,30 @@ struct WindowedOrder: Sendable {
   /// How far one operation moves a boundary.
   private static let stride = 2
 
-  var division: Division
+  var division: Division { didSet { fit() } }
+  /// The entries of the window, and of the protected part, for so many entries.
+  private var share = (of: -1, window: 0)
   private(set) var isFull = false
   private var lists = SlotLists(3)
   private var ghosts = RecentHashes()
 
   init(_ division: Division) { self.division = division }
 
-  var count: Int { lists.total }
+  @inline(__always) var count: Int { lists.total }
+  @inline(__always)
   func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
 
-  mutating func forgetGhost(_ hash: UInt32) -> Bool { ghosts.remove(hash) }
+  @inline(__always)
+  mutating func forgetGhost(_ hash: UInt32, _ mixed: UInt64) -> Bool { ghosts.remove(hash, mixed: mixed) }
+
+  private mutating func fit() { share = (count, division.window(of: count)) }
+
+  /// How many entries the window is to have.
+  @inline(__always)
+  private mutating func windowShare() -> Int {
+    if share.of != count { fit() }
+    return share.window
+  }
 
   mutating func inserted(_ slot: Int32, hash: UInt32, isReturning: Bool) {
     let isForMain = isReturning && division.admitsGhosts
@@ -46,29 +59,36 @@ struct WindowedOrder: Sendable {
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
   /// The two of which one is about to leave.
-  var rivals: (newcomer: Int32?, resident: Int32?) {
+  @inline(__always) var rivals: (newcomer: Int32?, resident: Int32?) {
     (lists.oldest(Self.window), lists.oldest(Self.probation) ?? lists.oldest(Self.protected))
   }
 
   mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
-    let victim = lists.oldest(Self.probation) ?? lists.oldest(Self.protected)
-    guard let candidate = lists.oldest(Self.window), lists.count(Self.window) >= division.window(of: count) else {
-      if let victim { lists.remove(victim) }
-      return victim
+    let share = windowShare()
+    let (newcomer, resident) = rivals
+    guard let newcomer, lists.count(Self.window) >= share else {
+      if let resident { lists.remove(resident) }
+      return resident
     }
+    let mixed = FrequencySketch.mix(lists.hash(newcomer))
     // A tie is lost by what comes from the window: else a scan would wash the main part out.
-    if let victim, sketch.frequency(lists.hash(candidate)) > sketch.frequency(lists.hash(victim)) {
-      lists.move(candidate, to: Self.probation)
-      lists.remove(victim)
-      return victim
+    if let resident, sketch.frequency(of: mixed) > sketch.frequency(lists.hash(resident)) {
+      lists.move(newcomer, to: Self.probation)
+      lists.remove(resident)
+      return resident
     }
-    lists.remove(candidate)
-    if isFull { ghosts.insert(lists.hash(candidate), limit: count / 2 + 1) }
-    return candidate
+    lists.remove(newcomer)
+    if isFull { ghosts.insert(lists.hash(newcomer), mixed: mixed, limit: count / 2 + 1) }
+    return newcomer
   }
 
+  @inline(__always)
   private mutating func shrinkWindow() {
-    let share = division.window(of: count)
+    let share = windowShare()
+    if lists.count(Self.window) > share { shrinkWindow(to: share) }
+  }
+
+  private mutating func shrinkWindow(to share: Int) {
     for _ in 0..<Self.stride where lists.count(Self.window) > share {
       if let oldest = lists.oldest(Self.window) { lists.move(oldest, to: Self.probation) }
     }
