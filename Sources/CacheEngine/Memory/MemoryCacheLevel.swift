@@ -173,14 +173,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let hash = hashing(key)
     // Who asks for what has expired, too, was told of a miss before.
     let counts = includingExpired ? ReadCounts.none : .whole
-    let (read, mayBeOverdue) = state.read(countedAs: counts) { entries, trace in
-      entries.read(key, hash: hash, trace: &trace).map { ($0, entries.tags.tags(of: key)) }
-    }
-    defer { if mayBeOverdue { dropDue() } }
-    guard let (found, tags) = read else { return .miss(.absent) }
+    guard let (found, tags) = readEntry(key, hash, countedAs: counts) else { return .miss(.absent) }
     var entry = Entry(
       found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
-    entry.tags = tags
+    if let tags { entry.tags = tags }
     guard let deadline = found.deadline, deadline <= clock.now else { return .hit(entry) }
     if !includingExpired { state.recount(ReadCounts(found: -1, missed: 1)) }
     guard deadline.advanced(by: keepsExpired) <= clock.now else {
@@ -189,6 +185,29 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     }
     dropExpired(key, deadline: deadline)
     return .miss(.expired)
+  }
+
+  @inlinable
+  func readEntry(
+    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    guard let stripe = unsafe state.takeStripe() else { return readEntryAlone(key, hash, countedAs: counts) }
+    var trace = ReadTrace()
+    let found = unsafe state.shared.pointee.read(key, hash: hash, trace: &trace)
+    if unsafe state.release(stripe, countedAs: counts, trace) { dropDue() }
+    return found
+  }
+
+  @inlinable
+  @inline(never)
+  func readEntryAlone(
+    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    let (found, mayBeOverdue) = state.readAlone(countedAs: counts) { entries, trace in
+      entries.read(key, hash: hash, trace: &trace)
+    }
+    if mayBeOverdue { dropDue() }
+    return found
   }
 
   /// Drops only the entry that was seen: a newer one may have come since.

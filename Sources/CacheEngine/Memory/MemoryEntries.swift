@@ -15,11 +15,15 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   init(uses: SlotUses) { self.uses = uses }
 
+  /// The entry for a key, and its tags, if any entry has some.
   @inlinable
-  func read(_ key: Key, hash: UInt32, trace: inout ReadTrace) -> MemoryEntry<Value>? {
-    guard let found = table.find(key, hash: hash) else { return nil }
-    note(found, hash, &trace)
-    return table[found]
+  @inline(__always)
+  func read(
+    _ key: Key, hash: UInt32, trace: inout ReadTrace
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    guard let (slot, record) = unsafe table.locate(key, hash) else { return nil }
+    note(slot, hash, &trace)
+    return unsafe (record.pointee.entry, tags.tagsByKey.isEmpty ? nil : tags.tags(of: key))
   }
 
   @inlinable
