@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -60,6 +62,15 @@ void cstore_pause(void) {
 #elif defined(__aarch64__)
   __asm__ volatile("isb");
 #endif
+}
+
+void cstore_wait(uint32_t round) {
+  if (round < 128) return cstore_pause();
+  if (round < 160) {
+    sched_yield();
+    return;
+  }
+  nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
 }
 
 static _Atomic uint32_t thread_count;

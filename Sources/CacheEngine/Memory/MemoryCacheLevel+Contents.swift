@@ -84,10 +84,12 @@ extension MemoryCacheLevel {
 
   /// Hands everything over at once, however much it is; it dies and is told of outside the lock.
   private func empty(cause: RemovalCause) {
-    var dropped = MemoryEntries<Key, Value>()
+    var dropped = MemoryEntries<Key, Value>(uses: SlotUses())
     let policy = state.withLock { entries, order in
       swap(&entries, &dropped)
-      return order.empty()
+      let old = order.empty()
+      entries.uses = order.policy.uses
+      return old
     }
     withExtendedLifetime(policy) {}
     guard removalListener != nil else { return }

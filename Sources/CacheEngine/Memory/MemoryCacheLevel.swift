@@ -32,6 +32,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @usableFromInline let clock: any CacheClock
   @usableFromInline let hasSystemClock: Bool
+  /// What is stored without a lifetime has one all the same.
+  @usableFromInline let isMortal: Bool
   /// `nil` where every entry costs 1, so that nothing is called to learn it.
   @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
@@ -71,10 +73,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     self.keepsExpired = keepsExpired
     self.clock = clock
     hasSystemClock = clock is SystemClock
+    isMortal = expiry != .never
     self.cost = cost
     self.removalListener = removalListener
-    state = ReadMostlyLock(
-      MemoryEntries(), order: MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction))
+    let order = MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction)
+    state = ReadMostlyLock(MemoryEntries(uses: order.policy.uses), order: order)
   }
 
   /// Creates a memory level in which every entry costs 1.
@@ -130,8 +133,20 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func read(_ key: Key, countedAs counts: ReadCounts) -> (value: Value, storedDeadline: CacheInstant)? {
     let hash = hashing(key)
-    let (found, mayBeOverdue) = state.read(countedAs: counts) { entries, slot in
-      entries.readValue(key, hash: hash, slot: &slot)
+    guard let stripe = unsafe state.takeStripe() else { return readAlone(key, hash, countedAs: counts) }
+    var trace = ReadTrace()
+    let found = unsafe state.shared.pointee.readValue(key, hash: hash, trace: &trace)
+    if unsafe state.release(stripe, countedAs: counts, trace) { dropDue() }
+    return found
+  }
+
+  @inlinable
+  @inline(never)
+  func readAlone(
+    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+  ) -> (value: Value, storedDeadline: CacheInstant)? {
+    let (found, mayBeOverdue) = state.readAlone(countedAs: counts) { entries, trace in
+      entries.readValue(key, hash: hash, trace: &trace)
     }
     if mayBeOverdue { dropDue() }
     return found
@@ -158,14 +173,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let hash = hashing(key)
     // Who asks for what has expired, too, was told of a miss before.
     let counts = includingExpired ? ReadCounts.none : .whole
-    let (read, mayBeOverdue) = state.read(countedAs: counts) { entries, slot in
-      entries.read(key, hash: hash, slot: &slot).map { ($0, entries.tags.tags(of: key)) }
-    }
-    defer { if mayBeOverdue { dropDue() } }
-    guard let (found, tags) = read else { return .miss(.absent) }
+    guard let (found, tags) = readEntry(key, hash, countedAs: counts) else { return .miss(.absent) }
     var entry = Entry(
       found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
-    entry.tags = tags
+    if let tags { entry.tags = tags }
     guard let deadline = found.deadline, deadline <= clock.now else { return .hit(entry) }
     if !includingExpired { state.recount(ReadCounts(found: -1, missed: 1)) }
     guard deadline.advanced(by: keepsExpired) <= clock.now else {
@@ -174,6 +185,29 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     }
     dropExpired(key, deadline: deadline)
     return .miss(.expired)
+  }
+
+  @inlinable
+  func readEntry(
+    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    guard let stripe = unsafe state.takeStripe() else { return readEntryAlone(key, hash, countedAs: counts) }
+    var trace = ReadTrace()
+    let found = unsafe state.shared.pointee.read(key, hash: hash, trace: &trace)
+    if unsafe state.release(stripe, countedAs: counts, trace) { dropDue() }
+    return found
+  }
+
+  @inlinable
+  @inline(never)
+  func readEntryAlone(
+    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    let (found, mayBeOverdue) = state.readAlone(countedAs: counts) { entries, trace in
+      entries.read(key, hash: hash, trace: &trace)
+    }
+    if mayBeOverdue { dropDue() }
+    return found
   }
 
   /// Drops only the entry that was seen: a newer one may have come since.
@@ -259,7 +293,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
     let now = now
     var deadline: CacheInstant?
-    if terms.expiry != nil || expiry != .never { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
+    if isMortal || terms.expiry != nil { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
     let hash = hashing(key)

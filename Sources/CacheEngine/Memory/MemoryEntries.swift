@@ -9,23 +9,39 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
 
   @usableFromInline var table = Table()
   @usableFromInline var tags = TagIndex<Key>()
+  /// Where hits are counted that the order need not be told of.
+  @usableFromInline var uses: SlotUses
 
   @inlinable
-  init() {}
+  init(uses: SlotUses) { self.uses = uses }
+
+  /// The entry for a key, and its tags, if any entry has some.
+  @inlinable
+  @inline(__always)
+  func read(
+    _ key: Key, hash: UInt32, trace: inout ReadTrace
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    guard let (slot, record) = unsafe table.locate(key, hash) else { return nil }
+    note(slot, hash, &trace)
+    return unsafe (record.pointee.entry, tags.tagsByKey.isEmpty ? nil : tags.tags(of: key))
+  }
 
   @inlinable
-  func read(_ key: Key, hash: UInt32, slot: inout Int32) -> MemoryEntry<Value>? {
-    guard let found = table.find(key, hash: hash) else { return nil }
-    slot = found
-    return table[found]
+  @inline(__always)
+  func note(_ slot: Int32, _ hash: UInt32, _ trace: inout ReadTrace) {
+    trace.hasFound = true
+    if uses.isNews(slot, hash) { trace.slot = slot }
   }
 
   /// The value for a key, and when it expires, or ``MemoryEntry/never``.
   @inlinable
-  func readValue(_ key: Key, hash: UInt32, slot: inout Int32) -> (value: Value, storedDeadline: CacheInstant)? {
-    guard let found = table.find(key, hash: hash) else { return nil }
-    slot = found
-    return unsafe (table.record(found).pointee.entry.value, table.record(found).pointee.entry.storedDeadline)
+  @inline(__always)
+  func readValue(
+    _ key: Key, hash: UInt32, trace: inout ReadTrace
+  ) -> (value: Value, storedDeadline: CacheInstant)? {
+    guard let (slot, record) = unsafe table.locate(key, hash) else { return nil }
+    note(slot, hash, &trace)
+    return unsafe (record.pointee.entry.value, record.pointee.entry.storedDeadline)
   }
 
   /// Puts an entry in, after what must leave for it has left.

@@ -140,9 +140,9 @@ import Testing
   @Test("the secrets are of this process: keys that would collide by wyhash's public constants do not")
   func secrets() {
     // With a factor of zero the other one would not matter.
-    let zero = withUnsafeBytes(of: UInt64(0xa076_1d64_78bd_642f).littleEndian) { Data($0) }
+    func bytes(_ number: UInt64) -> Data { Data((0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }) }
     let data = KeyHashing<Data>()
-    let hashes = (0..<1_000).map { number in data(zero + withUnsafeBytes(of: UInt64(number)) { Data($0) }) }
+    let hashes = (0..<1_000 as Range<UInt64>).map { data(bytes(0xa076_1d64_78bd_642f) + bytes($0)) }
     #expect(Set(hashes).count > 990)
     #expect(HashSecrets.secret(0) != HashSecrets.secret(1))
   }

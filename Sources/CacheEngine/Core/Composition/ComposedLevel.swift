@@ -245,6 +245,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   @inlinable
+  @inline(__always)
   func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase) async throws {
     var attempts = WriteAttempts()
     if manner.partialStores == .refused {

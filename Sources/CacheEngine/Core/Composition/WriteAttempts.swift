@@ -7,8 +7,11 @@ package struct WriteAttempts {
   @inlinable
   package init() {}
 
+  /// Writes to one level, which is named only if that fails.
+  // Inlined, so that a write through several levels has one frame and not three for each.
   @inlinable
-  package mutating func attempt(_ level: String, _ write: () async throws -> Void) async throws {
+  @inline(__always)
+  package mutating func attempt(_ level: @autoclosure () -> String, _ write: () async throws -> Void) async throws {
     do {
       try await write()
       isAnyWritten = true
@@ -18,11 +21,13 @@ package struct WriteAttempts {
       failures += error.failures
       if error.code == .partialFailure { isAnyWritten = true }
     } catch {
-      failures.append((level, error))
+      failures.append((level(), error))
     }
   }
 
-  @usableFromInline package var error: CacheError? {
+  @inlinable package var error: CacheError? { failures.isEmpty ? nil : told }
+
+  @usableFromInline var told: CacheError? {
     guard let first = failures.first else { return nil }
     var error =
       isAnyWritten

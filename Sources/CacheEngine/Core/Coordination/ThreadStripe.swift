@@ -13,3 +13,12 @@ package enum ThreadStripe {
   @inline(never)
   package static func change() { cstore_change_thread_number() }
 }
+
+/// Waits for another thread that is nearly done.
+package enum Backoff {
+  /// Waits a moment: at first by going round, then by letting other threads run, and then by sleeping, since the other one may
+  /// be of less priority.
+  ///
+  /// - Parameter round: How often the caller has waited already.
+  package static func wait(_ round: UInt32) { cstore_wait(round) }
+}

@@ -7,6 +7,7 @@ extension WriteGate {
   /// If a sweep that concerns the entry came between, the upper level forgets it instead, or afterwards: then what the lower
   /// level has decides.
   @inlinable
+  @inline(__always)
   func above<Upper: CacheLevel>(
     _ key: Key, in upper: Upper, tags: Set<String>?, since began: GatePhase, store: () async throws -> Void
   ) async throws where Upper.Key == Key {

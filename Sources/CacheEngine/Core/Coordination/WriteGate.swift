@@ -76,6 +76,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the turn belongs to a write that waits for this
   ///   one, directly or over others; `CancellationError` if the task is cancelled before its turn has come; what `body` throws.
   @inlinable
+  @inline(__always)
   public func write<Result>(_ key: Key, _ body: () async throws -> Result) async throws -> Result {
     try await write(key) { _ in try await body() }
   }
@@ -88,6 +89,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// - Returns: What `body` returns.
   /// - Throws: As the write that is told nothing.
   @inlinable
+  @inline(__always)
   public func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
     let task = TaskIdentity.current
     let isGranted = state.withLock { state in

@@ -5,16 +5,17 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// What the fetcher is called in errors, events and logs.
   public let name: String
 
-  private let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
-  private let staleLookupClosure: @Sendable (Key) async throws -> Lookup<Value>
-  private let peekClosure: @Sendable (Key) -> Value?
-  private let memoryWarningClosure: @Sendable () async -> Void
+  @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  @usableFromInline let staleLookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  @usableFromInline let peekClosure: @Sendable (Key) -> Value?
+  @usableFromInline let memoryWarningClosure: @Sendable () async -> Void
 
   /// Creates a fetcher from a closure.
   ///
   /// - Parameters:
   ///   - name: What the fetcher is called in errors, events and logs.
   ///   - get: Returns the value for a key, or `nil`.
+  @inlinable
   public init(name: String = "BasicFetcher", get: @escaping @Sendable (Key) async throws -> Value?) {
     self.name = name
     lookupClosure = { key in
@@ -26,6 +27,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
     memoryWarningClosure = {}
   }
 
+  @inlinable
   init<Base: Fetcher>(erasing base: Base) where Base.Key == Key, Base.Value == Value {
     name = base.name
     lookupClosure = { try await base.lookup($0) }
@@ -39,6 +41,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
   /// - Throws: What the closure throws.
+  @inlinable
   public func get(_ key: Key) async throws -> Value? { try await lookupClosure(key).entry?.value }
 
   /// Returns the entry for a key, or the reason for the miss.
@@ -46,6 +49,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
   /// - Throws: What the closure throws.
+  @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
 
   /// Returns the entry for a key even if it has expired, if the fetcher inside keeps such.
@@ -56,6 +60,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
 
   /// Returns the value if the fetcher inside can answer at once.
+  @inlinable
   public func peek(_ key: Key) -> Value? { peekClosure(key) }
 
   /// Hands the warning to the fetcher inside.
@@ -66,6 +71,7 @@ extension Fetcher {
   /// Hides the type of this fetcher behind a closure; it stays read-only.
   ///
   /// - Returns: A fetcher that asks this one. One that is a ``BasicFetcher`` already returns itself.
+  @inlinable
   public func normalizeFetcher() -> BasicFetcher<Key, Value> {
     (self as? BasicFetcher<Key, Value>) ?? BasicFetcher(erasing: self)
   }

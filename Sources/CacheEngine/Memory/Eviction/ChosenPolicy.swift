@@ -17,6 +17,9 @@ package struct ChosenPolicy: Sendable {
 
   package init(_ eviction: Eviction) { kind = eviction.kind }
 
+  /// Where hits are counted that the policy need not be told of, which only one of them has.
+  @usableFromInline var uses: SlotUses { adaptive.uses }
+
   /// A policy of the same kind that orders nothing.
   package var emptied: ChosenPolicy { ChosenPolicy(kind: kind) }
 

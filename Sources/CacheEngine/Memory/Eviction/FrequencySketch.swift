@@ -22,7 +22,10 @@ struct FrequencySketch: Sendable {
   init(period: Int = 10) { self.period = period }
 
   /// Grows until there is a word for every entry.
-  mutating func reserve(_ entries: Int) {
+  @inline(__always)
+  mutating func reserve(_ entries: Int) { if entries > room || words.isEmpty { grow(entries) } }
+
+  private mutating func grow(_ entries: Int) {
     if words.isEmpty { words = ContiguousArray(repeating: 0, count: Self.leastWords) }
     while room < entries {
       room *= 2
@@ -34,32 +37,45 @@ struct FrequencySketch: Sendable {
   }
 
   /// How often the hash came, at most 15.
-  func frequency(_ hash: UInt32) -> Int {
-    let mixed = Self.mix(hash)
-    return (0..<4).reduce(15) { least, row in
-      let (word, shift) = Self.place(mixed, row, blockMask)
-      return min(least, Int(words[word] >> shift & 15))
+  func frequency(_ hash: UInt32) -> Int { frequency(of: Self.mix(hash)) }
+
+  @inline(__always)
+  func frequency(of mixed: UInt64) -> Int {
+    if words.isEmpty { return 0 }
+    // The mask keeps every place below the end.
+    return unsafe words.withUnsafeBufferPointer { words in
+      let block = unsafe words.baseAddress.unsafelyUnwrapped + Int(mixed & blockMask) * Self.wordsInBlock
+      var least: UInt64 = 15
+      for row in 0..<4 {
+        let (word, shift) = Self.place(mixed, row)
+        least = unsafe min(least, block[word] &>> shift & 15)
+      }
+      return Int(least)
     }
   }
 
-  mutating func increment(_ hash: UInt32) {
-    let mixed = Self.mix(hash)
-    // On the way of every hit: in one go, so that the array is asked once whether it is shared.
+  mutating func increment(_ hash: UInt32, by count: Int = 1) { increment(mixed: Self.mix(hash), by: UInt64(count)) }
+
+  /// Counts a hash, of which four counters in one block are raised: to 15 at most.
+  @inline(__always)
+  mutating func increment(mixed: UInt64, by count: UInt64 = 1) {
+    guard !words.isEmpty else { return }
     let blockMask = blockMask
+    // In one go, so that the array is asked once whether it is shared.
     let counted = unsafe words.withUnsafeMutableBufferPointer { words in
+      let block = unsafe words.baseAddress.unsafelyUnwrapped + Int(mixed & blockMask) * Self.wordsInBlock
       var counted: UInt64 = 0
       for row in 0..<4 {
-        let (word, shift) = Self.place(mixed, row, blockMask)
-        let old = unsafe words[word]
-        let one: UInt64 = old >> shift & 15 < 15 ? 1 : 0
-        unsafe words[word] = old &+ (one << shift)
-        counted |= one
+        let (word, shift) = Self.place(mixed, row)
+        let old = unsafe block[word]
+        let added = min(count, 15 &- (old &>> shift & 15))
+        unsafe block[word] = old &+ added &<< shift
+        counted = max(counted, added)
       }
-      return counted
+      return Int(counted)
     }
-    guard counted > 0 else { return }
-    additions += 1
-    if additions >= period * room { halve() }
+    additions &+= counted
+    if additions >= period &* room { halve() }
   }
 
   private mutating func halve() {
@@ -68,13 +84,14 @@ struct FrequencySketch: Sendable {
   }
 
   /// Each row has two words of the block, and 16 counters in each.
-  private static func place(_ mixed: UInt64, _ row: Int, _ blockMask: UInt64) -> (word: Int, shift: UInt64) {
-    let bits = mixed >> UInt64(32 + row * 8)
-    let block = Int(mixed & blockMask)
-    return (block * wordsInBlock + row * 2 + Int(bits & 1), (bits >> 1 & 15) * 4)
+  @inline(__always)
+  private static func place(_ mixed: UInt64, _ row: Int) -> (word: Int, shift: UInt64) {
+    let bits = mixed &>> UInt64(32 &+ row &* 8)
+    return (row &* 2 &+ Int(truncatingIfNeeded: bits & 1), (bits & 30) &<< 1)
   }
 
   /// The finaliser of SplitMix64: hashes may be as regular as small numbers.
+  @inline(__always)
   static func mix(_ hash: UInt32) -> UInt64 {
     var z = UInt64(hash) &+ 0x9e37_79b9_7f4a_7c15
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9

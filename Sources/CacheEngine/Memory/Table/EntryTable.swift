@@ -63,14 +63,21 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable var count: Int { Int(used) &- freeCount }
 
   @inlinable
-  func find(_ key: Key, hash: UInt32) -> Int32? {
+  func find(_ key: Key, hash: UInt32) -> Int32? { unsafe locate(key, hash)?.slot }
+
+  /// The slot of a key, and where its record lies.
+  @inlinable
+  @inline(__always)
+  func locate(_ key: Key, _ hash: UInt32) -> (slot: Int32, record: UnsafeMutablePointer<Record>)? {
     var place = Int(hash) & mask
     while true {
       let word = unsafe index[place]
-      if word == 0 { return nil }
-      if UInt32(truncatingIfNeeded: word >> 32) == hash {
+      if UInt32(truncatingIfNeeded: word >> 32) == hash, word != 0 {
         let slot = Int32(truncatingIfNeeded: word) &- 1
-        if unsafe record(slot).pointee.key == key { return slot }
+        let record = unsafe record(slot)
+        if unsafe record.pointee.key == key { return unsafe (slot, record) }
+      } else if word == 0 {
+        return nil
       }
       place = (place &+ 1) & mask
     }

@@ -12,19 +12,19 @@ protocol ReadOrder: Sendable {
 
 /// A lock under which threads read at once, as long as nobody writes, and an order of use that learns of reads later.
 ///
-/// After a number of reads without a write, a thread's *stripe* is opened: reads of that thread take the small lock of
-/// the stripe, which no other thread needs, look at the shared state, and note what they read. Who writes takes the one lock
-/// of writers, closes the open stripes, whose notes it first carries into the order, and is alone. So a program with one
-/// thread has an exact order; where several threads read at once, the last ``ReadStripe/room`` reads of each may be
+/// After a number of reads without a write, a thread's *stripe* is opened: reads of that thread take the stripe, by one atomic
+/// step that never waits, look at the shared state, and note what they read, if the order has to know. Who writes takes the one
+/// lock of writers, closes the open stripes, whose notes it first carries into the order, and is alone. So a program with one
+/// thread has an exact order; where several threads read at once, the last ``ReadStripe/room`` notes of each may be
 /// carried over in another order, or be lost while a writer holds the lock.
 ///
 /// The biased locks of D. Dice, A. Kogan, BRAVO: biased locking for reader-writer locks, USENIX ATC 2019, with the read
-/// buffers of Caffeine. Changed: the visible readers are mutexes, so that nobody spins, a writer that waits for a reader
-/// lends it its priority where the system can, and the notes need no atomics; and only stripes in use are closed.
+/// buffers of Caffeine. Changed: only stripes in use are closed, and only one thread reads by a stripe at a time, so that the
+/// notes need no atomics. A writer that meets a reader waits for the end of its look-up: briefly, then it lets others run.
 @usableFromInline
 @safe
 struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecked Sendable {
-  // Unchecked: `shared` is written under the lock of writers and with all stripes closed, and read under either.
+  // Unchecked: `shared` is written under the lock of writers with all stripes closed, and read by who has that or a stripe.
   @usableFromInline let shared: UnsafeMutablePointer<Shared>
   @usableFromInline let stripes: UnsafeMutablePointer<ReadStripe>
   @usableFromInline let writers: Mutex<LockedOrder<Order>>
@@ -68,7 +68,13 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   borrowing func reads() -> ReadCounts {
     writers.withLock { guarded in
       var reads = guarded.reads
-      for stripe in 0..<ThreadStripe.count { reads += unsafe stripes[stripe].notes.withLock { $0.reads } }
+      for number in 0..<ThreadStripe.count {
+        let stripe = unsafe stripes + number
+        let isOpen = guarded.open & 1 << UInt32(number) != 0
+        if isOpen { unsafe stripe.pointee.close() }
+        reads += unsafe stripe.pointee.notes.pointee.reads
+        if isOpen { unsafe stripe.pointee.release() }
+      }
       return reads
     }
   }
@@ -77,35 +83,56 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   @usableFromInline
   borrowing func recount(_ reads: ReadCounts) { writers.withLock { $0.reads += reads } }
 
-  /// Looks something up: the body says which slot it read, if any.
+  /// Looks something up: the body says what it found.
   ///
   /// - Returns: The answer, and whether it is time to look after what may be overdue.
   @inlinable
+  @inline(__always)
   borrowing func read<Answer: Sendable>(
-    countedAs counts: ReadCounts, _ body: (borrowing Shared, inout Int32) -> Answer
+    countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
+  ) -> (answer: Answer, mayBeOverdue: Bool) {
+    guard let stripe = unsafe takeStripe() else { return readAlone(countedAs: counts, body) }
+    var trace = ReadTrace()
+    let answer = unsafe body(shared.pointee, &trace)
+    return (answer, unsafe release(stripe, countedAs: counts, trace))
+  }
+
+  /// The stripe of this thread, if it is open: then ``shared`` may be read until it is released.
+  ///
+  /// What is most frequent of all reads so, since a closure would be called.
+  @inlinable
+  @inline(__always)
+  borrowing func takeStripe() -> UnsafeMutablePointer<ReadStripe>? {
+    let stripe = unsafe stripes + ThreadStripe.current
+    return unsafe stripe.pointee.take() ? stripe : nil
+  }
+
+  /// Returns whether it is time to look after what may be overdue.
+  @inlinable
+  @inline(__always)
+  borrowing func release(
+    _ stripe: UnsafeMutablePointer<ReadStripe>, countedAs counts: ReadCounts, _ trace: ReadTrace
+  ) -> Bool {
+    unsafe stripe.pointee.notes.pointee.reads.add(counts, hasFound: trace.hasFound)
+    let mayBeOverdue = trace.slot >= 0 ? unsafe note(trace.slot, stripe) : false
+    unsafe stripe.pointee.release()
+    return mayBeOverdue
+  }
+
+  /// Looks something up where the thread's stripe is closed, or another thread's as well.
+  @inlinable
+  @inline(__always)
+  borrowing func readAlone<Answer: Sendable>(
+    countedAs counts: ReadCounts, _ body: (borrowing Shared, inout ReadTrace) -> Answer
   ) -> (answer: Answer, mayBeOverdue: Bool) {
     let number = ThreadStripe.current
     let stripe = unsafe stripes + number
-    if unsafe stripe.pointee.seemsOpen.load(ordering: .relaxed) {
-      var answer: Answer?
-      var isFull = false
-      let isFree: Void? = unsafe stripe.pointee.notes.withLockIfAvailable { notes in
-        guard notes.isOpen else { return }
-        var slot: Int32 = -1
-        answer = unsafe body(shared.pointee, &slot)
-        notes.reads.add(counts, hasFound: slot >= 0)
-        if slot >= 0 { isFull = notes.append(slot) }
-      }
-      if let answer {
-        return (answer, isFull ? unsafe carryOver(stripe) : false)
-      }
-      if isFree == nil { ThreadStripe.change() }
-    }
+    if unsafe stripe.pointee.state.load(ordering: .relaxed) == ReadStripe.taken { ThreadStripe.change() }
     return writers.withLock { guarded in
-      var slot: Int32 = -1
-      let answer = unsafe body(shared.pointee, &slot)
-      guarded.reads.add(counts, hasFound: slot >= 0)
-      if slot >= 0 { guarded.order.touched(slot) }
+      var trace = ReadTrace()
+      let answer = unsafe body(shared.pointee, &trace)
+      guarded.reads.add(counts, hasFound: trace.hasFound)
+      if trace.slot >= 0 { guarded.order.touched(trace.slot) }
       guarded.readsSinceWrite &+= 1
       let isQuiet = guarded.readsSinceWrite >= guarded.quiet
       if isQuiet { unsafe guarded.openStripe(stripe, number) }
@@ -113,16 +140,19 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     }
   }
 
-  /// Carries the notes of a full stripe into the order; they are dropped if somebody holds the lock, who is not waited for.
+  /// Notes a slot in a stripe that the caller has taken.
+  ///
+  /// The notes of a full one are carried into the order, or dropped if somebody holds the lock, who is not waited for.
   @inlinable
   @inline(never)
-  borrowing func carryOver(_ stripe: UnsafeMutablePointer<ReadStripe>) -> Bool {
+  borrowing func note(_ slot: Int32, _ stripe: UnsafeMutablePointer<ReadStripe>) -> Bool {
+    guard unsafe stripe.pointee.notes.pointee.append(slot) else { return false }
     let mayBeOverdue = writers.withLockIfAvailable { guarded in
-      unsafe stripe.pointee.notes.withLock { $0.carry(into: &guarded.order) }
+      unsafe stripe.pointee.notes.pointee.carry(into: &guarded.order)
       return guarded.order.hasDeadlines
     }
     if let mayBeOverdue { return mayBeOverdue }
-    unsafe stripe.pointee.notes.withLock { $0.count = 0 }
+    unsafe stripe.pointee.notes.pointee.count = 0
     return false
   }
 }
@@ -149,21 +179,17 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
       let number = open.trailingZeroBitCount
       open &= open - 1
       let stripe = unsafe stripes + number
-      unsafe stripe.pointee.seemsOpen.store(false, ordering: .relaxed)
-      unsafe stripe.pointee.notes.withLock { notes in
-        notes.isOpen = false
-        notes.carry(into: &order)
-      }
+      unsafe stripe.pointee.close()
+      unsafe stripe.pointee.notes.pointee.carry(into: &order)
     }
   }
 
   @inlinable
   @inline(never)
   mutating func openStripe(_ stripe: UnsafeMutablePointer<ReadStripe>, _ number: Int) {
+    guard open & 1 << UInt32(number) == 0 else { return }
     open |= 1 << UInt32(number)
-    unsafe stripe.pointee.notes.withLock { notes in
-      notes.open()
-    }
-    unsafe stripe.pointee.seemsOpen.store(true, ordering: .relaxed)
+    unsafe stripe.pointee.notes.pointee.open()
+    unsafe stripe.pointee.release()
   }
 }

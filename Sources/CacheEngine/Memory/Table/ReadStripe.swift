@@ -3,8 +3,13 @@ import CacheCore
 public import Synchronization
 
 /// The part of a ``ReadMostlyLock`` that the reads of one thread use.
+///
+/// It belongs to whoever has taken it: a thread that reads; or, while it is closed, who has the lock of writers.
 @usableFromInline
-struct ReadStripe: ~Copyable, Sendable {
+@safe
+struct ReadStripe: ~Copyable, @unchecked Sendable {
+  // Unchecked: notes are touched by who has taken the stripe.
+
   /// The reads that a stripe takes before they are carried over.
   @usableFromInline static var room: Int { 64 }
   /// The reads without a write after which a stripe is opened.
@@ -12,23 +17,59 @@ struct ReadStripe: ~Copyable, Sendable {
   /// Long enough that a mixture of reads and writes does not open and close it all the time.
   @usableFromInline static var quiet: UInt32 { 64 }
 
-  /// Whether it is worth a try; what holds is in the notes, under their lock.
-  @usableFromInline let seemsOpen = Atomic(false)
-  @usableFromInline let notes = Mutex(Notes())
+  @usableFromInline static var closed: UInt32 { 0 }
+  @usableFromInline static var open: UInt32 { 1 }
+  @usableFromInline static var taken: UInt32 { 2 }
+
+  @usableFromInline let state = Atomic(ReadStripe.closed)
+  /// Apart from the state, since to change a part of a value is to change the value.
+  @usableFromInline let notes: UnsafeMutablePointer<Notes>
   // Two lines of the processor's cache, which are fetched in pairs, so that no stripe shares one with another.
-  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
-    (0, 0, 0, 0, 0, 0, 0, 0, 0)
+  private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
+    (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
   @usableFromInline
-  init() {}
+  init() {
+    unsafe notes = .allocate(capacity: 1)
+    unsafe notes.initialize(to: Notes())
+  }
+
+  @inlinable
+  deinit {
+    unsafe notes.deinitialize(count: 1)
+    unsafe notes.deallocate()
+  }
+
+  /// Whether the stripe was open, and is the caller's now, until ``release()``.
+  @inlinable
+  @inline(__always)
+  borrowing func take() -> Bool {
+    state.load(ordering: .relaxed) == Self.open
+      && state.compareExchange(expected: Self.open, desired: Self.taken, ordering: .acquiring).exchanged
+  }
+
+  @inlinable
+  @inline(__always)
+  borrowing func release() { state.store(Self.open, ordering: .releasing) }
+
+  /// Closes the stripe, after its reader is done, which takes that one a look-up.
+  @usableFromInline
+  borrowing func close() {
+    var round: UInt32 = 0
+    while !state.weakCompareExchange(expected: Self.open, desired: Self.closed, ordering: .acquiring).exchanged {
+      Backoff.wait(round)
+      round &+= 1
+    }
+  }
 
   @usableFromInline
   struct Notes: Sendable {
-    @usableFromInline var isOpen = false
     @usableFromInline var count = 0
     @usableFromInline var slots: ContiguousArray<Int32> = []
     /// Of every read by this stripe, carried over or not.
     @usableFromInline var reads = ReadCounts()
+    private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =
+      (0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
     @usableFromInline
     init() {}
@@ -36,14 +77,11 @@ struct ReadStripe: ~Copyable, Sendable {
     @usableFromInline
     mutating func open() {
       if slots.isEmpty { slots = ContiguousArray(repeating: 0, count: ReadStripe.room) }
-      isOpen = true
     }
 
     /// Notes a slot; returns whether there is no room for another.
     @inlinable
     mutating func append(_ slot: Int32) -> Bool {
-      // Nobody came to carry the notes away: the older ones are as good as these.
-      guard count < slots.count else { return true }
       slots[count] = slot
       count &+= 1
       return count == slots.count
@@ -55,6 +93,17 @@ struct ReadStripe: ~Copyable, Sendable {
       count = 0
     }
   }
+}
+
+/// What a read has found.
+@usableFromInline
+struct ReadTrace: Sendable {
+  @usableFromInline var hasFound = false
+  /// The slot that the order has to be told of; -1 for none.
+  @usableFromInline var slot: Int32 = -1
+
+  @inlinable
+  init() {}
 }
 
 /// How many reads found something, and how many did not.

@@ -33,7 +33,6 @@ package struct SlotLists: Sendable {
   private var nodes: ContiguousArray<Node>
   /// Of each slot; in a node they would take four bytes.
   private var notes: ContiguousArray<Note> = []
-  private var counts: ContiguousArray<Int>
   /// The slots in all lists.
   package private(set) var total = 0
   private let heads: Int32
@@ -41,12 +40,13 @@ package struct SlotLists: Sendable {
   package init(_ lists: Int) {
     heads = Int32(lists)
     nodes = ContiguousArray((0..<Int32(lists)).map { Node(newer: $0, older: $0) })
-    counts = ContiguousArray(repeating: 0, count: lists)
   }
 
-  package func count(_ list: Int) -> Int { counts[list] }
+  /// The head of a list counts it, where other nodes have a hash.
   @inline(__always)
-  package func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot + heads)].hash }
+  package func count(_ list: Int) -> Int { Int(nodes[list].hash) }
+  @inline(__always)
+  package func hash(_ slot: Int32) -> UInt32 { nodes[Int(slot &+ heads)].hash }
   @inline(__always)
   package func list(_ slot: Int32) -> Int { Int(notes[Int(slot)].list) }
 
@@ -56,47 +56,56 @@ package struct SlotLists: Sendable {
     set { notes[Int(slot)].mark = newValue }
   }
 
+  @inline(__always)
   package func oldest(_ list: Int) -> Int32? { slot(at: nodes[list].newer) }
   package func newer(than slot: Int32) -> Int32? { self.slot(at: nodes[Int(slot + heads)].newer) }
 
+  // Each change in one go, so that the array is asked once whether it is shared. A slot that is in no list has a place that is
+  // checked when it is appended; one that is in a list has had it.
+
   /// Puts a slot that is in no list at the newest end of one.
   package mutating func append(_ slot: Int32, hash: UInt32, to list: Int) {
-    let position = Int(slot + heads)
-    nodes.grow(to: position + 1, repeating: Node(newer: 0, older: 0))
-    notes.grow(to: Int(slot) + 1, repeating: Note(list: Note.inNone, mark: 0))
-    nodes[position].hash = hash
-    notes[Int(slot)].mark = 0
-    notes[Int(slot)].list = UInt8(list)
-    unsafe nodes.withUnsafeMutableBufferPointer { unsafe Self.link(position, list, $0) }
-    counts[list] += 1
-    total += 1
+    let position = Int(slot &+ heads)
+    nodes.grow(to: position &+ 1, repeating: Node(newer: 0, older: 0))
+    notes.grow(to: Int(slot) &+ 1, repeating: Note(list: Note.inNone, mark: 0))
+    notes[Int(slot)] = Note(list: UInt8(truncatingIfNeeded: list), mark: 0)
+    total &+= 1
+    unsafe nodes.withUnsafeMutableBufferPointer { nodes in
+      unsafe nodes[list].hash &+= 1
+      unsafe nodes[position].hash = hash
+      unsafe Self.link(position, list, nodes)
+    }
   }
 
   package mutating func remove(_ slot: Int32) {
-    counts[self.list(slot)] -= 1
-    total -= 1
+    let list = list(slot)
+    let position = Int(slot &+ heads)
     notes[Int(slot)].list = Note.inNone
-    unsafe nodes.withUnsafeMutableBufferPointer { unsafe Self.unlink(Int(slot + heads), $0) }
+    total &-= 1
+    unsafe nodes.withUnsafeMutableBufferPointer { nodes in
+      unsafe nodes[list].hash &-= 1
+      unsafe Self.unlink(position, nodes)
+    }
   }
 
   /// Makes a slot the newest of a list; its mark stays.
   @inline(__always)
   package mutating func move(_ slot: Int32, to list: Int) {
     let old = self.list(slot)
-    if old != list {
-      counts[old] -= 1
-      counts[list] += 1
-      notes[Int(slot)].list = UInt8(list)
-    }
-    // On the way of every hit: in one go, so that the array is asked once whether it is shared.
+    let position = Int(slot &+ heads)
+    if old != list { notes[Int(slot)].list = UInt8(truncatingIfNeeded: list) }
     unsafe nodes.withUnsafeMutableBufferPointer { nodes in
-      unsafe Self.unlink(Int(slot + heads), nodes)
-      unsafe Self.link(Int(slot + heads), list, nodes)
+      unsafe nodes[old].hash &-= 1
+      unsafe nodes[list].hash &+= 1
+      unsafe Self.unlink(position, nodes)
+      unsafe Self.link(position, list, nodes)
     }
   }
 
-  private func slot(at position: Int32) -> Int32? { position < heads ? nil : position - heads }
+  @inline(__always)
+  private func slot(at position: Int32) -> Int32? { position < heads ? nil : position &- heads }
 
+  @inline(__always)
   private static func link(_ position: Int, _ list: Int, _ nodes: UnsafeMutableBufferPointer<Node>) {
     let newest = unsafe nodes[list].older
     unsafe nodes[position].newer = Int32(truncatingIfNeeded: list)
@@ -105,6 +114,7 @@ package struct SlotLists: Sendable {
     unsafe nodes[list].older = Int32(truncatingIfNeeded: position)
   }
 
+  @inline(__always)
   private static func unlink(_ position: Int, _ nodes: UnsafeMutableBufferPointer<Node>) {
     let (newer, older) = unsafe (nodes[position].newer, nodes[position].older)
     unsafe nodes[Int(newer)].older = older
@@ -127,9 +137,9 @@ extension SlotLists {
   #if DEBUG
   package func flaw(holding expected: Set<Int32>) -> String? {
     var seen: Set<Int32> = []
-    for list in counts.indices {
+    for list in 0..<Int(heads) {
       let slots = slots(list)
-      guard slots.count == counts[list] else { return "list \(list) counts \(counts[list]), holds \(slots.count)" }
+      guard slots.count == count(list) else { return "list \(list) counts \(count(list)), holds \(slots.count)" }
       for slot in slots {
         guard self.list(slot) == list else { return "slot \(slot) is in list \(list) and says \(self.list(slot))" }
         let position = slot + heads

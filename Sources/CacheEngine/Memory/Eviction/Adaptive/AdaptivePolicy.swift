@@ -22,7 +22,11 @@ import CacheCore
 ///
 /// Until another division has had more hits, and with less than 32 entries always, what was not used for the longest
 /// time leaves: that is what people expect, and few entries say nothing about frequencies. Nothing is counted until
-/// room is needed for the first time: where everything fits, a hit costs little more than with ``LeastRecentlyUsed``.
+/// room is needed for the first time.
+///
+/// Most hits are counted in ``SlotUses`` and change nothing else: a slot is moved by the first one in each era, and counted in
+/// the sketch before it is judged. So the order is that of use to within an eighth of what came in. Traces showed no difference
+/// to an exact order beyond a tenth of a point.
 package struct AdaptivePolicy: EvictionPolicy {
   package static let fewest = 32
 
@@ -30,21 +34,40 @@ package struct AdaptivePolicy: EvictionPolicy {
   private var sketch = FrequencySketch(period: 16)
   private var trial = Trial()
   private var isReturning = false
+  /// The number of entries for which sketch and trial are large enough.
+  private var fitted = -1
+  let uses = SlotUses()
 
   mutating func arriving(_ hash: UInt32) {
     guard order.isFull else { return }
-    isReturning = order.forgetGhost(hash)
-    note(hash)
+    let mixed = FrequencySketch.mix(hash)
+    isReturning = order.forgetGhost(hash, mixed)
+    note(hash, mixed)
   }
 
   mutating func inserted(_ slot: Int32, hash: UInt32) {
     order.inserted(slot, hash: hash, isReturning: isReturning)
     isReturning = false
+    uses.insert(slot, count: order.count, fewest: Self.fewest)
   }
 
   mutating func touched(_ slot: Int32) {
-    order.touched(slot)
-    if order.isFull { note(order.hash(slot)) }
+    let hash = order.hash(slot)
+    guard uses.isNews(slot, hash) else { return }
+    if uses.isOld(slot) {
+      order.touched(slot)
+      uses.renew(slot)
+    }
+    guard order.isFull else { return }
+    settle(slot)
+    note(hash, FrequencySketch.mix(hash))
+  }
+
+  /// Counts the uses that the sketch was not told of.
+  @inline(__always)
+  private mutating func settle(_ slot: Int32) {
+    let count = uses.take(slot)
+    if count > 0 { sketch.increment(order.hash(slot), by: count) }
   }
 
   mutating func removed(_ slot: Int32) { order.removed(slot) }
@@ -54,17 +77,26 @@ package struct AdaptivePolicy: EvictionPolicy {
   mutating func evict() -> Int32? {
     if !order.isFull, order.count >= Self.fewest { begin() }
     if order.isFull {
-      sketch.reserve(order.count)
-      trial.fit(order.count)
+      if order.count != fitted { fit() }
+      let (newcomer, resident) = order.rivals
+      if let newcomer { settle(newcomer) }
+      if let resident { settle(resident) }
     }
     return order.evict(sketch)
   }
 
+  /// Makes sketch and trial as large as the number of entries asks for.
+  private mutating func fit() {
+    fitted = order.count
+    sketch.reserve(fitted)
+    trial.fit(fitted)
+    unsafe uses.header.pointee.sampled = trial.sampled
+  }
+
   /// Takes over what was seen while there was room for everything.
   private mutating func begin() {
-    order.fill()
-    sketch.reserve(order.count)
-    trial.fit(order.count)
+    order.fill(adding: uses)
+    fit()
     let begun = order
     begun.forEach { hash, uses in
       for _ in 0...uses { sketch.increment(hash) }
@@ -72,9 +104,10 @@ package struct AdaptivePolicy: EvictionPolicy {
     }
   }
 
-  private mutating func note(_ hash: UInt32) {
-    sketch.increment(hash)
-    if let best = trial.request(hash, sketch) { order.division = best }
+  @inline(__always)
+  private mutating func note(_ hash: UInt32, _ mixed: UInt64) {
+    sketch.increment(mixed: mixed)
+    if trial.isSampled(hash), let best = trial.request(hash, sketch) { order.division = best }
   }
 
   #if DEBUG

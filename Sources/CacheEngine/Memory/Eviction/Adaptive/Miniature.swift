@@ -21,7 +21,7 @@ struct Miniature: Sendable {
       return true
     }
     if !order.isFull { order.fill() }
-    let isReturning = order.forgetGhost(hash)
+    let isReturning = order.forgetGhost(hash, FrequencySketch.mix(hash))
     while order.count >= size, let victim = order.evict(sketch) { remove(victim) }
     insert(hash, isReturning: isReturning)
     return false

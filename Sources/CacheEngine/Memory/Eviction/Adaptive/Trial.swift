@@ -38,9 +38,8 @@ struct Trial: Sendable {
     for index in miniatures.indices { miniatures[index].admit(hash, uses: uses) }
   }
 
-  /// Asks every miniature for a hash in the sample; at the end of a round, gives the best division.
+  /// Asks every miniature for a hash, which is in the sample; at the end of a round, gives the best division.
   mutating func request(_ hash: UInt32, _ sketch: borrowing FrequencySketch) -> Division? {
-    guard isSampled(hash) else { return nil }
     for index in miniatures.indices where miniatures[index].request(hash, size: size, sketch) { hits[index] += 1 }
     requests += 1
     return requests >= size ? endRound() : nil
@@ -62,10 +61,11 @@ struct Trial: Sendable {
     miniatures = ContiguousArray(Division.allCases.map { Miniature($0) })
   }
 
-  private func isSampled(_ hash: UInt32) -> Bool {
-    // Multiplied by the golden ratio, so that keys numbered in a row are sampled evenly.
-    UInt64(hash &* 0x9e37_79b1) >> (32 - shift) == 0
-  }
+  /// What ``SlotUses/sample(_:)`` of the keys in the sample is at most.
+  var sampled: UInt32 { UInt32.max >> UInt32(shift) }
+
+  @inline(__always)
+  func isSampled(_ hash: UInt32) -> Bool { SlotUses.sample(hash) <= sampled }
 
   private static func shift(for entries: Int) -> UInt64 {
     var shift = leastShift

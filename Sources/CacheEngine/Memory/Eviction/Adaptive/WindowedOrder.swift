@@ -15,17 +15,30 @@ struct WindowedOrder: Sendable {
   /// How far one operation moves a boundary.
   private static let stride = 2
 
-  var division: Division
+  var division: Division { didSet { fit() } }
+  /// The entries of the window, and of the protected part, for so many entries.
+  private var share = (of: -1, window: 0)
   private(set) var isFull = false
   private var lists = SlotLists(3)
   private var ghosts = RecentHashes()
 
   init(_ division: Division) { self.division = division }
 
-  var count: Int { lists.total }
+  @inline(__always) var count: Int { lists.total }
+  @inline(__always)
   func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
 
-  mutating func forgetGhost(_ hash: UInt32) -> Bool { ghosts.remove(hash) }
+  @inline(__always)
+  mutating func forgetGhost(_ hash: UInt32, _ mixed: UInt64) -> Bool { ghosts.remove(hash, mixed: mixed) }
+
+  private mutating func fit() { share = (count, division.window(of: count)) }
+
+  /// How many entries the window is to have.
+  @inline(__always)
+  private mutating func windowShare() -> Int {
+    if share.of != count { fit() }
+    return share.window
+  }
 
   mutating func inserted(_ slot: Int32, hash: UInt32, isReturning: Bool) {
     let isForMain = isReturning && division.admitsGhosts
@@ -45,25 +58,37 @@ struct WindowedOrder: Sendable {
 
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
-  mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
-    let victim = lists.oldest(Self.probation) ?? lists.oldest(Self.protected)
-    guard let candidate = lists.oldest(Self.window), lists.count(Self.window) >= division.window(of: count) else {
-      if let victim { lists.remove(victim) }
-      return victim
-    }
-    // A tie is lost by what comes from the window: else a scan would wash the main part out.
-    if let victim, sketch.frequency(lists.hash(candidate)) > sketch.frequency(lists.hash(victim)) {
-      lists.move(candidate, to: Self.probation)
-      lists.remove(victim)
-      return victim
-    }
-    lists.remove(candidate)
-    if isFull { ghosts.insert(lists.hash(candidate), limit: count / 2 + 1) }
-    return candidate
+  /// The two of which one is about to leave.
+  @inline(__always) var rivals: (newcomer: Int32?, resident: Int32?) {
+    (lists.oldest(Self.window), lists.oldest(Self.probation) ?? lists.oldest(Self.protected))
   }
 
+  mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
+    let share = windowShare()
+    let (newcomer, resident) = rivals
+    guard let newcomer, lists.count(Self.window) >= share else {
+      if let resident { lists.remove(resident) }
+      return resident
+    }
+    let mixed = FrequencySketch.mix(lists.hash(newcomer))
+    // A tie is lost by what comes from the window: else a scan would wash the main part out.
+    if let resident, sketch.frequency(of: mixed) > sketch.frequency(lists.hash(resident)) {
+      lists.move(newcomer, to: Self.probation)
+      lists.remove(resident)
+      return resident
+    }
+    lists.remove(newcomer)
+    if isFull { ghosts.insert(lists.hash(newcomer), mixed: mixed, limit: count / 2 + 1) }
+    return newcomer
+  }
+
+  @inline(__always)
   private mutating func shrinkWindow() {
-    let share = division.window(of: count)
+    let share = windowShare()
+    if lists.count(Self.window) > share { shrinkWindow(to: share) }
+  }
+
+  private mutating func shrinkWindow(to share: Int) {
     for _ in 0..<Self.stride where lists.count(Self.window) > share {
       if let oldest = lists.oldest(Self.window) { lists.move(oldest, to: Self.probation) }
     }
@@ -79,8 +104,13 @@ struct WindowedOrder: Sendable {
 
 extension WindowedOrder {
   /// Divides what came while there was room, once: the work of one insertion for each entry.
-  mutating func fill() {
+  mutating func fill(adding uses: SlotUses? = nil) {
     isFull = true
+    if let uses {
+      for slot in lists.slots(Self.window) {
+        lists[mark: slot] = UInt8(min(15, Int(lists[mark: slot]) + uses.take(slot)))
+      }
+    }
     let share = division.window(of: count)
     while lists.count(Self.window) > share, let oldest = lists.oldest(Self.window) {
       lists.move(oldest, to: lists[mark: oldest] > 0 ? Self.protected : Self.probation)
