@@ -173,6 +173,7 @@ enum Session {
   static func terminal(
     _ appearance: ScreenOptions, _ environment: [String: String]
   ) throws(ProgramFailure) -> Terminal {
+    CrashReport.prepare(environment)
     do { return try Terminal(Terminal.Options(appearance, environment)) } catch {
       throw ProgramFailure(.terminal, "error: \(error)")
     }
