@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Testing
+@testable import CacheCore
 @testable import CacheMemory
 
 @Suite struct EntryTableTests {
@@ -12,13 +13,15 @@ import Testing
 
   private typealias Table = EntryTable<Colliding, Int>
 
+  private let hashing = KeyHashing<Colliding>()
+
   private func record(_ key: Colliding, _ value: Int) -> Table.Record {
     let entry = MemoryEntry(value: value, cost: 1, created: CacheInstant(nanoseconds: 0), deadline: nil)
     return Table.Record(key: key, entry: entry)
   }
 
   private func insert(_ key: Colliding, _ value: Int, in table: inout Table) -> Int32 {
-    table.insert(record(key, value), hash: Table.hash(key))
+    table.insert(record(key, value), hash: hashing(key))
   }
 
   @Test("keys with equal hashes keep their own entries through insertions and removals", arguments: 0..<6)
@@ -28,8 +31,8 @@ import Testing
     var model: [Colliding: Int] = [:]
     for step in 0..<2_000 {
       let key = Colliding(number: Int.random(in: 0..<60, using: &generator))
-      if let slot = table.find(key, hash: Table.hash(key)) {
-        let value = table.remove(slot, hash: Table.hash(key)).entry.value
+      if let slot = table.find(key, hash: hashing(key)) {
+        let value = table.remove(slot, hash: hashing(key)).entry.value
         #expect(value == model.removeValue(forKey: key))
       } else {
         #expect(model[key] == nil)
@@ -40,7 +43,7 @@ import Testing
       #expect(count == model.count)
     }
     for (key, value) in model {
-      let found = table.find(key, hash: Table.hash(key)).map { table[$0].value }
+      let found = table.find(key, hash: hashing(key)).map { table[$0].value }
       #expect(found == value)
     }
   }
@@ -54,7 +57,7 @@ import Testing
     #expect(Set(others).count == 5_000)
     let value = table[kept].value
     #expect(value == 7)
-    for slot in others { _ = table.remove(slot, hash: Table.hash(table.key(of: slot))) }
+    for slot in others { _ = table.remove(slot, hash: hashing(table.key(of: slot))) }
     let left = table.slots
     #expect(left == [kept])
   }
@@ -62,6 +65,7 @@ import Testing
   @Test("the values that a table still holds die with it, and those taken out do not die twice")
   func lifetimes() {
     final class Token: Sendable {}
+    let hashing = KeyHashing<Int>()
     weak var held: Token?
     weak var taken: Token?
     do {
@@ -71,9 +75,9 @@ import Testing
         if key == 50 { held = token }
         if key == 51 { taken = token }
         let entry = MemoryEntry(value: token, cost: 1, created: CacheInstant(nanoseconds: 0), deadline: nil)
-        _ = table.insert(.init(key: key, entry: entry), hash: EntryTable<Int, Token>.hash(key))
+        _ = table.insert(.init(key: key, entry: entry), hash: hashing(key))
       }
-      let hash = EntryTable<Int, Token>.hash(51)
+      let hash = hashing(51)
       if let slot = table.find(51, hash: hash) { _ = table.remove(slot, hash: hash) }
       #expect(taken == nil)
       #expect(held != nil)

@@ -137,6 +137,6 @@ import Testing
         }
       }
     }
-    #expect(level.state.withLock { $0.flaw(in: $1) } == nil)
+    #expect(level.state.withLock { $0.flaw(in: $1, hashing: level.hashing) } == nil)
   }
 }

@@ -42,7 +42,7 @@ extension MemoryCacheLevel {
   /// - Returns: Whether there is one.
   /// - Complexity: O(1) on average.
   public func contains(_ key: Key) -> Bool {
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     let now = now
     return state.read(countedAs: .none) { entries, _ in entries.holds(key, hash: hash, at: now) }.answer
   }
@@ -52,7 +52,7 @@ extension MemoryCacheLevel {
   /// - Parameter key: The key of the entry.
   /// - Throws: Nothing: memory always answers.
   public func expire(_ key: Key) async throws {
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     let now = clock.now
     state.withLock { $0.expire(key, hash: hash, now: now, keepsExpired: keepsExpired, order: &$1) }
   }
@@ -77,7 +77,7 @@ extension MemoryCacheLevel {
   /// - Complexity: O(k) for k entries with the tag.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
-    let dropped = state.withLock { $0.removeAll(tagged: tag, order: &$1) }
+    let dropped = state.withLock { $0.removeAll(tagged: tag, hashing: hashing, order: &$1) }
     for entry in dropped { report(entry, cause: .removed) }
     return dropped.count
   }

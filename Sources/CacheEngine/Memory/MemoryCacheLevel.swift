@@ -17,8 +17,8 @@ public import CacheCore
 /// ```
 ///
 /// Every method can be called from any thread. The clock is read only for entries that can expire; the clock, the cost
-/// function, the listener, and the deinitialisers of values never run under the level's lock. The `==` and `hash(into:)` of keys
-/// do, and must not use the level.
+/// function, the listener, and the deinitialisers of values never run under the level's lock. The `==` of keys does,
+/// and must not use the level.
 public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
   TaggedLevel,
   ExpiringLevel
@@ -35,6 +35,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// `nil` where every entry costs 1, so that nothing is called to learn it.
   @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
+  @usableFromInline let hashing = KeyHashing<Key>()
   @usableFromInline let state: ReadMostlyLock<MemoryEntries<Key, Value>, MemoryOrder>
 
   /// Creates a memory level with a cost function.
@@ -102,11 +103,14 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Throws: Nothing: memory always answers.
   /// - Complexity: O(1) on average.
   @inlinable
-  public func get(_ key: Key) async throws -> Value? {
+  public func get(_ key: Key) async throws -> Value? { getNow(key) }
+
+  // Nothing of it in the asynchronous function, which is inlined into its caller only if it is as short as that.
+  @inlinable
+  func getNow(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .whole) else { return nil }
     guard deadline != MemoryEntry<Value>.never, deadline <= now else { return value }
     state.recount(ReadCounts(found: -1))
-    // Not `lookup`, which would have to be awaited: a function that never waits costs its caller no frame.
     return find(key, includingExpired: false).entry?.value
   }
 
@@ -125,7 +129,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @inlinable
   func read(_ key: Key, countedAs counts: ReadCounts) -> (value: Value, storedDeadline: CacheInstant)? {
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     let (found, mayBeOverdue) = state.read(countedAs: counts) { entries, slot in
       entries.readValue(key, hash: hash, slot: &slot)
     }
@@ -151,7 +155,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   @inlinable
   func find(_ key: Key, includingExpired: Bool) -> Lookup<Value> {
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     // Who asks for what has expired, too, was told of a miss before.
     let counts = includingExpired ? ReadCounts.none : .whole
     let (read, mayBeOverdue) = state.read(countedAs: counts) { entries, slot in
@@ -175,7 +179,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Drops only the entry that was seen: a newer one may have come since.
   @usableFromInline
   func dropExpired(_ key: Key, deadline: CacheInstant) {
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     let dropped = state.withLock { entries, order in
       let dropped = entries.remove(key, hash: hash, order: &order) { $0.deadline == deadline }
       if dropped != nil { order.expirations &+= 1 }
@@ -247,7 +251,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Throws: Nothing: memory always answers.
   @inlinable
   public func remove(_ key: Key) async throws {
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     if let removed = state.withLock({ $0.remove(key, hash: hash, order: &$1) }) { report(removed, cause: .removed) }
   }
 
@@ -258,7 +262,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     if terms.expiry != nil || expiry != .never { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
-    let hash = Table.hash(key)
+    let hash = hashing(key)
     var isStored = true
     let departed = state.withLock { entries, order -> Departed<Key, Value> in
       if let condition, !condition.holds(isHeld: entries.holds(key, hash: hash, at: now)) {

@@ -117,8 +117,10 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return table.deadline(of: slot).map { $0 > now } ?? true
   }
 
-  mutating func removeAll(tagged tag: String, order: inout MemoryOrder) -> [Table.Record] {
-    tags.keys(with: tag).compactMap { key in remove(key, hash: Table.hash(key), order: &order) }
+  mutating func removeAll(
+    tagged tag: String, hashing: KeyHashing<Key>, order: inout MemoryOrder
+  ) -> [Table.Record] {
+    tags.keys(with: tag).compactMap { key in remove(key, hash: hashing(key), order: &order) }
   }
 
   mutating func expire(_ key: Key, hash: UInt32, now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) {
@@ -200,18 +202,18 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
 #if DEBUG
 extension MemoryEntries {
   /// What contradicts itself or a limit; `nil` if nothing does.
-  func flaw(in order: MemoryOrder) -> String? {
+  func flaw(in order: MemoryOrder, hashing: KeyHashing<Key>) -> String? {
     let held = table.slots
     let sum = held.reduce(0) { $0 + table[$1].cost }
     if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
     if order.cost != sum { return "counts a cost of \(order.cost), holds \(sum)" }
     if sum > order.capacity { return "costs \(sum) of \(order.capacity)" }
     if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
-    for slot in held where table.find(table.key(of: slot), hash: Table.hash(table.key(of: slot))) != slot {
+    for slot in held where table.find(table.key(of: slot), hash: hashing(table.key(of: slot))) != slot {
       return "the key of slot \(slot) is not found"
     }
     var policy = order.policy
-    for slot in held where policy.hash(slot) != Table.hash(table.key(of: slot)) {
+    for slot in held where policy.hash(slot) != hashing(table.key(of: slot)) {
       return "the policy knows slot \(slot) by another hash"
     }
     let mortal = held.count { table.deadline(of: $0) != nil }

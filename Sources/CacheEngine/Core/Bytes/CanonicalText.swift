@@ -13,10 +13,12 @@ internal import Foundation
 package enum CanonicalText {
   package static func bytes(of text: String) -> [UInt8] {
     let raw = Array(text.utf8)
-    guard raw.contains(where: { $0 >= 0x80 }) else { return raw }
-    var scalars = String.UnicodeScalarView()
-    for scalar in text._nfc { scalars.append(scalar) }
-    return Array(String(scalars).utf8)
+    // Below U+0300, whose bytes begin with this one, every character is normalised by itself.
+    guard raw.contains(where: { $0 >= 0xcc }) else { return raw }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(raw.count)
+    for scalar in text._nfc { bytes.append(contentsOf: scalar.utf8) }
+    return bytes
   }
 }
 

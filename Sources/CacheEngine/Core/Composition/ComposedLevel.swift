@@ -61,10 +61,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The value, or `nil` if both levels miss.
   /// - Throws: The lower level's error if the upper one has no value; `CancellationError`.
   @inlinable
+  @inline(__always)
   public func get(_ key: Key) async throws -> Value? {
     if let value = upper.peek(key) { return value }
-    return try await lookup(key).entry?.value
+    return try await getSlowly(key)
   }
+
+  @inlinable
+  @inline(never)
+  func getSlowly(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Returns the upper level's value, if that can answer at once.
   @inlinable

@@ -32,8 +32,11 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     }
   }
 
+  /// A load, and who waits for it.
+  ///
+  /// An object, so that it is changed where it lies and never copied.
   @usableFromInline
-  struct Flight: Sendable {
+  final class Flight: @unchecked Sendable {  // the table's owner guards it, as the table
     @usableFromInline let id: FlightID
     /// In the order of their numbers; whoever has left is `nil`, until half of them are.
     @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter?)] = []
@@ -53,7 +56,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
     /// Its number, and how many wait for it now.
     @inlinable
-    mutating func add(_ id: WaiterID, _ waiter: Waiter) -> (FlightID, callers: Int) {
+    func add(_ id: WaiterID, _ waiter: Waiter) -> (FlightID, callers: Int) {
       // Numbers are drawn before the lock is taken, so that one may come a little late.
       var place = waiters.count
       while place > 0, waiters[place - 1].id > id { place -= 1 }
@@ -64,7 +67,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
     /// `nil` if the caller does not wait for this one.
     @inlinable
-    mutating func leave(_ id: WaiterID, _ steps: inout Int) -> Departure? {
+    func leave(_ id: WaiterID, _ steps: inout Int) -> Departure? {
       var (first, end) = (0, waiters.count)
       while first < end {
         steps += 1
@@ -83,7 +86,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   }
 
   /// The flights that new callers of a key join.
-  @usableFromInline var current: [Key: Flight] = [:]
+  @usableFromInline var current = KeyedSlots<Key, Flight>()
   /// Those that nobody joins any more, and some still wait for.
   @usableFromInline var detached: [FlightID: Flight] = [:]
   /// For which of those somebody waits.
@@ -104,7 +107,8 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   ) -> Joined {
     // A flight of an old number is one that was under way.
     let next = lastID + 1
-    let (flight, callers) = current[key, default: Flight(id: next, urgency: urgency, making: making())].add(id, waiter)
+    let place = current.place(of: key, adding: Flight(id: next, urgency: urgency, making: making()))
+    let (flight, callers) = current[place].add(id, waiter)
     guard flight == next else { return .follows(flight, callers: callers) }
     lastID = next
     return .leads(next)
@@ -127,9 +131,9 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// Returns how urgent it is by now, or `nil` if nobody waits for it any more: then cancel it, or it has ended.
   @inlinable
   mutating func attach(_ load: Task<Void, Never>, to flight: FlightID, of key: Key) -> TaskPriority? {
-    if let place = current.index(forKey: key), current.values[place].id == flight {
-      current.values[place].load = load
-      return current.values[place].urgency
+    if let place = current.place(of: key), current[place].id == flight {
+      current[place].load = load
+      return current[place].urgency
     }
     guard let place = detached.index(forKey: flight) else { return nil }
     detached.values[place].load = load
@@ -139,9 +143,9 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// Somebody joined who is in a hurry: the load that has to make haste, if it was slower and is known.
   @inlinable
   mutating func hasten(_ key: Key, to urgency: TaskPriority) -> Task<Void, Never>? {
-    guard let place = current.index(forKey: key), current.values[place].urgency < urgency else { return nil }
-    current.values[place].urgency = urgency
-    return current.values[place].load
+    guard let place = current.place(of: key), current[place].urgency < urgency else { return nil }
+    current[place].urgency = urgency
+    return current[place].load
   }
 
   /// A caller was cancelled.
@@ -150,7 +154,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @inlinable
   mutating func leave(_ id: WaiterID, key: Key) -> Departure? {
     // Almost always the current flight.
-    if let place = current.index(forKey: key), let departure = current.values[place].leave(id, &steps) {
+    if let place = current.place(of: key), let departure = current[place].leave(id, &steps) {
       if departure.remaining == 0 { current.remove(at: place) }
       return departure
     }
@@ -166,8 +170,8 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// `nil` if it was abandoned.
   @inlinable
   mutating func finish(_ flight: FlightID, of key: Key) -> Flight? {
-    if let place = current.index(forKey: key), current.values[place].id == flight {
-      return current.remove(at: place).value
+    if let place = current.place(of: key), current[place].id == flight {
+      return current.remove(at: place)
     }
     guard let ended = detached.removeValue(forKey: flight) else { return nil }
     for (id, _) in ended.waiters { homes[id] = nil }
@@ -177,13 +181,13 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   /// Lets later callers of a key begin a load of their own: what is under way may be out of date.
   @inlinable
   mutating func detach(_ key: Key) {
-    if let flight = current.removeValue(forKey: key) { detach(flight) }
+    if let place = current.place(of: key), let flight = current.remove(at: place) { detach(flight) }
   }
 
   @inlinable
   mutating func detachAll() {
-    for flight in current.values { detach(flight) }
-    current = [:]
+    for flight in current.payloads { detach(flight) }
+    current = KeyedSlots()
   }
 
   @usableFromInline

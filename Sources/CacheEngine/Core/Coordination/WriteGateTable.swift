@@ -61,7 +61,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     var next: WaiterID = 0
   }
 
-  @usableFromInline var lines: [Key: Line] = [:]
+  @usableFromInline var lines = KeyedSlots<Key, Line>()
   @usableFromInline var sweeps = Sweeps<Key>()
   private var queues: [Key: Queue] = [:]
   private var waiters: [WaiterID: Waiter] = [:]
@@ -82,7 +82,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func beginWrite(_ key: Key, by task: TaskIdentity) -> Bool {
     guard key == key else { return true }
-    return lines[key, default: Line()].beginWrite(by: task)
+    return lines[lines.place(of: key, adding: Line())].beginWrite(by: task)
   }
 
   /// Begins a write, or puts it at the end of the line of its key.
@@ -99,7 +99,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     waiters[id] = Waiter(key: key, who: who, previous: last)
     if last == 0 {
       queues[key] = Queue(first: id, last: id)
-      lines[key]?.isQueued = true
+      lines.change(key) { $0.isQueued = true }
       noteWanted(key)
     } else {
       waiters[last]?.next = id
@@ -111,12 +111,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   /// The turn is over: whose it is now, if somebody waits.
   @inlinable
   mutating func finishWrite(_ key: Key, isBackFill: Bool = false) -> WaiterID? {
-    guard let place = lines.index(forKey: key) else { return nil }
-    if !isBackFill { lines.values[place].version += 1 }
-    if lines.values[place].isQueued { return passOn(key) }
-    lines.values[place].occupant = nil
-    lines.values[place].owner = .none
-    if lines.values[place].isIdle { removeLine(at: place) }
+    guard let place = lines.place(of: key) else { return nil }
+    if !isBackFill { lines[place].version += 1 }
+    if lines[place].isQueued { return passOn(key) }
+    lines[place].occupant = nil
+    lines[place].owner = .none
+    if lines[place].isIdle { removeLine(at: place) }
     return nil
   }
 
@@ -124,7 +124,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   mutating func passOn(_ key: Key) -> WaiterID? {
     noteUnwanted(key)
     guard let id = queues[key]?.first, let waiter = leaveQueue(id) else { return nil }
-    lines[key]?.takeTurn(waiter.who.task)
+    lines.change(key) { $0.takeTurn(waiter.who.task) }
     noteWanted(key)
     return id
   }
@@ -138,7 +138,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     if waiter.previous == 0, waiter.next == 0 {
       noteUnwanted(waiter.key)
       queues[waiter.key] = nil
-      lines[waiter.key]?.isQueued = false
+      lines.change(waiter.key) { $0.isQueued = false }
       return waiter
     }
     if waiter.previous == 0 {
@@ -192,31 +192,31 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func beginRead(_ key: Key) -> UInt64 {
     guard key == key else { return 0 }
-    return lines[key, default: Line()].beginRead()
+    return lines[lines.place(of: key, adding: Line())].beginRead()
   }
 
   @inlinable
   mutating func endRead(_ key: Key) {
-    guard let place = lines.index(forKey: key) else { return }
-    lines.values[place].readers -= 1
-    if lines.values[place].isIdle { removeLine(at: place) }
+    guard let place = lines.place(of: key) else { return }
+    lines[place].readers -= 1
+    if lines[place].isIdle { removeLine(at: place) }
   }
 
   /// Whether a back-fill may begin, as far as the writes of this key are concerned.
   @inlinable
   mutating func beginBackFill(_ key: Key, readVersion: UInt64, by task: TaskIdentity = .none) -> Bool {
-    guard let place = lines.index(forKey: key), lines.values[place].occupant == nil,
-      lines.values[place].version == readVersion
+    guard let place = lines.place(of: key), lines[place].occupant == nil,
+      lines[place].version == readVersion
     else { return false }
-    lines.values[place].occupant = .backFill
-    lines.values[place].owner = task
+    lines[place].occupant = .backFill
+    lines[place].owner = task
     return true
   }
 
   /// A back-fill goes on in another task.
   mutating func adopt(_ key: Key, by task: TaskIdentity) {
     noteUnwanted(key)
-    lines[key]?.owner = task
+    lines.change(key) { $0.owner = task }
     noteWanted(key)
   }
 
@@ -231,7 +231,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   func isSwept(since moment: UInt64) -> Bool { sweeps.isAny(since: moment) }
 
   @inlinable
-  mutating func removeLine(at place: Dictionary<Key, Line>.Index) {
+  mutating func removeLine(at place: KeyedSlots<Key, Line>.Place) {
     lines.remove(at: place)
     if lines.isEmpty { forgetSweeps() }
   }

@@ -58,6 +58,14 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
     }
   }
 
+  /// The payload of a slot in use.
+  @inlinable
+  package subscript(payload slot: Int32) -> Payload {
+    // Found a moment ago, so that there is one.
+    get { unsafe slots[Int(slot)].unsafelyUnwrapped.payload }
+    _modify { yield &slots[Int(slot)]!.payload }
+  }
+
   /// Adds a key that is not there.
   @inlinable
   package mutating func insert(_ key: Key, hash: UInt32, payload: Payload) -> Int32 {

@@ -8,6 +8,8 @@ public import CacheCore
 /// blocks and never move; and there is no reference count between a reader and a record, so that two readers write to no
 /// line of the processor's cache in common.
 ///
+/// The caller hashes, by one ``KeyHashing``, so that no key is hashed under a lock.
+///
 /// A record does not know its hash, which would take eight bytes of it: who takes one out has the key, or is told by the
 /// policy, which keeps the hash for itself.
 @usableFromInline
@@ -59,12 +61,6 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   @inlinable var count: Int { Int(used) &- freeCount }
-
-  /// The hash that the other methods take.
-  ///
-  /// Computed by the caller, so that no key is hashed under a lock.
-  @inlinable
-  static func hash(_ key: Key) -> UInt32 { UInt32(truncatingIfNeeded: key.hashValue) }
 
   @inlinable
   func find(_ key: Key, hash: UInt32) -> Int32? {
