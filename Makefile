@@ -10,7 +10,7 @@ export CACHEENGINE_STRICT = 1
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
-CONCURRENT = CacheEngineTests|CacheEngineCombineTests
+CONCURRENT = Cache(Memory|Disk|Engine(Cashier|Combine|HitRatio|Models|Network|Shared|Storage|Transformers)?)Tests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
@@ -28,7 +28,7 @@ test: test-dependencies ## Run every test
 	@$(BUILD) --build-tests --traits $(TRAITS)
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
-	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineTests|CacheEngineCombineTests|CacheEngineImagesTests|CacheEngineEncryptionTests|CacheTortureTests|FuzzTests'
+	@./Scripts/run-tests --traits $(TRAITS) --skip '(HTTP|Proxy|Inspector|Redis|Explorer)Tests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineHTTPTests|CacheEngineProxyTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineInspectorTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineRedisTests

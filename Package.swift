@@ -37,6 +37,13 @@ let faces: [Target.Dependency] = [
 ]
 
 extension Target {
+  /// The tests of a part of the engine.
+  static func tests(_ name: String, _ dependencies: [Dependency] = [], resources: [Resource]? = nil) -> Target {
+    .testTarget(
+      name: "\(name)Tests", dependencies: ["CacheEngine", "CacheEngineTesting", "TestSupport"] + dependencies,
+      resources: resources, swiftSettings: strict)
+  }
+
   /// A part of the engine, in a folder below the umbrella's.
   static func room(_ name: String, _ folder: String, _ dependencies: [Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/CacheEngine/\(folder)", swiftSettings: strict)
@@ -222,10 +229,21 @@ let package = Package(
       swiftSettings: strict),
     // An HTTP server for the tests, which misbehaves on demand. Not a product.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
-    .testTarget(
-      name: "CacheEngineTests", dependencies: faces + ["CacheEngine", "CacheEngineTesting", "LoopbackServer"],
-      resources: [.copy("Eviction/Traces"), .copy("Store/Formats")],
+    // What the tests of several rooms use. Not a product.
+    .target(
+      name: "TestSupport", dependencies: ["CacheEngine", "CacheEngineTesting"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    // The tests of a room are a target of its name; those of CacheCore, and of the snippets in the README:
+    .tests("CacheEngine", faces),
+    .tests("CacheMemory"),
+    .tests("CacheDisk", resources: [.copy("Store/Formats")]),
+    .tests("CacheEngineCashier", ["CacheEngineCashier"]),
+    .tests("CacheEngineHitRatio", ["CacheEngineHitRatio"], resources: [.copy("Traces")]),
+    .tests("CacheEngineModels", ["CacheEngineModels"]),
+    .tests("CacheEngineNetwork", ["CacheEngineNetwork", "CacheEngineProviders", "LoopbackServer"]),
+    .tests("CacheEngineShared", ["CacheEngineShared"]),
+    .tests("CacheEngineStorage", ["CacheEngineStorage"]),
+    .tests("CacheEngineTransformers", ["CacheEngineTransformers"]),
     .testTarget(
       name: "CacheEngineHTTPTests",
       dependencies: [

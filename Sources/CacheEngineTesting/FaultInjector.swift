@@ -95,7 +95,7 @@ public final class FaultInjector: Sendable {
   /// Begins the row of chances anew.
   ///
   /// - Parameter seed: Other seeds give other faults.
-  public func reseed(_ seed: UInt64) { state.withLock { $0.choices = SeededGenerator(seed: seed) } }
+  package func reseed(_ seed: UInt64) { state.withLock { $0.choices = SeededGenerator(seed: seed) } }
 
   /// Holds up an operation, or fails it, as the fault says.
   ///

@@ -5,6 +5,7 @@ import CacheEngineNetwork
 import CacheEngineStorage
 import CacheEngineTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The README's Swift code, compiled and run.

@@ -57,7 +57,7 @@ enum FuzzSeeds {
       .recording: ["session": try recording()],
       .trace: [
         "text": Data("a\nb\t7\n\"c d\"\n".utf8),
-        "u16": try file("Tests/CacheEngineTests/Eviction/Traces/web12.u16").prefix(64),
+        "u16": try file("Tests/CacheEngineHitRatioTests/Traces/web12.u16").prefix(64),
         "packed": try await CompressionTransformer(.gzip).inverseTransform(Data("a 1\nb 2\na 1\n".utf8)),
       ],
       .configuration: [

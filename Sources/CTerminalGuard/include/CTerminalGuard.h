@@ -16,6 +16,11 @@
 /// Returns false where fd is no terminal or the string is too long.
 bool ctg_arm(int fd, const void *reset, size_t length);
 
+/// Has the report of a crash, which somebody else's handler writes, go into a new file; stderr is told where.
+///
+/// False where the path is too long. While the process is armed only.
+bool ctg_report_crashes(const char *path);
+
 /// Puts the crash handlers back as they were; exit() writes nothing any more.
 void ctg_disarm(void);
 

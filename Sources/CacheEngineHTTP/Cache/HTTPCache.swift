@@ -134,7 +134,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   ///
   /// - Parameter request: A request without content.
   /// - Returns: The answer; `nil` if only ``response(for:body:interim:)`` can tell.
-  public func immediateAnswer(for request: HTTPTypes.HTTPRequest) -> HTTPCacheAnswer? {
+  package func immediateAnswer(for request: HTTPTypes.HTTPRequest) -> HTTPCacheAnswer? {
     guard request.method == .get || request.method == .head, let (request, target) = Self.normalized(request),
       let stored = store.peek(target.text)
     else { return nil }

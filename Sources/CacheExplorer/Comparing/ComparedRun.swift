@@ -20,23 +20,20 @@ struct ComparedRun: Sendable {
   ///
   /// `number`: Simulated sources draw other numbers in each run, and the same for both sides.
   static func of(
-    _ configuration: CacheConfiguration, file: String, trace: String, as traceFormat: TraceFormat? = nil, clients: Int,
-    speed: Double, folder: String,
-    number: Int
+    _ configuration: CacheConfiguration, file: String, _ request: WorkloadRequest, drive: TraceDrive,
+    folder: String, number: Int
   ) async throws -> ComparedRun {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    var request = WorkloadRequest(name: "trace", file: trace)
-    request.traceFormat = traceFormat
     let workload = try Workload(request)
     let clock = AdjustableClock()
-    clock.speed = speed
+    clock.speed = drive.speed
     let latency = RequestLatency()
     let live = try await CacheBuilder.build(
       configuration.moved(to: folder, run: number), file: file, clock: clock, observers: [latency])
     let began = clock.now
-    let report = await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients)
+    let report = await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: drive.clients)
     var run = ComparedRun(requests: report.requests, problem: report.problem)
     run.note(live, latency.histogram, failures: report.failures, time: began.duration(to: clock.now))
     try await live.close()

@@ -4,6 +4,8 @@ struct ProgramPaths: Equatable, Sendable {
   let history: String?
   /// Where a demo's disk level writes for as long as it runs.
   let temporary: String
+  /// What is left of a crash.
+  let crashes: String
 
   init(environment: [String: String]) {
     func absolute(_ name: String) -> String? {
@@ -12,10 +14,11 @@ struct ProgramPaths: Equatable, Sendable {
     let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map { $0 + "/.local/state" }
     history = state.map { $0 + "/cache-explorer/history" }
     temporary = absolute("TMPDIR") ?? "/tmp"
+    crashes = state.map { $0 + "/cache-explorer/crashes" } ?? temporary
   }
 
   /// What `--paths` prints.
   var text: String {
-    "history    \(history ?? "none: neither XDG_STATE_HOME nor HOME is set")\ntemporary  \(temporary)"
+    "history    \(history ?? "none: neither XDG_STATE_HOME nor HOME is set")\ntemporary  \(temporary)\ncrashes    \(crashes)"
   }
 }

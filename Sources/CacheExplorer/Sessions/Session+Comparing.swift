@@ -20,15 +20,17 @@ extension Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end, or a level not be opened.
   static func compare(
-    _ sides: [CacheConfiguration], files: [String], trace: String, as traceFormat: TraceFormat?, runs: Int,
-    clients: Int, speed: Double,
+    _ sides: [CacheConfiguration], files: [String], request: WorkloadRequest, drive: TraceDrive, runs: Int,
     format: ScriptRunner.Format, isStrict: Bool
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-compare-\(UUID().uuidString)")
     try FileManager.default.createDirectory(
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: folder) }
+    let trace = request.file ?? request.name
     let path = try readable(trace, folder: folder)
+    var request = request
+    request.file = path
     if isStrict {
       for (side, file) in zip(sides, files) {
         let opened = try await open(
@@ -36,7 +38,7 @@ extension Session {
         try await close(opened.live)
       }
     }
-    let work = Task {
+    let work = Task { [request] in
       var results: [[ComparedRun]] = [[], []]
       for run in 0..<runs {
         // Who comes first changes, so that what goes before helps neither.
@@ -45,8 +47,7 @@ extension Session {
           let place = folder.appending(path: "\(side)-\(run)").path
           results[side].append(
             try await ComparedRun.of(
-              sides[side], file: files[side], trace: path, as: traceFormat, clients: clients, speed: speed,
-              folder: place, number: run))
+              sides[side], file: files[side], request, drive: drive, folder: place, number: run))
         }
       }
       return results

@@ -46,21 +46,18 @@ enum Session {
   ///
   /// - Throws: ``ProgramFailure`` if the trace cannot be read to its end.
   static func replay(
-    _ trace: String, as traceFormat: TraceFormat? = nil, isTimed: Bool = false, clients: Int, speed: Double,
-    on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format, isStrict: Bool,
-    expecting: [Expectation] = []
+    _ request: WorkloadRequest, drive: TraceDrive, on configuration: CacheConfiguration, file: String,
+    format: ScriptRunner.Format, isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let workload: Workload
-    var request = WorkloadRequest(name: "trace", file: trace)
-    request.traceFormat = traceFormat
-    request.isTimed = isTimed
+    let trace = request.file ?? request.name
     do { workload = try Workload(request) } catch {
       throw ProgramFailure(.usage, "\(error)")
     }
     let opened = try await open(configuration, file: file, isStrict: isStrict)
     let live = opened.live
-    live.pace?.speed = speed
-    let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: clients) }
+    live.pace?.speed = drive.speed
+    let work = Task { await WorkloadRunner(live: live).run(workload, requests: nil, rate: nil, clients: drive.clients) }
     let interruption = Interruption { work.cancel() }
     let report = await work.value
     switch format {
@@ -176,6 +173,7 @@ enum Session {
   static func terminal(
     _ appearance: ScreenOptions, _ environment: [String: String]
   ) throws(ProgramFailure) -> Terminal {
+    CrashReport.prepare(environment)
     do { return try Terminal(Terminal.Options(appearance, environment)) } catch {
       throw ProgramFailure(.terminal, "error: \(error)")
     }

@@ -71,9 +71,9 @@ struct CompareCommand: AsyncParsableCommand {
         isStrict: strict)
     }
     try await Session.compare(
-      sides, files: [first, second], trace: trace, as: traceFormat, runs: runs, clients: clients, speed: speed,
-      format: format,
-      isStrict: strict)
+      sides, files: [first, second], request: .trace(trace, as: traceFormat),
+      drive: .init(clients: clients, speed: speed),
+      runs: runs, format: format, isStrict: strict)
   }
 }
 #endif

@@ -58,9 +58,8 @@ struct ReplayCommand: AsyncParsableCommand {
         of: trace, as: traceFormat, on: configuration, level: level, svg: svg, json: json, format: format)
     }
     try await Session.replay(
-      trace, as: traceFormat, isTimed: timed, clients: clients, speed: speed, on: configuration, file: config,
-      format: format,
-      isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
+      .trace(trace, as: traceFormat, isTimed: timed), drive: .init(clients: clients, speed: speed), on: configuration,
+      file: config, format: format, isStrict: strict, expecting: try Loaded.expectations(expect, of: configuration))
   }
 }
 

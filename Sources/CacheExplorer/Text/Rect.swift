@@ -14,6 +14,9 @@ package struct Rect: Equatable, Sendable {
 
   package func contains(_ place: Point) -> Bool { (x..<right).contains(place.x) && (y..<bottom).contains(place.y) }
 
+  /// One of its rows, counted from the top.
+  package func row(_ line: Int) -> Rect { Rect(x: x, y: y + line, width: width, height: 1) }
+
   package var right: Int { x + width }
   package var bottom: Int { y + height }
   /// What a border around the part leaves inside.

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What reads wait for once they have their value, and what writes fail for.

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct BatchLevelTests {

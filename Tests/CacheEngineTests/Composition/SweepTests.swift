@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 @testable import CacheCore
 

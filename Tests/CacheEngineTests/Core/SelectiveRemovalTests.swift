@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct SelectiveRemovalTests {

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct LifetimeLevelTests {

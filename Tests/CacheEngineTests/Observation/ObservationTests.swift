@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ObservationTests {

@@ -76,6 +76,37 @@ import Musl
     expectGivenBack(terminal)
   }
 
+  @Test(
+    "a crash leaves a report in a file and one line that says where, and waits for nobody",
+    arguments: [SIGSEGV, SIGABRT, SIGTRAP])
+  func crashReports(signal: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let state = folder.url.appending(path: "state").path()
+    let terminal = try open(in: folder, environment: ["XDG_STATE_HOME": state])
+    try await waitForPicture(terminal)
+    terminal.signal(signal)
+    #expect(try await terminal.ending() == .signalled(signal))
+    expectGivenBack(terminal)
+    let folderOfReports = state + "/cache-explorer/crashes/"
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folderOfReports).first)
+    let report = try String(contentsOfFile: folderOfReports + name, encoding: .utf8)
+    #expect(report.contains("crashed") && !report.contains("\u{1b}") && !report.contains("Press space"))
+    #expect(String(decoding: terminal.output, as: UTF8.self).contains("the report: \(folderOfReports)\(name)"))
+    #expect(!String(decoding: terminal.output, as: UTF8.self).contains("Press space"))
+  }
+
+  @Test("where no report can be kept, or somebody has settings of their own, the program starts as ever")
+  func noReports() async throws {
+    let folder = try TemporaryFolder()
+    for environment in [["XDG_STATE_HOME": "/dev/null"], ["XDG_STATE_HOME": "/a,b c"], ["SWIFT_BACKTRACE": "color=no"]]
+    {
+      let terminal = try open(in: folder, environment: environment)
+      try await waitForPicture(terminal)
+      terminal.send("q")
+      #expect(try await terminal.ending() == .exited(0))
+    }
+  }
+
   @Test("a kind of terminal that nobody has heard of is drawn on as its relatives are, and the log says so")
   func unknownTerminal() async throws {
     let folder = try TemporaryFolder()

@@ -40,7 +40,7 @@ struct BehavioursTests {
     var numbers: Set<String> = []
     for case let file as URL in files where file.pathExtension == "swift" {
       let text = try String(contentsOf: file, encoding: .utf8)
-      let isOfModels = file.path.contains("/CacheEngineTests/Models/")
+      let isOfModels = file.path.contains("/CacheEngineModelsTests/")
       for title in text.matches(of: #/@(?:Test|Suite)\(\s*"((?:[^"\\]|\\.)*)"/#) {
         numbers.formUnion(
           title.1.matches(of: #/\b[CHSPGN][0-9]{1,3}\b/#).map {

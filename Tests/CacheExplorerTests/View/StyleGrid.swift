@@ -48,7 +48,9 @@ enum StyleGrid {
     #expect(rows(drawn).count == rows(recorded).count, "\(name)", sourceLocation: location)
   }
 
-  private static func rows(_ text: String) -> [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+  private static func rows(_ text: String) -> [Substring] {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+  }
 }
 
 struct StyleGridTests {

@@ -10,7 +10,7 @@ package import Foundation
 package enum Checksum {
   #if CACHEENGINE_FUZZ
   /// Bytes that are made up have no right checksum, and would never come further.
-  static let isOff = ProcessInfo.processInfo.environment["FUZZ_UNSUMMED"] != nil
+  package static let isOff = ProcessInfo.processInfo.environment["FUZZ_UNSUMMED"] != nil
   #endif
 
   package static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {

@@ -34,4 +34,12 @@ package struct WorkloadRequest: Equatable, Sendable {
     self.skew = skew
     self.file = file
   }
+
+  /// The requests of a file.
+  package static func trace(_ file: String, as format: TraceFormat? = nil, isTimed: Bool = false) -> WorkloadRequest {
+    var request = WorkloadRequest(name: "trace", file: file)
+    request.traceFormat = format
+    request.isTimed = isTimed
+    return request
+  }
 }

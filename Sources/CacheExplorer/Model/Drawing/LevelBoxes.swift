@@ -89,13 +89,10 @@ enum LevelBoxes {
     let past = picture.traffic[index].seconds
     let x = box.x + 2
     let room = box.width - 3
-    drawShare(
-      "hit ", traffic.hits, traffic, past, now, history, { $0.hits }, style: .hit, x: x, y: box.y + 1, room: room,
-      on: &canvas
-    )
-    drawShare(
-      "miss", traffic.missed, traffic, past, now, history, { $0.misses }, style: .miss, x: x, y: box.y + 2, room: room,
-      on: &canvas)
+    for (line, share) in [Share.hits, .misses].enumerated() {
+      let row = Rect(x: x, y: box.y + 1 + line, width: room - 1, height: 1)
+      draw(share, picture, index, history: history, in: row, on: &canvas)
+    }
     guard box.height >= BoxRow.boxHeight else {
       var items = latencies(picture, index).prefix(2).map(\.self)
       if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
@@ -112,24 +109,34 @@ enum LevelBoxes {
     canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 5, style: .faint)
   }
 
-  private static func drawShare(
-    _ label: DisplayText, _ count: Int, _ traffic: CacheStatistics.Level, _ past: SecondRing, _ now: CacheInstant,
-    _ history: Rect?, _ field: (SecondRing.Second) -> UInt32, style: Style, x: Int, y: Int, room: Int,
-    on canvas: inout Canvas
+  /// What of a level's answers is drawn as a row of its own.
+  private struct Share {
+    var label: DisplayText
+    var style: Style
+    var count: (CacheStatistics.Level) -> Int
+    var lately: (SecondRing.Second) -> UInt32
+
+    static var hits: Share { Share(label: "hit ", style: .hit, count: { $0.hits }, lately: { $0.hits }) }
+    static var misses: Share { Share(label: "miss", style: .miss, count: { $0.missed }, lately: { $0.misses }) }
+  }
+
+  private static func draw(
+    _ share: Share, _ picture: Picture, _ index: Int, history: Rect?, in row: Rect, on canvas: inout Canvas
   ) {
-    let percent = Format.percent(count, of: traffic.answered)
-    let share = DisplayText(percent == Format.none ? percent : percent + "%").rightAligned(to: 6)
-    let rate = DisplayText(Format.perSecond(past.rate(at: now, field)))
-    canvas.write([Span(label + " "), Span(share, style.bold)], x: x, y: y)
+    let (traffic, past) = (picture.figures(index), picture.traffic[index].seconds)
+    let percent = Format.percent(share.count(traffic), of: traffic.answered)
+    let text = DisplayText(percent == Format.none ? percent : percent + "%").rightAligned(to: 6)
+    canvas.write([Span(share.label + " "), Span(text, share.style.bold)], x: row.x, y: row.y)
     if let history {
-      let seconds = past.last(history.width, at: now)
-      let line = Canvas.sparkline(seconds.map { Double(field($0)) }, most: most(seconds))
-      canvas.write(line, x: history.x, y: y, style: style)
+      let seconds = past.last(history.width, at: picture.now)
+      let line = Canvas.sparkline(seconds.map { Double(share.lately($0)) }, most: most(seconds))
+      canvas.write(line, x: history.x, y: row.y, style: share.style)
       for (column, second) in seconds.enumerated() where second.hasWarning {
-        canvas.write("▲", x: history.x + column, y: y, style: .warning)
+        canvas.write("▲", x: history.x + column, y: row.y, style: .warning)
       }
     }
-    canvas.write(rate, endingAt: x + room - 1, y: y)
+    let rate = DisplayText(Format.perSecond(past.rate(at: picture.now, share.lately)))
+    canvas.write(rate, endingAt: row.right, y: row.y)
   }
 
   /// Hits and misses are drawn to one scale.

@@ -79,25 +79,26 @@ enum LevelTable {
 
   static func draw(_ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
     let table = Arrangement(picture, in: rect)
-    let (rows, shown, name, columns) = (table.rows, table.shown, table.name, table.columns)
-    drawTitles(columns, name, in: rect, on: &canvas)
+    let (rows, shown) = (table.rows, table.shown)
+    drawTitles(table, in: rect, on: &canvas)
     for (line, row) in rows.prefix(shown).enumerated() {
       let y = rect.y + 1 + line
       let x = rect.x + 3
       canvas.write(DisplayText(row.branch), x: x, y: y, style: .border)
       let branch = DisplayText(row.branch).width
       switch row.content {
-      case .level(let index): drawLevel(picture, index, columns, name, branch, in: rect, y: y, on: &canvas)
+      case .level(let index):
+        drawLevel(picture, index, table, branch: branch, in: rect.row(1 + line), on: &canvas)
       case .operators(let held):
         let texts = held.map { OperatorText(picture, $0) }
         let limit = rect.width - 4 - branch
         let spans =
           texts.count == 1
-          ? texts[0].row(newsAt: name + 1 - branch, in: limit) : OperatorText.line(texts, in: limit)
+          ? texts[0].row(newsAt: table.name + 1 - branch, in: limit) : OperatorText.line(texts, in: limit)
         canvas.write(spans, x: x + branch, y: y, limit: limit)
       case .lane(let index, let isFirst, let levels):
-        drawLane(
-          picture, index, isFirst, levels, name, x: x + branch, y: y, limit: rect.width - 4 - branch, on: &canvas)
+        let place = Rect(x: x + branch, y: y, width: rect.width - 4 - branch, height: 1)
+        drawLane(picture, index, isFirst, levels, in: place, on: &canvas)
       }
     }
     guard shown < rows.count else { return }
@@ -122,21 +123,20 @@ enum LevelTable {
   }
 
   private static func drawLane(
-    _ picture: Picture, _ index: Int, _ isFirst: Bool, _ levels: [Int], _ name: Int, x: Int, y: Int, limit: Int,
-    on canvas: inout Canvas
+    _ picture: Picture, _ index: Int, _ isFirst: Bool, _ levels: [Int], in place: Rect, on canvas: inout Canvas
   ) {
     let row = picture.operators[index]
     let label: DisplayText = isFirst ? "◇ " + DisplayText(row.setting) : "◇ else"
     let title = row.isNamed && isFirst ? DisplayText(row.name) + " " + label : label
     let rate = levels.first.flatMap { picture.traffic[$0].seconds.rate(at: picture.now) { $0.asked } }
     canvas.write(
-      [Span(title.clipped(to: limit - 10), .key), Span("  \(Format.perSecond(rate))", .faint)], x: x, y: y, limit: limit
-    )
+      [Span(title.clipped(to: place.width - 10), .key), Span("  \(Format.perSecond(rate))", .faint)], x: place.x,
+      y: place.y, limit: place.width)
   }
 
-  private static func drawTitles(_ columns: [Column], _ name: Int, in rect: Rect, on canvas: inout Canvas) {
-    var x = canvas.write("   " + DisplayText("LEVEL").padded(to: name), x: rect.x, y: rect.y, style: .faint)
-    for column in columns {
+  private static func drawTitles(_ table: Arrangement, in rect: Rect, on canvas: inout Canvas) {
+    var x = canvas.write("   " + DisplayText("LEVEL").padded(to: table.name), x: rect.x, y: rect.y, style: .faint)
+    for column in table.columns {
       let title =
         column.isLeftAligned ? column.title.padded(to: column.width) : column.title.rightAligned(to: column.width)
       x = canvas.write(" " + title, x: x, y: rect.y, style: .faint)
@@ -144,21 +144,20 @@ enum LevelTable {
   }
 
   private static func drawLevel(
-    _ picture: Picture, _ index: Int, _ columns: [Column], _ width: Int, _ branch: Int, in rect: Rect, y: Int,
-    on canvas: inout Canvas
+    _ picture: Picture, _ index: Int, _ table: Arrangement, branch: Int, in row: Rect, on canvas: inout Canvas
   ) {
-    let level = picture.levels[index]
+    let (level, y) = (picture.levels[index], row.y)
     let number = DisplayText(LevelRow.number(index, of: picture.levels))
-    canvas.write(number, endingAt: rect.x + 3, y: y, style: .faint)
-    let room = width - branch
+    canvas.write(number, endingAt: row.x + 3, y: y, style: .faint)
+    let room = table.name - branch
     let name = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: max(1, room))
-    canvas.write(name, x: rect.x + 3 + branch, y: y, style: .title)
+    canvas.write(name, x: row.x + 3 + branch, y: y, style: .title)
     let stale: DisplayText = "≈\(Format.short(picture.traffic[index].stale))"
     if picture.traffic[index].stale > 0, name.width + 1 + stale.width <= room {
-      canvas.write(stale, endingAt: rect.x + 3 + width, y: y, style: .warning)
+      canvas.write(stale, endingAt: row.x + 3 + table.name, y: y, style: .warning)
     }
-    var x = rect.x + 3 + width
-    for column in columns {
+    var x = row.x + 3 + table.name
+    for column in table.columns {
       x += 1
       if column == .used {
         drawUsed(level, picture, index, x: x, y: y, on: &canvas)
@@ -172,12 +171,12 @@ enum LevelTable {
       x += column.width
     }
     if let fault = level.fault {
-      canvas.write(" ✕ " + DisplayText(fault).clipped(to: 24), endingAt: rect.right, y: y, style: .warning)
+      canvas.write(" ✕ " + DisplayText(fault).clipped(to: 24), endingAt: row.right, y: y, style: .warning)
     }
     if let warning = picture.warning, warning.parts.contains(where: { $0.level == index }),
       warning.time.duration(to: picture.now) < WarningReport.flash
     {
-      canvas.reverse(Rect(x: rect.x, y: y, width: rect.width, height: 1))
+      canvas.reverse(Rect(x: row.x, y: y, width: row.width, height: 1))
     }
   }
 

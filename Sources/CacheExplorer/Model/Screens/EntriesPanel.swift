@@ -121,6 +121,8 @@ package enum EntriesPanel: Panel {
   }
 
   private struct Columns {
+    /// The levels that have a sign for each entry.
+    let holders: [Int]
     var key = 0
     /// Cells between two signs of presence.
     var presenceGap = 0
@@ -130,9 +132,10 @@ package enum EntriesPanel: Panel {
     var hasHits = true
     var hasSize = true
 
-    init(width: Int, levels: Int) {
+    init(width: Int, holders: [Int]) {
+      self.holders = holders
       presenceGap = width >= 72 ? 1 : 0
-      presence = max(1, levels + (levels - 1) * presenceGap)
+      presence = max(1, holders.count + (holders.count - 1) * presenceGap)
       bar = width >= 72 ? 10 : 5
       // Marker, gap, presence, size 9, age 6, bar and time 7, hits 7, last 6.
       func left() -> Int {
@@ -172,7 +175,7 @@ package enum EntriesPanel: Panel {
     guard rect.height >= 4 else { return }
 
     let holders = picture.levels.indices.filter { !picture.levels[$0].isOrigin }
-    let columns = Columns(width: rect.width - 2, levels: holders.count)
+    let columns = Columns(width: rect.width - 2, holders: holders)
     let signs = LevelRow.signs(picture.levels)
     drawTitles(columns, holders.map { signs[$0] }, in: rect, on: &canvas)
     guard !list.order.isEmpty else {
@@ -188,9 +191,10 @@ package enum EntriesPanel: Panel {
     for (place, slot) in zip(list.top..., window) {
       guard picture.entries.rows.indices.contains(slot) else { continue }
       let row = picture.entries.rows[slot]
-      drawRow(
-        row, model, columns, holders, picture.now, callers: callers[row.key], isChosen: place == list.cursor, in: rect,
-        y: rect.y + 2 + place - list.top, on: &canvas)
+      let line = rect.inner.row(1 + place - list.top)
+      canvas.write(place == list.cursor ? "▸" : " ", x: line.x, y: line.y, style: .accent)
+      let key = Span(DisplayText(model.shown(row.key)), place == list.cursor ? .key : .plain)
+      draw(row, key, columns, picture.now, callers: callers[row.key], in: line, on: &canvas)
     }
   }
 
@@ -206,17 +210,14 @@ package enum EntriesPanel: Panel {
     canvas.write(text, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
   }
 
-  private static func drawRow(
-    _ row: EntryTable.Row, _ model: Model, _ columns: Columns, _ holders: [Int], _ now: CacheInstant, callers: Int?,
-    isChosen: Bool,
-    in rect: Rect, y: Int, on canvas: inout Canvas
+  private static func draw(
+    _ row: EntryTable.Row, _ key: Span, _ columns: Columns, _ now: CacheInstant, callers: Int?, in line: Rect,
+    on canvas: inout Canvas
   ) {
-    let x = rect.x + 1
-    canvas.write(isChosen ? "▸" : " ", x: x, y: y, style: .accent)
-    let key = DisplayText(model.shown(row.key)).shortened(to: columns.key)
-    canvas.write(key, x: x + 1, y: y, style: isChosen ? Style.key : Style.plain)
+    let (x, y) = (line.x, line.y)
+    canvas.write(key.text.shortened(to: columns.key), x: x + 1, y: y, style: key.style)
     var place = x + 1 + columns.key + 1
-    for level in holders {
+    for level in columns.holders {
       let (sign, style) = sign(row.presence[level], now)
       canvas.write(sign, x: place, y: y, style: style)
       place += 1 + columns.presenceGap

@@ -85,14 +85,14 @@ package enum InFlightPanel: Panel {
       if frame.isFocused, top + line == model.inFlightList.cursor {
         canvas.write("▸", x: rect.x + 1, y: rect.y + 2 + line, style: .accent)
       }
-      draw(flight, model, picture, key: key, x: x, y: rect.y + 2 + line, limit: rect.right - 1, on: &canvas)
+      draw(flight, model, picture, key: key, in: rect.inner.row(1 + line), on: &canvas)
     }
   }
 
   private static func draw(
-    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, x: Int, y: Int, limit: Int,
-    on canvas: inout Canvas
+    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, in row: Rect, on canvas: inout Canvas
   ) {
+    let (x, y) = (row.x + 1, row.y)
     let elapsed = max(0, flight.since.duration(to: picture.now).clampedNanoseconds)
     canvas.write(DisplayText(model.shown(flight.key)).shortened(to: key), x: x, y: y)
     let level = flight.level.flatMap { picture.levels.indices.contains($0) ? picture.levels[$0] : nil }
@@ -111,6 +111,6 @@ package enum InFlightPanel: Panel {
     let text: DisplayText = "\(Format.latency(nanoseconds: elapsed))\(isSlow ? "!" : "")"
     let bar = x + key + 14
     canvas.write(Canvas.bar(width: 4, fraction: share ?? 0), x: bar, y: y, style: isSlow ? .error : .accent)
-    canvas.write(text, x: bar + 5, y: y, style: isSlow ? .error : .plain, limit: limit - bar - 5)
+    canvas.write(text, x: bar + 5, y: y, style: isSlow ? .error : .plain, limit: row.right - bar - 5)
   }
 }

@@ -87,13 +87,15 @@ package enum ModelsPanel: Panel {
     canvas.box(
       rect, title: title, right: DisplayText(types.joined(separator: " · ")), isFocused: frame.isFocused)
     guard rows > 0, let content = sheet.content else { return }
-    let wide = rect.width >= 60
-    let name = max(8, rect.width - 3 - (wide ? 43 : 25))
-    var titles: DisplayText = " " + DisplayText("MODEL").padded(to: name) + DisplayText("TO").rightAligned(to: 5)
+    let columns = Columns(width: rect.width - 2)
+    var titles: DisplayText =
+      " " + DisplayText("MODEL").padded(to: columns.name) + DisplayText("TO").rightAligned(to: 5)
     titles +=
       DisplayText("FROM").rightAligned(to: 6) + DisplayText("OBS").rightAligned(to: 5)
       + DisplayText("TOLD").rightAligned(to: 7)
-    if wide { titles += DisplayText("SIZE").rightAligned(to: 9) + DisplayText("TTL LEFT").rightAligned(to: 9) }
+    if columns.isWide {
+      titles += DisplayText("SIZE").rightAligned(to: 9) + DisplayText("TTL LEFT").rightAligned(to: 9)
+    }
     canvas.write(titles, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
     if let problem = content.problem {
       return _ = canvas.write(DisplayText(problem), x: rect.x + 2, y: rect.y + 2, style: .error, limit: rect.width - 3)
@@ -105,14 +107,24 @@ package enum ModelsPanel: Panel {
     let top = min(max(0, sheet.cursor - rows / 2), max(0, sheet.order.count - rows))
     for (line, place) in sheet.order.dropFirst(top).prefix(rows).enumerated() {
       draw(
-        content.rows[place], model, picture, name: name, wide, isChosen: top + line == sheet.cursor, x: rect.x + 1,
-        y: rect.y + 2 + line, limit: rect.width - 2, on: &canvas)
+        content.rows[place], model, picture, columns, isChosen: top + line == sheet.cursor,
+        in: rect.inner.row(1 + line), on: &canvas)
+    }
+  }
+
+  private struct Columns {
+    var name: Int
+    /// There is room for sizes and lifetimes.
+    var isWide: Bool
+
+    init(width: Int) {
+      isWide = width >= 58
+      name = max(8, width - 1 - (isWide ? 43 : 25))
     }
   }
 
   private static func draw(
-    _ row: ModelSheet.Row, _ model: Model, _ picture: Picture, name: Int, _ wide: Bool, isChosen: Bool, x: Int, y: Int,
-    limit: Int,
+    _ row: ModelSheet.Row, _ model: Model, _ picture: Picture, _ columns: Columns, isChosen: Bool, in place: Rect,
     on canvas: inout Canvas
   ) {
     let title = DisplayText(row.name.type) + " " + DisplayText(model.shown(row.name.id))
@@ -120,16 +132,17 @@ package enum ModelsPanel: Panel {
     text += DisplayText("\(row.dependents.count)").rightAligned(to: 6)
     text += DisplayText(row.observers == 0 ? "·" : "\(row.observers)").rightAligned(to: 5)
     text += DisplayText(row.toldAt.map { moment($0, picture) } ?? "·").rightAligned(to: 7)
-    if wide {
+    if columns.isWide {
       text += DisplayText(row.cost.map { Format.bytes($0) } ?? Format.none).rightAligned(to: 9)
       text += DisplayText(timeLeft(row, picture)).rightAligned(to: 9)
     }
     let style: Style = isChosen ? .key : row.isStored ? .plain : .faint
     canvas.write(
       [
-        Span(isChosen ? "▸" : " ", .accent), Span(title.shortened(to: name - 1).padded(to: name), style),
+        Span(isChosen ? "▸" : " ", .accent),
+        Span(title.shortened(to: columns.name - 1).padded(to: columns.name), style),
         Span(text, row.isStored ? .plain : .faint),
-      ], x: x, y: y, limit: limit)
+      ], x: place.x, y: place.y, limit: place.width)
   }
 
   static func moment(_ instant: CacheInstant, _ picture: Picture) -> String {

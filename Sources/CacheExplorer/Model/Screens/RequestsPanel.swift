@@ -137,7 +137,7 @@ package enum RequestsPanel: Panel {
     for place in list.top..<max(list.top, last) {
       guard let record = picture.calls[list.ids[place]] else { continue }
       draw(
-        record, model, picture, columns, isChosen: place == list.cursor, in: rect, y: rect.y + 2 + place - list.top,
+        record, model, picture, columns, isChosen: place == list.cursor, in: rect.inner.row(1 + place - list.top),
         on: &canvas)
     }
   }
@@ -188,10 +188,11 @@ package enum RequestsPanel: Panel {
   }
 
   private static func draw(
-    _ record: RequestRecord, _ model: Model, _ picture: Picture, _ columns: Columns, isChosen: Bool, in rect: Rect,
-    y: Int, on canvas: inout Canvas
+    _ record: RequestRecord, _ model: Model, _ picture: Picture, _ columns: Columns, isChosen: Bool, in row: Rect,
+    on canvas: inout Canvas
   ) {
-    var x = canvas.write(isChosen ? "▸" : " ", x: rect.x + 1, y: y, style: .accent)
+    let y = row.y
+    var x = canvas.write(isChosen ? "▸" : " ", x: row.x, y: y, style: .accent)
     x = canvas.write(DisplayText(record.id.description).padded(to: 9), x: x, y: y, style: .faint)
     if columns.hasTime {
       let time = Format.clock(milliseconds: model.timeOfDay(record.began))

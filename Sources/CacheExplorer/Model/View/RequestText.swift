@@ -74,38 +74,32 @@ struct RequestText {
   }
 
   private mutating func addWay() {
-    let total = max(1, record.began.duration(to: end).clampedNanoseconds)
-    let name = min(12, max(6, width / 6))
-    let word = 10
-    let columns = width - name - word - 9
+    let axis = Axis(total: max(1, record.began.duration(to: end).clampedNanoseconds), width: width)
+    let columns = axis.columns
     guard columns >= 4 else { return addPlainWay() }
-    let half = Format.latency(nanoseconds: total / 2)
-    let axis =
+    let half = Format.latency(nanoseconds: axis.total / 2)
+    let scale =
       DisplayText("0").padded(to: max(1, columns / 2)) + DisplayText(half).padded(to: max(1, columns - columns / 2))
     add([
-      Span(DisplayText(repeating: " ", count: name + word), .faint), Span(axis, .faint),
-      Span(DisplayText(Format.latency(nanoseconds: total)).rightAligned(to: 8), .faint),
+      Span(DisplayText(repeating: " ", count: axis.name + axis.word), .faint), Span(scale, .faint),
+      Span(DisplayText(Format.latency(nanoseconds: axis.total)).rightAligned(to: 8), .faint),
     ])
     for step in record.steps {
-      add(
-        row(
-          title(step.place), words(step.outcome), step.began, step.duration, style(step.outcome), total, name, word,
-          columns))
+      add(row(title(step.place), words(step.outcome), step.began, step.duration, style(step.outcome), on: axis))
     }
     if record.hiddenSteps > 0 { add([Span("\(record.hiddenSteps) more steps", .faint)]) }
     if let leader = record.leader, let joined = record.joinedAt {
       let until = record.duration.map { record.began.advanced(by: $0) }
       add(
         row(
-          "joined", DisplayText(leader.description), joined, until.map { joined.duration(to: $0) }, .join, total, name,
-          word, columns), .request(leader))
+          "joined", DisplayText(leader.description), joined, until.map { joined.duration(to: $0) }, .join, on: axis),
+        .request(leader))
     }
     for joiner in record.joiners {
       add(
         row(
           "joined", DisplayText(joiner.id.description), joiner.time, joiner.ended.map { joiner.time.duration(to: $0) },
-          .join, total,
-          name, word, columns), .request(joiner.id))
+          .join, on: axis), .request(joiner.id))
     }
     if record.hiddenJoiners > 0 { add([Span("\(record.hiddenJoiners) more callers joined", .join)]) }
   }
@@ -121,10 +115,25 @@ struct RequestText {
     for joiner in record.joiners { add([Span("joined \(joiner.id.description)", .join)], .request(joiner.id)) }
   }
 
+  /// What a request took, in nanoseconds, drawn over so many cells.
+  private struct Axis {
+    var total: Int64
+    /// The cells of a level's name, of what it answered, and of time.
+    var name, word, columns: Int
+
+    init(total: Int64, width: Int) {
+      self.total = total
+      name = min(12, max(6, width / 6))
+      word = 10
+      columns = width - name - word - 9
+    }
+  }
+
   private func row(
     _ title: DisplayText, _ words: DisplayText, _ began: CacheInstant, _ duration: Duration?, _ style: Style,
-    _ total: Int64, _ name: Int, _ word: Int, _ columns: Int
+    on axis: Axis
   ) -> [Span] {
+    let (total, columns) = (axis.total, axis.columns)
     let offset = min(max(0, record.began.duration(to: began).clampedNanoseconds), total)
     let length = max(0, (duration ?? began.duration(to: picture.now)).clampedNanoseconds)
     let start = min(columns - 1, Int(Double(offset) / Double(total) * Double(columns)))
@@ -132,8 +141,8 @@ struct RequestText {
     let bar = Canvas.bar(width: columns - start, fraction: max(0.06, cells) / Double(columns - start))
     let time = duration == nil ? "…" : Format.latency(nanoseconds: length)
     return [
-      Span(title.shortened(to: name - 1).padded(to: name), .title),
-      Span(words.clipped(to: word - 1).padded(to: word), style),
+      Span(title.shortened(to: axis.name - 1).padded(to: axis.name), .title),
+      Span(words.clipped(to: axis.word - 1).padded(to: axis.word), style),
       Span(DisplayText(repeating: " ", count: start)), Span(bar, style), Span(" " + DisplayText(time)),
     ]
   }

@@ -1,0 +1,88 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import TestSupport
+import Testing
+@testable import CacheDisk
+
+/// What becomes of a store that nobody has closed and nobody uses any more.
+@Suite(.timeLimit(.minutes(10))) struct DiskLeavingTests {
+  private let folder = DiskFolder()
+
+  private func open(capacity: Int = 8 << 20) throws -> DiskCacheLevel<String, Data> {
+    try DiskCacheLevel(directory: folder.path, capacity: capacity)
+  }
+
+  @Test("a level that is released without being closed leaves a checkpoint, with everything in it")
+  func checkpoint() async throws {
+    do {
+      let level = try open()
+      for number in 0..<100 { try await level.set(Data([UInt8(number)]), forKey: "\(number)") }
+      #expect(!folder.names.contains(FileName.checkpoint))
+    }
+    // Opening waits until the store has let go.
+    let level = try open()
+    #expect(folder.names.contains(FileName.checkpoint))
+    for number in 0..<100 { #expect(try await level.get("\(number)") == Data([UInt8(number)])) }
+    try await level.close()
+  }
+
+  @Test("who opens the directory again opens it anew, with a capacity of its own")
+  func opensAnew() async throws {
+    do { try await open(capacity: 8 << 20).set(Data([1]), forKey: "key") }
+    let level = try open(capacity: 2 << 20)
+    #expect(level.usage.capacity == 2 << 20)
+    #expect(try await level.get("key") == Data([1]))
+    try await level.close()
+  }
+
+  @Test("of two levels one may be released and the other closed, in any order", arguments: [true, false])
+  func twoLevels(releasesFirst: Bool) async throws {
+    let kept = try open()
+    do {
+      let released = try open()
+      try await released.set(Data([1]), forKey: "key")
+      if !releasesFirst { try await kept.close() }
+    }
+    if releasesFirst {
+      #expect(try await kept.get("key") == Data([1]))
+      try await kept.close()
+    }
+    let level = try open(capacity: 2 << 20)
+    #expect(level.usage.capacity == 2 << 20)
+    #expect(try await level.get("key") == Data([1]))
+    try await level.close()
+  }
+
+  @Test("a directory that was moved away is not made anew by letting go of it")
+  func movedAway() async throws {
+    let other = folder.path + "-moved"
+    defer { try? FileManager.default.removeItem(atPath: other) }
+    do {
+      let level = try open()
+      try await level.set(Data([1]), forKey: "key")
+      try FileManager.default.moveItem(atPath: folder.path, toPath: other)
+    }
+    let level = try DiskCacheLevel<String, Data>(directory: other, capacity: 8 << 20)
+    #expect(try await level.get("key") == Data([1]))
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+    try await level.close()
+  }
+
+  @Test("opening, writing and releasing from many threads never meets a directory in use, and loses nothing")
+  func concurrently() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for worker in 0..<4 {
+        group.addTask {
+          for round in 0..<25 {
+            try await open().set(Data([UInt8(round)]), forKey: "\(worker)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let level = try open()
+    for worker in 0..<4 { #expect(try await level.get("\(worker)") == Data([24])) }
+    try await level.close()
+  }
+}

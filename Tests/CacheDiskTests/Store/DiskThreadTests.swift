@@ -1,0 +1,232 @@
+import CacheEngine
+import CacheEngineTesting
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Which thread does what: small writes and warm reads their caller's, everything else the store's.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct DiskThreadTests {
+  typealias Level = DiskCacheLevel<String, Data>
+
+  let folder = DiskFolder()
+
+  private func open(
+    capacity: Int = 8 << 20, _ durability: Durability = .buffered, calls: FileCalls = FileCalls(),
+    removalListener: (@Sendable (Removal<String>) -> Void)? = nil
+  ) throws -> Level {
+    try Level(
+      directory: folder.path, capacity: capacity, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock(),
+      removalListener: removalListener, calls: calls)
+  }
+
+  /// The number of a thread, which nothing else in the process has while that runs.
+  private static var thread: UInt {
+    #if canImport(Darwin)
+    unsafe UInt(bitPattern: pthread_self())
+    #else
+    pthread_self()
+    #endif
+  }
+
+  /// Notes on which thread each write to a file happens.
+  private func noting(_ threads: @escaping @Sendable (UInt) -> Void) -> FileCalls {
+    let real = FileCalls()
+    var calls = real
+    unsafe calls.write = { descriptor, bytes, offset in
+      threads(Self.thread)
+      return unsafe real.write(descriptor, bytes, offset)
+    }
+    return calls
+  }
+
+  /// The threads that wrote.
+  private final class Writers: Sendable {
+    private let threads = Mutex<Set<UInt>>([])
+
+    func note(_ thread: UInt) { threads.withLock { _ = $0.insert(thread) } }
+    func forget() { threads.withLock { $0 = [] } }
+    func contains(_ thread: UInt) -> Bool { threads.withLock { $0.contains(thread) } }
+  }
+
+  /// How many of fifty sets were written by the thread that asked for them.
+  private func ownWrites(
+    of count: Int, _ durability: Durability = .buffered, isListening: Bool = false
+  ) async throws -> Int {
+    let writers = Writers()
+    let calls = noting { writers.note($0) }
+    let level =
+      isListening
+      ? try open(durability, calls: calls, removalListener: { _ in }) : try open(durability, calls: calls)
+    // The first write of all opens a segment.
+    try await level.set(Data(count: 10), forKey: "a")
+    let own = try await Self.ownWrites(level, Data(count: count), writers)
+    try await level.close()
+    return own
+  }
+
+  @concurrent
+  private static func ownWrites(_ level: Level, _ value: Data, _ writers: Writers) async throws -> Int {
+    var own = 0
+    for _ in 0..<50 {
+      writers.forget()
+      let caller = thread
+      try await level.set(value, forKey: "a")
+      if writers.contains(caller) { own += 1 }
+    }
+    return own
+  }
+
+  // Only one of two threads is ever in such a write, in the whole process: other tests may be.
+  @Test(
+    "small buffered sets are done by the thread that asked for them",
+    .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+  func smallSets() async throws {
+    #expect(try await ownWrites(of: 1_000) > 0)
+  }
+
+  @Test(
+    "long values, synced sets and sets that somebody is told of are the store's thread's",
+    arguments: [(500_000, Durability.buffered, false), (1_000, .synced, false), (1_000, .buffered, true)])
+  func otherSets(count: Int, durability: Durability, isListening: Bool) async throws {
+    #expect(try await ownWrites(of: count, durability, isListening: isListening) == 0)
+  }
+
+  // Not by threads: the main queue and the store's may be served by one thread, one after the other.
+  @MainActor @Test("nothing is written where the main actor runs")
+  func mainThread() async throws {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
+    #expect(DispatchQueue.getSpecific(key: key) == true)
+    let all = Mutex(0)
+    let onMain = Mutex(0)
+    let level = try open(
+      calls: noting { _ in
+        all.withLock { $0 += 1 }
+        if DispatchQueue.getSpecific(key: key) == true { onMain.withLock { $0 += 1 } }
+      })
+    // Opening blocks, and writes where it is called.
+    onMain.withLock { $0 = 0 }
+    let before = all.withLock { $0 }
+    for number in 0..<10 { try await level.set(Data(count: 100), forKey: "\(number)") }
+    #expect(all.withLock { $0 } > before)
+    #expect(onMain.withLock { $0 } == 0)
+    try await level.close()
+  }
+
+  @Test("however many sets a stuck disk holds up, tasks that have nothing to do with it go on")
+  func stuckDisk() async throws {
+    let isStuck = Mutex(false)
+    let gate = DispatchSemaphore(value: 0)
+    let held = Mutex(0)
+    let real = FileCalls()
+    var calls = real
+    unsafe calls.write = { descriptor, bytes, offset in
+      if isStuck.withLock({ $0 }) {
+        held.withLock { $0 += 1 }
+        gate.wait()
+        gate.signal()
+      }
+      return unsafe real.write(descriptor, bytes, offset)
+    }
+    let level = try open(calls: calls)
+    try await level.set(Data(count: 10), forKey: "first")
+    isStuck.withLock { $0 = true }
+    let sets = (0..<32).map { number in
+      Task.detached { try await level.set(Data(count: 1_000), forKey: "\(number)") }
+    }
+    // Goes on for as long as it takes until somebody is stuck, and a while after that.
+    while held.withLock({ $0 }) == 0 { await Task.detached {}.value }
+    for _ in 0..<1_000 { await Task.detached {}.value }
+    #expect(try await level.get("first") == Data(count: 10))
+    isStuck.withLock { $0 = false }
+    gate.signal()
+    for set in sets { try await set.value }
+    for number in 0..<32 { #expect(try await level.get("\(number)") == Data(count: 1_000)) }
+    try await level.close()
+  }
+
+  @Test("P5 C135 small sets at the limit evict what was not used for the longest time, and stay within the capacity")
+  func evicts() async throws {
+    let capacity = 2 << 20
+    let level = try open(capacity: capacity)
+    for number in 0..<6_000 {
+      try await level.set(Data(count: 1_000), forKey: "\(number)")
+      if number % 100 == 0 {
+        #expect(folder.allocatedBytes <= capacity)
+        #expect(try await level.get("0") != nil)
+      }
+    }
+    #expect(try await level.get("1") == nil)
+    #expect(try await level.get("5999") != nil)
+    #expect(try await level.verify().isSound)
+    let copy = try folder.copy()
+    let crashed = try Level(directory: copy.path, capacity: capacity)
+    #expect(try await crashed.get("0") != nil)
+    #expect(try await crashed.get("5999") == Data(count: 1_000))
+    try await crashed.close()
+    try await level.close()
+  }
+
+  @Test("P6 a segment that cannot be removed in the background is an error of a later set, until it can")
+  func stuckRemoval() async throws {
+    let capacity = 2 << 20
+    let isStuck = Mutex(true)
+    let real = FileCalls()
+    var calls = real
+    calls.unlink = { directory, name in
+      guard name.hasPrefix("log-"), isStuck.withLock({ $0 }) else { return real.unlink(directory, name) }
+      errno = EPERM
+      return -1
+    }
+    let level = try open(capacity: capacity, calls: calls)
+    var refused = 0
+    for number in 0..<3_000 {
+      do { try await level.set(Data(count: 1_000), forKey: "\(number)") } catch let error as CacheError {
+        refused += 1
+        #expect(error.code == .diskWriteFailed && error.message.contains(folder.path))
+      }
+      if number % 100 == 0 { #expect(folder.allocatedBytes <= capacity) }
+    }
+    #expect(refused > 0)
+    isStuck.withLock { $0 = false }
+    for number in 0..<3_000 { try await level.set(Data(count: 1_000), forKey: "\(number)") }
+    #expect(folder.allocatedBytes <= capacity)
+    #expect(try await level.verify().isSound)
+    try await level.close()
+  }
+
+  @Test(
+    "values of every length are read whole, whether the page cache has them or not",
+    arguments: [
+      0, 1, 4_095, 4_096, 70_001, 300_000, 9_000_000,
+    ])
+  func lengths(count: Int) async throws {
+    let value = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ ($0 >> 8)) })
+    let level = try open(capacity: 64 << 20)
+    try await level.set(value, forKey: "a", tags: ["t"])
+    #expect(try await level.get("a") == value)
+    try await level.close()
+    for name in folder.names {
+      let file = unsafe Foundation.open(folder.path + "/" + name, O_RDONLY)
+      fsync(file)
+      #if canImport(Glibc)
+      posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
+      #endif
+      close(file)
+    }
+    let again = try open(capacity: 64 << 20)
+    for _ in 0..<2 {
+      let entry = try await again.lookup("a").entry
+      #expect(entry?.value == value && entry?.tags == ["t"])
+      // It belongs to its reader alone.
+      var changed = entry?.value ?? Data()
+      changed.append(1)
+      #expect(changed.count == count + 1)
+    }
+    try await again.close()
+  }
+}

@@ -1,0 +1,1 @@
+../CacheEngineTests/LongText.swift
