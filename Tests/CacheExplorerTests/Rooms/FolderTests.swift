@@ -18,7 +18,8 @@ struct FolderTests {
     Room(
       path: "Sources/CacheEngine/Core",
       folders: [
-        "Slots", "Levels", "Bytes", "Hashing", "Transform", "Coordination", "Observation", "Pressure", "Composition", "Freshness",
+        "Slots", "Levels", "Bytes", "Hashing", "Transform", "Coordination", "Observation", "Pressure", "Composition",
+        "Freshness",
         "Resilience",
       ]),
     Room(path: "Sources/CacheEngine/Memory", folders: ["Table", "Eviction"]),
