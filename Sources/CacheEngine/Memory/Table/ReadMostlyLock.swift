@@ -113,7 +113,8 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   borrowing func release(
     _ stripe: UnsafeMutablePointer<ReadStripe>, countedAs counts: ReadCounts, _ trace: ReadTrace
   ) -> Bool {
-    unsafe stripe.pointee.notes.pointee.reads.add(counts, hasFound: trace.hasFound)
+    let notes = unsafe stripe.pointee.notes
+    unsafe notes.pointee.reads.add(counts, hasFound: trace.hasFound)
     let mayBeOverdue = trace.slot >= 0 ? unsafe note(trace.slot, stripe) : false
     unsafe stripe.pointee.release()
     return mayBeOverdue
@@ -146,13 +147,14 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   @inlinable
   @inline(never)
   borrowing func note(_ slot: Int32, _ stripe: UnsafeMutablePointer<ReadStripe>) -> Bool {
-    guard unsafe stripe.pointee.notes.pointee.append(slot) else { return false }
+    let notes = unsafe stripe.pointee.notes
+    guard unsafe notes.pointee.append(slot) else { return false }
     let mayBeOverdue = writers.withLockIfAvailable { guarded in
-      unsafe stripe.pointee.notes.pointee.carry(into: &guarded.order)
+      unsafe notes.pointee.carry(into: &guarded.order)
       return guarded.order.hasDeadlines
     }
     if let mayBeOverdue { return mayBeOverdue }
-    unsafe stripe.pointee.notes.pointee.count = 0
+    unsafe notes.pointee.count = 0
     return false
   }
 }
@@ -180,7 +182,8 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
       open &= open - 1
       let stripe = unsafe stripes + number
       unsafe stripe.pointee.close()
-      unsafe stripe.pointee.notes.pointee.carry(into: &order)
+      let notes = unsafe stripe.pointee.notes
+      unsafe notes.pointee.carry(into: &order)
     }
   }
 
@@ -189,7 +192,8 @@ struct LockedOrder<Order: ReadOrder>: Sendable {
   mutating func openStripe(_ stripe: UnsafeMutablePointer<ReadStripe>, _ number: Int) {
     guard open & 1 << UInt32(number) == 0 else { return }
     open |= 1 << UInt32(number)
-    unsafe stripe.pointee.notes.pointee.open()
+    let notes = unsafe stripe.pointee.notes
+    unsafe notes.pointee.open()
     unsafe stripe.pointee.release()
   }
 }
