@@ -55,7 +55,7 @@ import Testing
     #expect(uses.take(3) == 0)
   }
 
-  @Test("policies that promise an exact order are told of every hit", arguments: ["lru", "clock", "wtinylfu"])
+  @Test("policies that promise an exact order are told of every hit", arguments: ["lru", "wtinylfu"])
   func exact(name: String) async throws {
     let eviction = try #require(Eviction(name: name))
     let level = MemoryCacheLevel<Int, Int>(countLimit: 100, eviction: eviction)

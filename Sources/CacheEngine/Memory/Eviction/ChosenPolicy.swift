@@ -17,8 +17,17 @@ package struct ChosenPolicy: Sendable {
 
   package init(_ eviction: Eviction) { kind = eviction.kind }
 
-  /// Where hits are counted that the policy need not be told of, which only one of them has.
-  @usableFromInline var uses: SlotUses { adaptive.uses }
+  /// Where hits are counted that the policy need not be told of; those that promise an order of use are told of every one.
+  @usableFromInline var uses: SlotUses {
+    switch kind {
+    case .fifo: fifo.uses
+    case .clock: clock.uses
+    case .sieve: sieve.uses
+    case .s3fifo: s3fifo.uses
+    case .lru, .wtinylfu: SlotUses()
+    case .adaptive: adaptive.uses
+    }
+  }
 
   /// A policy of the same kind that orders nothing.
   package var emptied: ChosenPolicy { ChosenPolicy(kind: kind) }

@@ -26,8 +26,8 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
 
   /// What the best of several ways would let go: by use, by arrival, or by frequency beside a window.
   ///
-  /// The ways are tried all the time on a sample of the keys. Until one of them had more hits, and with less than 32
-  /// entries always, it is ``lru``. This is the default; <doc:ChoosingWhatLeaves> says what it gives and what it costs.
+  /// The ways are tried all the time on a sample of the keys. Until one of them had more hits it is ``lru`` to within an eighth
+  /// of what came in, and with less than 32 entries always and exactly. This is the default; <doc:ChoosingWhatLeaves> says what it gives and what it costs.
   public static let adaptive = Eviction(kind: .adaptive)
 
   /// Every choice there is.

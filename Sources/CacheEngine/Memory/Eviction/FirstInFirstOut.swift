@@ -6,8 +6,12 @@ import CacheCore
 /// Systems Journal 5(2), 1966, calls it FIFO). Unchanged.
 package struct FirstInFirstOut: EvictionPolicy {
   private var lists = SlotLists(1)
+  let uses = SlotUses.ofMarks()
 
-  mutating func inserted(_ slot: Int32, hash: UInt32) { lists.append(slot, hash: hash, to: 0) }
+  mutating func inserted(_ slot: Int32, hash: UInt32) {
+    lists.append(slot, hash: hash, to: 0)
+    uses.insert(slot, isToldOf: false)
+  }
   mutating func touched(_ slot: Int32) {}
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 

@@ -19,6 +19,7 @@ package struct S3FIFO: EvictionPolicy {
 
   private var lists = SlotLists(2)
   private var ghosts = GhostQueue()
+  let uses = SlotUses.ofMarks()
   /// The key that is arriving was evicted a short while ago.
   private var isReturning = false
 
@@ -27,9 +28,14 @@ package struct S3FIFO: EvictionPolicy {
   mutating func inserted(_ slot: Int32, hash: UInt32) {
     lists.append(slot, hash: hash, to: isReturning ? Self.main : Self.small)
     isReturning = false
+    uses.insert(slot)
   }
 
-  mutating func touched(_ slot: Int32) { lists[mark: slot] = min(3, lists[mark: slot] + 1) }
+  mutating func touched(_ slot: Int32) {
+    lists[mark: slot] = min(3, lists[mark: slot] + 1)
+    if lists[mark: slot] == 3 { uses.tell(of: slot, false) }
+  }
+
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
   func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
@@ -41,6 +47,7 @@ package struct S3FIFO: EvictionPolicy {
       if lists.count(Self.main) <= total - smallShare, let slot = lists.oldest(Self.small) {
         if lists[mark: slot] > 1 {
           lists[mark: slot] = 0
+          uses.tell(of: slot, true)
           lists.move(slot, to: Self.main)
         } else {
           lists.remove(slot)
@@ -51,6 +58,7 @@ package struct S3FIFO: EvictionPolicy {
       } else if let slot = lists.oldest(Self.main) {
         if lists[mark: slot] > 0 {
           lists[mark: slot] -= 1
+          uses.tell(of: slot, true)
           lists.move(slot, to: Self.main)
         } else {
           lists.remove(slot)

@@ -7,9 +7,18 @@ import CacheCore
 /// removed from the middle. One bit; a new entry starts unused.
 package struct SecondChance: EvictionPolicy {
   private var lists = SlotLists(1)
+  let uses = SlotUses.ofMarks()
 
-  mutating func inserted(_ slot: Int32, hash: UInt32) { lists.append(slot, hash: hash, to: 0) }
-  mutating func touched(_ slot: Int32) { lists[mark: slot] = 1 }
+  mutating func inserted(_ slot: Int32, hash: UInt32) {
+    lists.append(slot, hash: hash, to: 0)
+    uses.insert(slot)
+  }
+
+  mutating func touched(_ slot: Int32) {
+    lists[mark: slot] = 1
+    uses.tell(of: slot, false)
+  }
+
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
 
   func hash(_ slot: Int32) -> UInt32 { lists.hash(slot) }
@@ -21,6 +30,7 @@ package struct SecondChance: EvictionPolicy {
         return oldest
       }
       lists[mark: oldest] = 0
+      uses.tell(of: oldest, true)
       lists.move(oldest, to: 0)
     }
     return nil

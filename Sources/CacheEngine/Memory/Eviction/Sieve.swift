@@ -7,11 +7,19 @@ import CacheCore
 /// hand is removed, the hand goes on to the next newer one.
 package struct Sieve: EvictionPolicy {
   private var lists = SlotLists(1)
+  let uses = SlotUses.ofMarks()
   /// Where the search begins; `nil` for the oldest entry.
   private var hand: Int32?
 
-  mutating func inserted(_ slot: Int32, hash: UInt32) { lists.append(slot, hash: hash, to: 0) }
-  mutating func touched(_ slot: Int32) { lists[mark: slot] = 1 }
+  mutating func inserted(_ slot: Int32, hash: UInt32) {
+    lists.append(slot, hash: hash, to: 0)
+    uses.insert(slot)
+  }
+
+  mutating func touched(_ slot: Int32) {
+    lists[mark: slot] = 1
+    uses.tell(of: slot, false)
+  }
 
   mutating func removed(_ slot: Int32) {
     if hand == slot { hand = lists.newer(than: slot) }
@@ -24,6 +32,7 @@ package struct Sieve: EvictionPolicy {
     guard var candidate = hand ?? lists.oldest(0) else { return nil }
     while lists[mark: candidate] != 0, let next = lists.newer(than: candidate) ?? lists.oldest(0) {
       lists[mark: candidate] = 0
+      uses.tell(of: candidate, true)
       candidate = next
     }
     hand = lists.newer(than: candidate)

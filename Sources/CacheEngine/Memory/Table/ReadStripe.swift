@@ -22,7 +22,7 @@ struct ReadStripe: ~Copyable, @unchecked Sendable {
   @usableFromInline static var taken: UInt32 { 2 }
 
   @usableFromInline let state = Atomic(ReadStripe.closed)
-  /// Apart from the state, since to change a part of a value is to change the value.
+  /// Apart from the state, since to change a part of a value is to change the value; to be read before it is changed by.
   @usableFromInline let notes: UnsafeMutablePointer<Notes>
   // Two lines of the processor's cache, which are fetched in pairs, so that no stripe shares one with another.
   private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) =

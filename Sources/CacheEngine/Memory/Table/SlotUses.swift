@@ -10,6 +10,9 @@ public import Synchronization
 ///
 /// The higher half of a byte is the *era* in which the slot was moved last, of sixteen that follow one another; the lower half
 /// the uses since, up to fifteen. Counts that readers write at the same moment may be lost.
+///
+/// Policies that have a mark for each slot and no order of use need no eras: they are told until another use would change
+/// nothing, and again once they have taken the mark away.
 @usableFromInline
 @safe
 final class SlotUses: @unchecked Sendable {
@@ -36,9 +39,19 @@ final class SlotUses: @unchecked Sendable {
 
   @usableFromInline let header: UnsafeMutablePointer<Header>
 
+  /// The era of policies that have marks, and one that is over.
+  private static let (only, over): (UInt8, UInt8) = (0, 16)
+
   init() {
     unsafe header = .allocate(capacity: 1)
     unsafe header.initialize(to: Header(bytes: .allocate(capacity: 0)))
+  }
+
+  /// For a policy that has marks.
+  static func ofMarks() -> SlotUses {
+    let uses = SlotUses()
+    unsafe uses.header.pointee.era = only
+    return uses
   }
 
   deinit {
@@ -79,6 +92,17 @@ final class SlotUses: @unchecked Sendable {
       unsafe header.pointee.era &+= 16
     }
     unsafe (header.pointee.bytes + Int(slot)).pointee.store(header.pointee.era & 0xf0, ordering: .relaxed)
+  }
+
+  /// Notes a slot that came in, of whose uses a policy with marks has to be told; or never.
+  func insert(_ slot: Int32, isToldOf: Bool = true) {
+    if unsafe Int(slot) >= header.pointee.capacity { grow(to: Int(slot) + 1) }
+    tell(of: slot, isToldOf)
+  }
+
+  /// Notes whether a use of a slot would change anything.
+  func tell(of slot: Int32, _ isToldOf: Bool) {
+    unsafe (header.pointee.bytes + Int(slot)).pointee.store(isToldOf ? Self.over : Self.only, ordering: .relaxed)
   }
 
   /// The uses that were counted, and are so no longer.
