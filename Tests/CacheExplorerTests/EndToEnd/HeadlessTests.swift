@@ -31,7 +31,7 @@ import Testing
     let folder = try TemporaryFolder()
     let run = try await play(
       "get LICENSE\nget LICENSE\nwarn\nget LICENSE\nget LICENSE\nclear\nget LICENSE\n",
-      try configuration(server, in: folder))
+      try configuration(server, timeout: "300s", in: folder))
     #expect(run.errors == "")
     #expect(run.status == 0)
     let gets = run.answers.filter { $0["command"] == "get" }
@@ -60,7 +60,7 @@ import Testing
     defer { server.stop() }
     server.hold()
     let folder = try TemporaryFolder()
-    async let running = play("run burst --key LICENSE --requests 50\nstats\n", try configuration(server, in: folder))
+    async let running = play("run burst --key LICENSE --requests 50\nstats\n", try configuration(server, timeout: "300s", in: folder))
     try await server.waitForRequests(1)
     server.release()
     let run = try await running
@@ -105,7 +105,7 @@ import Testing
     let server = try LoopbackServer(files: Program.root)
     defer { server.stop() }
     let folder = try TemporaryFolder()
-    let run = try await play("get no-such-file\nget no-such-file\nstats\n", try configuration(server, in: folder))
+    let run = try await play("get no-such-file\nget no-such-file\nstats\n", try configuration(server, timeout: "300s", in: folder))
     for answer in run.answers.prefix(2) {
       #expect(answer["outcome"] == "error")
       #expect(answer["error"]?.contains("404") == true)
@@ -149,7 +149,7 @@ import Testing
     try Data([0xff, 0xfe, 0x00]).write(to: binary)
     let run = try await play(
       "set a @\(binary.path())\nget a\nset b hello --ttl 1h\nget b\ndel b\nget b --level memory\n",
-      try configuration(server, in: folder))
+      try configuration(server, timeout: "300s", in: folder))
     let outcomes = run.answers.map { $0["outcome"] }
     #expect(outcomes == ["ok", "hit", "ok", "hit", "ok", "miss"])
     #expect(run.output.contains(#""value":{"base64":"//4A"}"#))
