@@ -3,6 +3,12 @@ import ArgumentParser
 import ExplorerModel
 import ExplorerText
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// When colours are used.
 enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case auto, always, never }
 
@@ -10,7 +16,8 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case a
 struct ScreenOptions: ParsableArguments, Sendable {
   @Flag(help: "No screen: a sentence for everything that happens, commands a line at a time.") var plain = false
   @Flag(help: "A screen or nothing: leave with status 4 where there can be none.") var screen = false
-  @Flag(help: "Draw with ASCII characters only.") var ascii = false
+  @Flag(name: .customLong("ascii"), help: "Draw with ASCII characters only, as where LC_ALL is C or POSIX.")
+  var asksForASCII = false
   @Option(help: "When to use colours: auto (as NO_COLOR and the terminal say), always or never.")
   var color = ColorChoice.auto
   @Option(help: "Which colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
@@ -20,6 +27,11 @@ struct ScreenOptions: ParsableArguments, Sendable {
 
   func validate() throws {
     if plain, screen { throw ValidationError("--plain and --screen exclude each other; leave one out") }
+  }
+
+  /// Whether ASCII is asked for, or is what the locale has.
+  var ascii: Bool {
+    asksForASCII || ["C", "POSIX"].contains(ProcessInfo.processInfo.environment["LC_ALL"] ?? "")
   }
 
   /// Other names for keys, if they are to be hidden: none that anybody could look up.
