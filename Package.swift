@@ -200,7 +200,7 @@ let package = Package(
       dependencies: [
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
-        "CacheEngineProxy",
+        "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),
@@ -289,10 +289,14 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
+    // Starts a redis-server for a test; not a product.
+    .target(
+      name: "TestRedis", dependencies: ["CacheEngineRedis", "CacheEngine", "CacheEngineTesting"],
+      path: "Tests/TestRedis", swiftSettings: strict),
     .testTarget(
       name: "CacheEngineRedisTests",
       dependencies: [
-        "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
+        "TestRedis", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
       ],
@@ -316,8 +320,8 @@ let package = Package(
       name: "CacheExplorerTests",
       dependencies: [
         "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngine", "CacheEngineEncryption",
-        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineTesting", "CacheEngineTransformers",
-        "LoopbackServer",
+        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineTesting",
+        "CacheEngineTransformers", "LoopbackServer", "TestRedis",
         "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],

@@ -94,6 +94,9 @@ public struct RedisSettings: Sendable {
     }
   }
 
+  /// The address as a URL, without user and password.
+  public var address: String { database == 0 ? place.description : "\(place)/\(database)" }
+
   /// Text without percent-encoding; `nil` if it is wrong.
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []

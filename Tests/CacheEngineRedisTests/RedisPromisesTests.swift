@@ -5,6 +5,7 @@ import CacheEngineRedis
 import CacheEngineTesting
 import Foundation
 import Synchronization
+import TestRedis
 import Testing
 
 /// What is promised of processes that share a server, each on a connection of its own.

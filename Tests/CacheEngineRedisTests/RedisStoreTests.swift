@@ -4,6 +4,7 @@ import CacheEngineShared
 import CacheEngineRedis
 import CacheEngineTesting
 import Foundation
+import TestRedis
 import Testing
 
 /// The store over a server of the real kind.

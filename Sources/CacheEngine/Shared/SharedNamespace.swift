@@ -1,7 +1,7 @@
 import CacheCore
 
 /// The names under which a namespace keeps its things in a shared store.
-struct SharedNamespace: Sendable {
+package struct SharedNamespace: Sendable {
   /// What a name stands for.
   enum Meaning: Equatable, Sendable {
     case record([UInt8])
@@ -14,15 +14,21 @@ struct SharedNamespace: Sendable {
 
   /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   init(_ text: String, level: String) throws {
-    // A colon ends the namespace, so that none is the beginning of another; braces would choose slots of a cluster.
-    let isUsable = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && ![0x3a, 0x7b, 0x7d].contains($0) }
-    guard isUsable, (1...128).contains(text.utf8.count) else {
+    guard Self.isUsable(text) else {
       throw CacheError(
-        .invalidSetting,
-        "a namespace has 1 to 128 letters, digits or signs of ASCII, and no space, colon or brace; it was given \(text.debugDescription)",
-        level: level)
+        .invalidSetting, "a namespace has \(Self.rule); it was given \(text.debugDescription)", level: level)
     }
     prefix = Array(text.utf8) + [0x3a]
+  }
+
+  /// What a namespace may be, in words.
+  package static let rule = "1 to 128 letters, digits or signs of ASCII, and no space, colon or brace"
+
+  /// Whether a text can name a namespace.
+  package static func isUsable(_ text: String) -> Bool {
+    // A colon ends the namespace, so that none is the beginning of another; braces would choose slots of a cluster.
+    (1...128).contains(text.utf8.count)
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && ![0x3a, 0x7b, 0x7d].contains($0) }
   }
 
   private static let (records, leases, stamps, tags) = (

@@ -106,6 +106,7 @@ extension LevelSpecification {
     case .defaults(var defaults):
       defaults.directory = folder + "/\(name)"
       copy.kind = .defaults(defaults)
+    case .redis(let redis): copy.kind = .redis(redis.apart(as: "\(UInt32.random(in: .min ... .max))-\(run)"))
     case .origin(var origin):
       origin.seed &+= UInt64(run)
       copy.kind = .origin(origin)

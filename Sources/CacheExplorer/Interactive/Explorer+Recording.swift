@@ -97,6 +97,8 @@ extension Model {
         live.levels.reduce(into: [:]) { usages, level in
           if let usage = level.usage { usages[level.name] = usage }
         }))
+    let shared = live.levels.reduce(into: [:]) { $0[$1.name] = $1.shared }
+    if !shared.isEmpty { messages.append(.shared(shared)) }
     for (index, level) in live.levels.enumerated() {
       let entries = live.entries.rows.compactMap { row -> EntrySummary<String>? in
         guard let presence = row.presence[index] else { return nil }

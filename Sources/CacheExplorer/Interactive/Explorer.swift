@@ -173,7 +173,7 @@ final class Explorer {
     case .find(let text): errands.begin { await self.find(text) }
     case .suspend: screen.suspend()
     case .interrupt: commands.cancel()
-    case .refreshUsage: mailbox.post(.usage(live.usage))
+    case .refreshUsage: tellUsage()
     case .refreshEntries: surveySoon()
     case .refreshWhatIf:
       errands.begin {
@@ -208,8 +208,14 @@ final class Explorer {
       self.told(verb, result)
       self.mailbox.post(.undoable(self.interpreter.undoable))
       self.mailbox.post(.finished(result, line: line))
-      self.mailbox.post(.usage(self.live.usage))
+      self.tellUsage()
     }
+  }
+
+  private func tellUsage() {
+    mailbox.post(.usage(live.usage))
+    let shared = live.shared
+    if !shared.isEmpty { mailbox.post(.shared(shared)) }
   }
 
   /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.

@@ -30,6 +30,27 @@ struct ConfigurationLintsTests {
         ["3:5 memory stands below origin and is asked only when that fails"]
       ),
       ("levels:\n  - memory: {}\n  - pooled: origin", []),
+      ("levels:\n  - memory\n  - \(redis(""))", []),
+      ("levels:\n  - \(redis(""))", []), ("levels:\n  - memory\n  - retry: { level: { \(redis("")) } }", []),
+      (
+        "levels:\n  - \(redis(", coherence: true"))",
+        ["2:5 redis tells what others change, and nothing above it holds copies"]
+      ),
+      (
+        "levels:\n  - memory\n  - \(redis(", coherence: false"))",
+        ["3:5 memory keeps its copies for ever, and never hears what others change in redis"]
+      ),
+      ("levels:\n  - memory: { expiry: 5s }\n  - \(redis(", coherence: false"))", []),
+      (
+        "levels:\n  - memory\n  - \(redis(", whileDeaf: 2h"))",
+        [
+          "3:5 whileDeaf of redis is hardly a limit: for 2h the levels above serve what others have replaced"
+        ]
+      ),
+      (
+        "levels:\n  - memory: { expiry: 1s }\n  - \(redis(", coherence: false, whileDeaf: 2s"))",
+        ["3:5 redis has whileDeaf and does not listen"]
+      ),
       (
         "levels:\n  - lanes:\n      when: { prefix: a }\n      then: { memory: { expiry: 9m } }\n"
           + "      else: { memory: { expiry: 1m } }\n  - disk: { directory: d, expiry: 5m }",
@@ -163,3 +184,5 @@ struct ConfigurationLintsTests {
     #expect(try warnings("scan").isEmpty)
   }
 }
+
+private func redis(_ more: String) -> String { "redis: { url: \"redis://h\", namespace: a\(more) }" }

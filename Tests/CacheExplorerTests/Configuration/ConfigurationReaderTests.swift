@@ -247,7 +247,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
 private let empty =
   ": error: the file is empty; write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`"
 private let kinds =
-  "use one of memory, disk, defaults, network, origin, empty, pooled, capped, conditioned, transformKeys, transformValues, "
+  "use one of memory, disk, defaults, redis, network, origin, empty, pooled, capped, conditioned, transformKeys, transformValues, "
   + "postProcess, expiry, negative, timeout, retry, breaker, fallback, lanes, stale"
 
 private let badConfigurations = [
@@ -280,7 +280,6 @@ private let badConfigurations = [
     "levels: [memory]\nworkload: trace",
     ":2:11: error: the workload trace needs “file”; write workload: { name: trace, file: ./requests.txt }"),
   BadConfiguration("levels:\n  - elephant: {}", ":2:5: error: there is no level “elephant”; \(kinds)"),
-  BadConfiguration("levels: [redis]", ":1:10: error: this version does not know “redis” yet; \(kinds)"),
   BadConfiguration(
     "levels:\n  - memory: { capcity: 1 MiB }",
     ":2:15: error: memory has no field “capcity”; did you mean “capacity”?"),

@@ -42,6 +42,7 @@ struct PlacesTests {
   /// Every word of a configuration in its simplest use.
   private static let levels = [
     "memory": "{}", "disk": "{ directory: d, capacity: 1 MiB }", "defaults": "{ domain: a.b }",
+    "redis": "{ url: \"redis://127.0.0.1:1\", namespace: a }",
     "network": "{ url: \"http://127.0.0.1:1/{key}\" }", "origin": "{}", "empty": "{}", "pooled": "{ origin: {} }",
     "capped": "{ limit: 3, level: origin }", "conditioned": "{ when: { prefix: a }, level: origin }",
     "transformKeys": "{ with: lowercase, level: origin }", "transformValues": "{ with: json, level: origin }",

@@ -14,6 +14,11 @@ package struct CacheBuilder<Value: ShownValue> {
   private var operators: [LiveCache.Operator] = []
   /// What becomes of a key on its way to the level that is built.
   private var keySteps: [KeyStep] = []
+  /// Joins a level with one below that tells what others change, until there is one above to be told.
+  typealias Join =
+    @Sendable (_ upper: BasicCache<String, Value>, _ lower: BasicCache<String, Value>) -> BasicCache<String, Value>
+  /// For the shared levels that nobody listens to yet.
+  var joins: [Join] = []
 
   /// Creates a builder of one cache.
   ///
@@ -55,6 +60,7 @@ package struct CacheBuilder<Value: ShownValue> {
     var stack: BasicCache<String, Value>?
     for specification in specifications {
       let level: BasicCache<String, Value>
+      let known = joins.count
       do {
         level = try build(specification, file: file)
       } catch let error as CacheError {
@@ -65,7 +71,13 @@ package struct CacheBuilder<Value: ShownValue> {
         ])
       }
       // Every level reports its own failures, so that the composition need not.
-      stack = stack.map { $0.compose(level, observer: nil, clock: clock).normalize() } ?? level
+      guard let upper = stack else {
+        stack = level
+        continue
+      }
+      // A checked configuration has one at most.
+      let join = joins.count > known ? joins.removeLast() : nil
+      stack = join?(upper, level) ?? upper.compose(level, observer: nil, clock: clock).normalize()
     }
     guard let stack else { preconditionFailure("a checked configuration has a level") }
     return stack
@@ -98,6 +110,7 @@ package struct CacheBuilder<Value: ShownValue> {
         valueCoding: Value.coding, clock: clock,
         removalListener: removals.attributing(to: observer).removals(from: name, clock: clock))
       return add(level, specification, storage: level) { try await level.close() }
+    case .redis(let redis): return try add(redis, specification)
     case .network, .origin, .defaults: return try Value.build(specification, in: &self)
     case .empty: return add(EmptyLevel<String, Value>(), specification, storage: nil) {}
     case .around(.transformKeys(let steps), let inner):
@@ -121,12 +134,21 @@ package struct CacheBuilder<Value: ShownValue> {
     close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
     let faults = FaultInjector(clock: clock)
-    let observed = level.injectingFaults(faults).observed(as: specification.name, by: observer, clock: clock)
-    levels.append(
-      LiveCache.Level(
-        name: specification.name, kind: specification.word,
-        level: Value.shown(observed.traced(by: observer, clock: clock)), storage: storage.map(Value.shown),
-        keySteps: keySteps, isSource: specification.isSource, faults: faults, close: close))
+    return note(level.injectingFaults(faults), specification, storage: storage, faults: faults, close: close)
+  }
+
+  /// Notes a level in which faults are injected already.
+  mutating func note<Level: CacheLevel>(
+    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
+    faults: FaultInjector, shared: SharedAccess? = nil, close: @escaping @Sendable () async throws -> Void
+  ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
+    let observed = level.observed(as: specification.name, by: observer, clock: clock)
+    var noted = LiveCache.Level(
+      name: specification.name, kind: specification.word,
+      level: Value.shown(observed.traced(by: observer, clock: clock)), storage: storage.map(Value.shown),
+      keySteps: keySteps, isSource: specification.isSource, faults: faults, close: close)
+    noted.shared = shared
+    levels.append(noted)
     return observed.normalize()
   }
 

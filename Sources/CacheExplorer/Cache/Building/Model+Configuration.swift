@@ -43,6 +43,7 @@ private struct ChainRows {
     case .memory(let memory): memoryRow(level, memory)
     case .disk(let disk): row(level, Format.bytes(disk.capacity), keeps: disk.keepsExpired > .zero)
     case .defaults: row(level, "settings")
+    case .redis(let redis): redisRow(level, redis)
     case .network: row(level, "network")
     case .origin: row(level, "simulated")
     case .empty: row(level, "nothing")
@@ -55,6 +56,14 @@ private struct ChainRows {
   private mutating func memoryRow(_ level: LevelSpecification, _ memory: MemorySpecification) -> ChainPart {
     let policy = memory.eviction.name.uppercased()
     return row(level, "\(policy) \(Format.bytes(memory.capacity))", keeps: memory.keepsExpired > .zero)
+  }
+
+  private mutating func redisRow(_ level: LevelSpecification, _ redis: RedisSpecification) -> ChainPart {
+    defer {
+      levels[levels.count - 1].shared = SharedStatus()
+      levels[levels.count - 1].shared?.isAsked = redis.isCoherent
+    }
+    return row(level, redis.namespace, keeps: redis.keepsExpired > .zero)
   }
 
   private mutating func row(_ level: LevelSpecification, _ capacity: String, keeps: Bool = false) -> ChainPart {

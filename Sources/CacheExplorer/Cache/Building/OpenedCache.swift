@@ -58,7 +58,7 @@ extension LevelSpecification {
         condition, then: then.map(\.withoutPlaces), otherwise: otherwise.map(\.withoutPlaces))
     case .stale(let stale, let level, let from):
       copy.kind = .stale(stale, level: level.map(\.withoutPlaces), from: from.map(\.withoutPlaces))
-    case .memory, .disk, .defaults, .network, .origin, .empty: break
+    case .memory, .disk, .defaults, .redis, .network, .origin, .empty: break
     }
     return copy
   }

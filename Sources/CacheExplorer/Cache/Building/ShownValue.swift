@@ -56,7 +56,7 @@ extension Data: ShownValue {
         domain: defaults.domain, directory: defaults.directory, name: name,
         expiry: CacheBuilder<Data>.expiry(defaults.lifetime), durability: defaults.durability, clock: builder.clock)
       return builder.add(level, specification, storage: level) {}
-    case .memory, .disk, .empty, .around, .lanes, .stale: preconditionFailure("levels of every value")
+    case .memory, .disk, .redis, .empty, .around, .lanes, .stale: preconditionFailure("levels of every value")
     }
   }
 

@@ -66,6 +66,8 @@ extension LevelSpecification {
     switch kind {
     case .memory, .disk, .empty, .lanes: nil
     case .network, .origin: ("what is missing is asked of --origin, and not of “\(word)”", "leave \(name) out")
+    case .redis:
+      ("another process would lose what this one stores for the same address", "leave \(name) out")
     case .defaults: ("settings are rewritten whole with every response", "keep responses in memory or on a disk")
     case .stale: ("HTTP says itself which stale answers are allowed", "put the levels of \(name) in its place")
     case .around(let operation, _):

@@ -87,6 +87,13 @@ extension LevelSpecification {
         ("domain", defaults.domain), ("directory", defaults.directory ?? "where the system keeps settings"),
         ("expiry", Self.text(defaults.lifetime)), ("durability", defaults.durability.rawValue),
       ]
+    case .redis(let redis):
+      [
+        ("url", redis.address), ("namespace", redis.namespace), ("expiry", Self.text(redis.lifetime)),
+        ("keepExpired", Quantity.text(redis.keepsExpired)), ("timeout", Quantity.text(redis.timeout)),
+        ("connectTimeout", Quantity.text(redis.connectTimeout)), ("coherence", redis.isCoherent ? "true" : "false"),
+        ("whileDeaf", Quantity.text(redis.whileDeaf)),
+      ]
     case .network(let network):
       [
         ("url", network.template), ("timeout", Quantity.text(network.timeout)),

@@ -35,6 +35,7 @@ package struct LevelSpecification: Equatable, Sendable {
     case memory(MemorySpecification)
     case disk(DiskSpecification)
     case defaults(DefaultsSpecification)
+    case redis(RedisSpecification)
     case network(NetworkSpecification)
     case origin(OriginSpecification)
     /// Holds nothing, as the end of a lane.
@@ -59,6 +60,7 @@ package struct LevelSpecification: Equatable, Sendable {
     case .memory: "memory"
     case .disk: "disk"
     case .defaults: "defaults"
+    case .redis: "redis"
     case .network: "network"
     case .origin: "origin"
     case .empty: "empty"
@@ -74,7 +76,7 @@ package struct LevelSpecification: Equatable, Sendable {
     case .around(_, let levels): levels
     case .lanes(_, let then, let otherwise): then + otherwise
     case .stale(_, let level, let from): level + from
-    case .memory, .disk, .defaults, .network, .origin, .empty: []
+    case .memory, .disk, .defaults, .redis, .network, .origin, .empty: []
     }
   }
 
@@ -86,6 +88,7 @@ package struct LevelSpecification: Equatable, Sendable {
     case .memory(let memory): .some(memory.lifetime)
     case .disk(let disk): .some(disk.lifetime)
     case .defaults(let defaults): .some(defaults.lifetime)
+    case .redis(let redis): .some(redis.lifetime)
     default: nil
     }
   }
@@ -96,6 +99,7 @@ package struct LevelSpecification: Equatable, Sendable {
     case .memory(let memory): memory.keepsExpired
     case .disk(let disk): disk.keepsExpired
     case .defaults: .zero
+    case .redis(let redis): redis.keepsExpired
     default: nil
     }
   }
@@ -131,6 +135,38 @@ package struct DefaultsSpecification: Equatable, Sendable {
   package var directory: String?
   var lifetime: Duration?
   var durability = Durability.buffered
+}
+
+/// `redis: { url: "redis://localhost", namespace: photos, timeout: 1s, connectTimeout: 1s, coherence: true, whileDeaf: 5s }`.
+package struct RedisSpecification: Equatable, Sendable {
+  /// With user and password.
+  var url: String
+  /// Without them.
+  var address: String
+  var namespace: String
+  var lifetime: Duration?
+  /// How long an expired entry stays readable for stale answers.
+  var keepsExpired = Duration.zero
+  /// After what time Redis forgets an entry that never expires.
+  package var longestLife = Duration.seconds(30 * 86_400)
+  /// For how long an answer may take.
+  var timeout = Duration.seconds(1)
+  var connectTimeout = Duration.seconds(1)
+  /// The levels above forget what other processes change.
+  var isCoherent = true
+  /// For how long the levels above are served while nothing is heard.
+  var whileDeaf = Duration.seconds(5)
+
+  /// What names the entries among all that there are.
+  var place: String { "\(address) \(namespace)" }
+
+  /// The same for entries of their own, which do not stay.
+  package func apart(as run: String) -> RedisSpecification {
+    var copy = self
+    copy.namespace = String((run + "-" + namespace).prefix(128))
+    copy.longestLife = .seconds(3_600)
+    return copy
+  }
 }
 
 /// `network: { url: "http://host/{key}", timeout: 5s, connectTimeout: 1s }`.

@@ -52,14 +52,14 @@ extension Lints {
     _ operation: OperatorSpecification, _ level: LevelSpecification, _ inner: [LevelSpecification]
   ) {
     let leaves = inner.flatMap(\.withInner).filter(\.inner.isEmpty)
-    let hasSource = leaves.contains(where: \.isSource)
+    let isRemote = leaves.contains(where: \.isRemote)
     switch operation {
     case .capped(let limit):
       if limit > Self.largestCap {
         warn("\(level.name) allows \(limit) at once, which is no limit", "give at most \(Self.largestCap)", level)
       }
     case .retry:
-      if !hasSource {
+      if !isRemote {
         warn("\(level.name) is around levels that fail alike each time", "put it around a network or an origin", level)
       }
       if let fallback = inner.first(where: { if case .around(.fallback, _) = $0.kind { true } else { false } }) {
@@ -68,7 +68,7 @@ extension Lints {
           "put \(fallback.name) around \(level.name)", level)
       }
     case .breaker:
-      if !hasSource {
+      if !isRemote {
         warn("\(level.name) is around levels that are not slow to fail", "put it around a network or an origin", level)
       }
     case .timeout(let limit): checkTimeout(limit, level, leaves, inner)

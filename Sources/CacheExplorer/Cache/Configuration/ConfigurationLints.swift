@@ -13,6 +13,7 @@ enum ConfigurationLints {
     lints.unreachable(configuration.levels, below: nil)
     lints.conditions(configuration.levels, known: [])
     for level in configuration.allLevels { lints.operators(level) }
+    lints.shared(configuration.levels, unheard: CoherenceCheck(configuration.levels, file: file).unheard)
     return lints.found + workingSet(configuration, file) + memoryBudget(configuration, file, memory)
   }
 
@@ -146,6 +147,9 @@ struct Lints {
 }
 
 extension LevelSpecification {
+  /// A level that may be slow, or not there: it is reached over a network.
+  var isRemote: Bool { if case .redis = kind { true } else { isSource } }
+
   /// A level that asks somebody else and holds nothing.
   var isSource: Bool {
     switch kind {

@@ -17,9 +17,9 @@ package struct ConfigurationReader {
   /// Aliases may repeat parts of the file, but not make a small file endless.
   private static let (mostNodes, mostDeep) = (100_000, 100)
   package static let kinds =
-    ["memory", "disk", "defaults", "network", "origin", "empty"] + OperatorSpecification.words + ["lanes", "stale"]
-  /// What the format has a word for and this version has not built.
-  private static let later = ["redis"]
+    ["memory", "disk", "defaults", "redis", "network", "origin", "empty"] + OperatorSpecification.words + [
+      "lanes", "stale",
+    ]
 
   /// The file's name, for messages.
   let file: String
@@ -95,13 +95,15 @@ package struct ConfigurationReader {
       let folder: String
       switch level.kind {
       case .disk(let disk): folder = Self.real(disk.directory)
+      case .redis(let redis): folder = redis.place
       case .defaults(let defaults): folder = "\(defaults.directory.map(Self.real) ?? "")\n\(defaults.domain)"
       default: continue
       }
       if let owner = owners[folder] {
         report(
           "\(level.name) has the place of \(owner): each would drop what the other keeps",
-          "give every level a place of its own", at: level.origins.places["directory"] ?? level.place)
+          "give every level a place of its own",
+          at: level.origins.places["directory"] ?? level.origins.places["namespace"] ?? level.place)
       } else {
         owners[folder] = level.name
       }
@@ -149,6 +151,7 @@ package struct ConfigurationReader {
     names = NameTable(reserved: explicitNames(list, depth: 0))
     let levels = sequence.compactMap { level($0, depth: 0) }
     checkFolders(levels.flatMap(\.withInner))
+    problems += CoherenceCheck(levels, file: file).problems
     return CacheConfiguration(
       name: name ?? stem, levels: levels, workload: workload, workloadOrigins: workloadOrigins, logLevel: logLevel,
       models: models)
@@ -211,12 +214,7 @@ package struct ConfigurationReader {
       return nil
     }
     guard Self.kinds.contains(word) else {
-      if Self.later.contains(word) {
-        report(
-          "this version does not know “\(word)” yet", "use one of \(Self.kinds.joined(separator: ", "))", at: place)
-      } else {
-        report("there is no level “\(word)”", NearestName.remedy(for: word, among: Self.kinds), at: place)
-      }
+      report("there is no level “\(word)”", NearestName.remedy(for: word, among: Self.kinds), at: place)
       return nil
     }
     // `pooled: [ … ]` and `pooled: network` hold levels directly.
@@ -243,6 +241,7 @@ package struct ConfigurationReader {
     case "memory": .memory(memory(&fields))
     case "disk": disk(&fields).map { .disk($0) }
     case "defaults": defaults(&fields).map { .defaults($0) }
+    case "redis": redis(&fields).map { .redis($0) }
     case "network": network(&fields).map { .network($0) }
     case "origin": .origin(origin(&fields))
     case "empty": .empty

@@ -17,9 +17,18 @@ extension Fault {
   }
 }
 
+extension LiveCache.Level {
+  /// What goes wrong in it on purpose, in a few words; `nil` for nothing.
+  var fault: String? {
+    let isDeaf = shared?.isDeaf() == true && !faults.fault.isDown
+    let parts = [faults.fault.told, isDeaf ? "deaf" : nil].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+}
+
 extension LiveCache {
   /// What goes wrong in each level on purpose, by name.
   package var faults: [String: String] {
-    levels.reduce(into: [:]) { faults, level in faults[level.name] = level.faults.fault.told }
+    levels.reduce(into: [:]) { faults, level in faults[level.name] = level.fault }
   }
 }

@@ -45,7 +45,7 @@ extension LiveCache {
       [("name", .text(level.name)), ("kind", .text(level.kind))] + Self.json(counts) + [
         ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
         ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
-        ("fault", Self.json(level.faults)),
+        ("fault", Self.json(level)), ("shared", level.shared?.status().json),
       ])
   }
 
@@ -74,11 +74,11 @@ extension LiveCache {
   }
 
   /// What went wrong on purpose; `nil` if nothing ever did.
-  private static func json(_ faults: FaultInjector) -> JSONText? {
-    let (fault, count) = (faults.fault, faults.count)
-    guard fault != .none || count != FaultInjector.Count() else { return nil }
+  private static func json(_ level: Level) -> JSONText? {
+    let (fault, count) = (level.fault, level.faults.count)
+    guard fault != nil || count != FaultInjector.Count() else { return nil }
     return .object([
-      ("now", fault.told.map(JSONText.text)), ("errors", .number(count.errors)), ("delays", .number(count.delays)),
+      ("now", fault.map(JSONText.text)), ("errors", .number(count.errors)), ("delays", .number(count.delays)),
     ])
   }
 
@@ -116,7 +116,8 @@ extension LiveCache {
           Format.counted(usage.cost, "byte", isGrouped: false),
         ]
       }
-      if let fault = level.faults.fault.told { parts.append("fault: \(fault)") }
+      if let shared = level.shared { parts.append(shared.status().hearing) }
+      if let fault = level.fault { parts.append("fault: \(fault)") }
       return parts.joined(separator: ", ")
     }
     let work = operators.compactMap { operation -> String? in

@@ -33,7 +33,8 @@ extension LiveCache {
       }
       if count.errors > 0 { parts.append(Format.counted(count.errors, "look-up") + " failed") }
       if count.writeErrors > 0 { parts.append(Format.counted(count.writeErrors, "write") + " failed") }
-      if let fault = level.faults.fault.told { parts.append("it has a fault: \(fault)") }
+      if let shared = level.shared { parts.append(shared.status().sentence) }
+      if let fault = level.fault { parts.append("it has a fault: \(fault)") }
       lines.append(parts.joined(separator: "; ") + ".")
     }
     if counts.pool.executions > 0 {

@@ -25,6 +25,8 @@ package struct LiveCache: Sendable {
     package let isSource: Bool
     /// Says what goes wrong in it on purpose.
     package let faults: FaultInjector
+    /// The store under it, if other processes share that.
+    package var shared: SharedAccess?
     /// Ends the level's use: flushes, lets go of files and connections.
     package let close: @Sendable () async throws -> Void
 
@@ -105,6 +107,11 @@ package struct LiveCache: Sendable {
   /// How full each level is that holds entries, by name.
   package var usage: [String: LevelUsage] {
     levels.reduce(into: [:]) { usage, level in usage[level.name] = level.storage?.usage }
+  }
+
+  /// How it stands with the stores under shared levels, by name.
+  package var shared: [String: SharedStatus] {
+    levels.reduce(into: [:]) { statuses, level in statuses[level.name] = level.shared?.status() }
   }
 
   /// The levels that hold entries, the named one first: what it had may have left it by now.

@@ -5,13 +5,13 @@ package enum Reachability {
   /// A key that nobody has, so that a source has little to do to answer.
   private static let probe = "cache-explorer-probe"
 
-  /// The names of the sources that cannot be reached, each with the reason.
+  /// The names of the sources and shared levels that cannot be reached, each with the reason.
   package static func unreachable(in live: LiveCache) async -> [String] {
     var problems: [String] = []
-    for level in live.levels where level.isSource {
+    for level in live.levels where level.isSource || level.shared != nil {
       do { _ = try await level.level.get(probe) } catch let error as CacheError {
         // An answer, even that there is no such thing, is an answer.
-        if [.unreachable, .timedOut, .invalidAddress, .simulated].contains(error.code) {
+        if level.shared != nil || [.unreachable, .timedOut, .invalidAddress, .simulated].contains(error.code) {
           problems.append("\(level.name): \(error.message)")
         }
       } catch { problems.append("\(level.name): \(error)") }

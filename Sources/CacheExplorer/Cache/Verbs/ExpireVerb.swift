@@ -24,7 +24,15 @@ package struct ExpireVerb: Verb {
     let live = session.live
     return await session.timed(name) { result in
       var count = 0
+      var left: [String] = []
       for level in live.levels {
+        if let shared = level.shared {
+          guard let key else {
+            left.append(level.name)
+            continue
+          }
+          try await shared.expire(level.storedKey(key))
+        }
         guard let storage = level.storage else { continue }
         let held = try await storage.contents().map(\.key)
         for held in held where key == nil || held == key.map(level.storedKey) {
@@ -32,7 +40,10 @@ package struct ExpireVerb: Verb {
           count += 1
         }
       }
-      result.note = "\(count) \(count == 1 ? "entry" : "entries") expired"
+      result.note =
+        "\(count) \(count == 1 ? "entry" : "entries") expired"
+        + (left.isEmpty
+          ? "" : "; those of \(left.joined(separator: ", ")) belong to other processes too, and are left alone")
     }
   }
 }

@@ -3,11 +3,12 @@ package import ExplorerModel
 import ExplorerText
 
 package struct FaultVerb: Verb {
-  private static let kinds = ["error", "latency", "down", "off"]
+  private static let kinds = ["error", "latency", "down", "deaf", "off"]
 
   package static let syntax = VerbSyntax(
-    "fault L error 5%|latency 200ms|down|off [--seed S]",
-    "let a level fail, be slow or be down, or be well again", [.level, .choice(kinds), .amount], required: 2,
+    "fault L error 5%|latency 200ms|down|deaf|off [--seed S]",
+    "let a level fail, be slow, be down or hear nothing from others, or be well again",
+    [.level, .choice(kinds), .amount], required: 2,
     [VerbSyntax.Option("--seed", "S")])
 
   package enum Change: Equatable, Sendable {
@@ -15,6 +16,8 @@ package struct FaultVerb: Verb {
     case errors(Double)
     case latency(ClosedRange<Duration>)
     case down
+    /// What others change in a shared level is not heard.
+    case deaf
     /// Everything is well again.
     case off
   }
@@ -41,7 +44,7 @@ package struct FaultVerb: Verb {
           example: "latency 200ms"))
     default:
       if words.arguments.count > 2 { throw words.tooMany(2, "write fault \(level) \(kind)") }
-      change = kind == "down" ? .down : .off
+      change = kind == "down" ? .down : kind == "deaf" ? .deaf : .off
     }
     seed = try words.seed()
   }
@@ -51,17 +54,27 @@ package struct FaultVerb: Verb {
   package func run(in session: Interpreter) async -> CommandResult {
     let live = session.live
     return await session.timed(name) { result in
-      let faults = try live.existing(level).faults
+      let level = try live.existing(level)
+      let faults = level.faults
+      if change == .deaf, level.shared == nil {
+        throw CommandFailure(message: "\(level.name) hears nothing from others anyway; name a redis level")
+      }
       if let seed { faults.reseed(seed) }
       var fault = faults.fault
       switch change {
       case .errors(let share): fault.errors = share
       case .latency(let latency): fault.latency = latency == .zero ... .zero ? nil : latency
       case .down: fault.isDown = true
+      case .deaf: break
       case .off: fault = .none
       }
       faults.fault = fault
-      result.note = "\(level): \(fault.told ?? "no fault")"
+      switch change {
+      case .down, .deaf: level.shared?.turn(true)
+      case .off: level.shared?.turn(false)
+      case .errors, .latency: break
+      }
+      result.note = "\(level.name): \(level.fault ?? "no fault")"
     }
   }
 

@@ -36,6 +36,8 @@ struct UndoRecord: Sendable {
   /// Notes what the levels hold before a command; `nil` if they hold too much, or cannot be read.
   init?(before verb: any Verb, in live: LiveCache) async {
     guard verb.canBeUndone, let key = verb.key else { return nil }
+    // What other processes see cannot be taken back.
+    guard !live.levels.contains(where: { $0.shared != nil }) else { return nil }
     self.key = key
     title = "\(verb.name) \(key)"
     places = []

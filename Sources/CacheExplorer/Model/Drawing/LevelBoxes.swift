@@ -95,11 +95,17 @@ enum LevelBoxes {
     }
     guard box.height >= BoxRow.boxHeight else {
       var items = latencies(picture, index).prefix(2).map(\.self)
+      if let shared = level.shared { items = shared.items + items }
       if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
       canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
       return
     }
     canvas.write(fitting(latencies(picture, index), in: room - 1), x: x, y: box.y + 3)
+    if let shared = level.shared {
+      let style: Style = shared.deafFor != nil || !shared.isConnected ? .warning : .plain
+      canvas.write(fitting(shared.items, in: room - 1), x: x, y: box.y + 4, style: style)
+      return _ = canvas.write("sets \(Format.short(traffic.sets))", x: x, y: box.y + 5, style: .faint)
+    }
     drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
     var items: [String] = []
     if let usage = level.usage { items.append("\(Format.count(usage.count)) \(usage.count == 1 ? "key" : "keys")") }

@@ -219,6 +219,10 @@ enum LevelTable {
       let errors = LevelBoxes.errors(picture, index)
       return _ = canvas.write(LevelBoxes.fitting(errors.items, in: Column.used.width), x: x, y: y, style: errors.style)
     }
+    if let shared = level.shared {
+      let style: Style = shared.deafFor != nil || !shared.isConnected ? .warning : .plain
+      return _ = canvas.write(LevelBoxes.fitting(shared.items, in: Column.used.width), x: x, y: y, style: style)
+    }
     guard let usage = level.usage else { return _ = canvas.write("—", x: x, y: y, style: .faint) }
     guard let fraction = usage.fraction else {
       return _ = canvas.write(DisplayText(Format.bytes(usage.cost)), x: x, y: y)

@@ -35,6 +35,8 @@ package enum Message: Sendable, Codable {
   case faults([String: String])
   /// How full levels are, by name.
   case usage([String: LevelUsage])
+  /// How it stands with the stores under shared levels, by the levels' names.
+  case shared([String: SharedStatus])
   /// Everything that a level holds.
   case snapshot(level: String, [EntrySummary<String>])
   /// A command was carried out; `line` as it was typed.
@@ -85,7 +87,7 @@ package enum Effect: Sendable, Equatable {
   case listFiles(beginning: String)
   /// Stop the command that runs.
   case interrupt
-  /// Ask the levels how full they are; answered with `.usage`.
+  /// Ask the levels how full they are; answered with `.usage`, and `.shared` where there are such levels.
   case refreshUsage
   /// Ask the levels what they hold; answered with a `.snapshot` for each.
   case refreshEntries

@@ -13,6 +13,8 @@ package struct LevelRow: Sendable, Equatable, Codable {
   /// Expired entries stay for a while, for stale answers.
   package var keepsExpired = false
   package var usage: LevelUsage?
+  /// How it stands with the store that it shares with other processes; `nil` if it shares none.
+  package var shared: SharedStatus?
   /// So many of its entries are not listed: it has more than are listed at once.
   package var unlisted = 0
   /// What goes wrong in it on purpose; `nil` for nothing.

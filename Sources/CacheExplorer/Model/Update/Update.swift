@@ -51,6 +51,9 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
       if let usage = usages[model.live.levels[index].name] { model.live.levels[index].usage = usage }
     }
     effects = []
+  case .shared(let statuses):
+    for index in model.live.levels.indices { model.live.levels[index].shared = statuses[model.live.levels[index].name] }
+    effects = []
   case .snapshot(let level, let contents):
     if let index = model.live.index(ofLevel: level) {
       var contents = contents
@@ -113,7 +116,8 @@ extension Model {
       askedAt = live.now
       return [.refreshEntries, .refreshUsage]
     }
-    guard isNewSecond, hasNews else { return [] }
+    // A shared store has news of its own.
+    guard isNewSecond, hasNews || live.levels.contains(where: { $0.shared != nil }) else { return [] }
     hasNews = false
     return [.refreshUsage]
   }

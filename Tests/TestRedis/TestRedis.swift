@@ -1,6 +1,6 @@
 #if Redis
 import CacheEngine
-import CacheEngineRedis
+package import CacheEngineRedis
 import CacheEngineTesting
 import Foundation
 import Synchronization
@@ -17,8 +17,8 @@ private let sendSignal = Darwin.kill
 private let sendSignal = Glibc.kill
 #endif
 
-/// A redis-server of a test's own, at a socket in a temporary folder; it goes with the test, and with the process.
-final class TestRedis: Sendable {
+/// A redis-server of a test's own, at a socket in a temporary folder, with whatever else its options say; it goes with the test, and with the process.
+package final class TestRedis: Sendable {
   /// A server, or the binary of Debian's redis-tools, which is one when it is called so.
   private static let program: String? = {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
@@ -31,10 +31,10 @@ final class TestRedis: Sendable {
     return nil
   }()
 
-  static var isInstalled: Bool { program != nil }
-  static let whyNot = "there is no redis-server here: on Debian, apt-get install redis-tools"
+  package static var isInstalled: Bool { program != nil }
+  package static let whyNot = "there is no redis-server here: on Debian, apt-get install redis-tools"
 
-  let folder: String
+  package let folder: String
   private let options: [String]
   private struct Running {
     var shell: Process
@@ -43,9 +43,9 @@ final class TestRedis: Sendable {
   }
   private let running = Mutex<Running?>(nil)
 
-  var socket: String { folder + "/s" }
+  package var socket: String { folder + "/s" }
 
-  init(_ options: [String]) async throws {
+  package init(_ options: [String]) async throws {
     var template = Array("/tmp/redis-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -55,7 +55,7 @@ final class TestRedis: Sendable {
     try await start()
   }
 
-  convenience init(_ options: String...) async throws { try await self.init(options) }
+  package convenience init(_ options: String...) async throws { try await self.init(options) }
 
   deinit {
     kill()
@@ -63,7 +63,7 @@ final class TestRedis: Sendable {
   }
 
   /// Starts the server, empty, and waits until it answers.
-  func start() async throws {
+  package func start() async throws {
     let shell = Process()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
     // The shell waits on a pipe, which ends with this process however that ends.
@@ -93,11 +93,11 @@ final class TestRedis: Sendable {
     if let pid { _ = sendSignal(pid, number) }
   }
 
-  func stop() { signal(SIGSTOP) }
-  func resume() { signal(SIGCONT) }
+  package func stop() { signal(SIGSTOP) }
+  package func resume() { signal(SIGCONT) }
 
   /// Ends the server at once, with all that it holds.
-  func kill() {
+  package func kill() {
     signal(SIGCONT)
     signal(SIGKILL)
     guard let gone = running.withLock({ $0.take() }) else { return }
@@ -107,7 +107,7 @@ final class TestRedis: Sendable {
   }
 
   /// A process's store: a connection of its own.
-  func store(_ change: (inout RedisSettings) -> Void = { _ in }) -> RedisStore {
+  package func store(_ change: (inout RedisSettings) -> Void = { _ in }) -> RedisStore {
     var settings = RedisSettings(.socket(socket))
     settings.commandLimit = .seconds(30)
     settings.connectLimit = .seconds(30)

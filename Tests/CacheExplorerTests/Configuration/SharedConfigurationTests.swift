@@ -1,0 +1,79 @@
+#if Explorer
+import Testing
+
+@testable import ExplorerCache
+@testable import ExplorerModel
+
+/// The level `redis` in configurations.
+struct SharedConfigurationTests {
+  private func problems(_ text: String) -> [String] {
+    do throws(ConfigurationFailure) {
+      _ = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+      return []
+    } catch { return error.problems.map(\.description) }
+  }
+
+  @Test("What is wrong with a shared level is told with its place and a remedy", arguments: badSharedLevels)
+  func bad(configuration: BadConfiguration) {
+    #expect(problems(configuration.text) == configuration.problems.map { "c.yaml" + $0 })
+  }
+
+  @Test("User and password of a shared level are in use, and shown nowhere")
+  func secret() throws {
+    let text = "levels:\n  - redis: { url: \"redis://ada:hidden@h:7000/3\", namespace: a }"
+    let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    guard case .redis(let redis)? = configuration.levels.first?.kind else { return #expect(Bool(false)) }
+    #expect(redis.url.contains("hidden"))
+    let shown = configuration.settings.map { "\($0.value)" }.joined(separator: "\n")
+    #expect(shown.contains("redis://h:7000/3"))
+    #expect(!shown.contains("hidden") && !shown.contains("ada"))
+  }
+
+  @Test("A proxy keeps its responses for itself")
+  func served() throws {
+    let text = "levels:\n  - memory\n  - redis: { url: \"redis://h\", namespace: a }"
+    let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    #expect(
+      configuration.problemsOfServing(in: "c.yaml").map(\.description) == [
+        "c.yaml:3:5: error: another process would lose what this one stores for the same address; leave redis out"
+      ])
+  }
+}
+
+private let badSharedLevels = [
+  BadConfiguration(
+    "levels: [redis]", ":1:10: error: redis needs “url”; write url: \"redis://localhost:6379\"",
+    ":1:10: error: redis needs “namespace”; write namespace: photos, the same for all that share the entries"),
+  BadConfiguration(
+    "levels:\n  - redis: { url: \"http://h\", namespace: a }",
+    ":2:19: error: “url” of redis: the address of a Redis server does not begin with redis:// or redis+unix://; "
+      + "write redis://user:password@host:6379/0, or redis+unix:///path/to/socket"),
+  BadConfiguration(
+    "levels:\n  - redis: { url: \"redis://u:secret@h:x\", namespace: a }",
+    ":2:19: error: “url” of redis: the address of a Redis server has a port that is no number from 1 to 65535; "
+      + "write redis://user:password@host:6379/0, or redis+unix:///path/to/socket"),
+  BadConfiguration(
+    "levels:\n  - redis: { url: \"redis://h\", namespace: \"a\\u0007b\" }",
+    ":2:43: error: “namespace” of redis: \"a\\u{07}b\" is no namespace; "
+      + "give 1 to 128 letters, digits or signs of ASCII, and no space, colon or brace"),
+  BadConfiguration(
+    "levels:\n  - redis: { url: \"redis://h\", namespace: a, coherence: maybe }",
+    ":2:57: error: “coherence” of redis: “maybe” is neither yes nor no; write true or false"),
+  BadConfiguration(
+    "levels:\n  - redis: { url: \"redis://h\", namespace: a, timeout: 0s }",
+    ":2:55: error: “timeout” of redis: a time limit of nothing; give more than 0"),
+  BadConfiguration(
+    "levels:\n  - redis: { url: \"redis://h\", namespace: a }\n  - redis: { url: \"redis://u:p@h:6379/0\", namespace: a }",
+    ":3:43: error: redis-2 has the place of redis: each would drop what the other keeps; "
+      + "give every level a place of its own"),
+  BadConfiguration(
+    "levels:\n  - memory\n  - transformKeys: { with: sha256, level: { redis: { url: \"redis://h\", namespace: a } } }",
+    ":3:45: error: redis has other keys than the levels above transformKeys, which cannot hear what others change; "
+      + "put a memory right above redis, or write coherence: false"),
+  BadConfiguration(
+    "levels:\n  - memory\n  - lanes:\n      when: { prefix: a }\n      then: { redis: { url: \"redis://h\", namespace: a } }\n"
+      + "      else: { redis: { url: \"redis://h\", namespace: b } }",
+    ":6:15: error: redis-2 and redis cannot both tell memory what others change; "
+      + "put a memory right above redis-2, or write coherence: false"),
+]
+#endif

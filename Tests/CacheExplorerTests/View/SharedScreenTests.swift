@@ -1,0 +1,47 @@
+#if Explorer
+import Testing
+
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerText
+
+/// The box of a level that processes share.
+struct SharedScreenTests {
+  private func screen(_ status: SharedStatus) throws -> String {
+    let text = "levels:\n  - memory\n  - redis: { url: \"redis://h\", namespace: photos }"
+    let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    var scene = Scene(size: Size(width: 120, height: 40), configuration: configuration)
+    scene.send(.shared(["redis": status]))
+    var canvas = Canvas(scene.model.size)
+    view(scene.model, on: &canvas)
+    return canvas.lines.joined(separator: "\n")
+  }
+
+  @Test("It says whether changes are heard, how long an answer takes, and what was written in vain")
+  func listening() throws {
+    var status = SharedStatus()
+    (status.isConnected, status.isAsked) = (true, true)
+    (status.perSecond, status.roundTrip, status.unsettled) = (3, .microseconds(400), 0)
+    #expect(try screen(status).contains("listening  trip 400µs  told 3/s"))
+    status.unsettled = 2
+    #expect(try screen(status).contains("listening  unsettled 2  trip 400µs"))
+  }
+
+  @Test("It says since when nothing is heard")
+  func deaf() throws {
+    var status = SharedStatus()
+    (status.isAsked, status.deafFor) = (true, .seconds(12))
+    #expect(try screen(status).contains("deaf 12s"))
+    #expect(!(try screen(status).contains("listening")))
+  }
+
+  @Test("A level that nobody listens to says whether it is connected")
+  func unheard() {
+    var status = SharedStatus()
+    #expect(status.hearing == "not connected")
+    status.isConnected = true
+    #expect(status.hearing == "connected")
+    #expect(status.json.line.contains(#""connected":true"#) && !status.json.line.contains("listening"))
+  }
+}
+#endif
