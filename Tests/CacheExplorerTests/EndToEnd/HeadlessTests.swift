@@ -60,7 +60,8 @@ import Testing
     defer { server.stop() }
     server.hold()
     let folder = try TemporaryFolder()
-    async let running = play("run burst --key LICENSE --requests 50\nstats\n", try configuration(server, timeout: "300s", in: folder))
+    async let running = play(
+      "run burst --key LICENSE --requests 50\nstats\n", try configuration(server, timeout: "300s", in: folder))
     try await server.waitForRequests(1)
     server.release()
     let run = try await running
@@ -105,7 +106,8 @@ import Testing
     let server = try LoopbackServer(files: Program.root)
     defer { server.stop() }
     let folder = try TemporaryFolder()
-    let run = try await play("get no-such-file\nget no-such-file\nstats\n", try configuration(server, timeout: "300s", in: folder))
+    let run = try await play(
+      "get no-such-file\nget no-such-file\nstats\n", try configuration(server, timeout: "300s", in: folder))
     for answer in run.answers.prefix(2) {
       #expect(answer["outcome"] == "error")
       #expect(answer["error"]?.contains("404") == true)
