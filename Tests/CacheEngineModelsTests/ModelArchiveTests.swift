@@ -182,6 +182,19 @@ import Testing
     }
   }
 
+  @Test("the whole record of another model of the type is not taken for the one that was asked for")
+  func strangerInPlace() async throws {
+    let level = ScriptedLevel<String, Data>()
+    let cache = ModelCache()
+    let saving = archive(cache, level)
+    for id in 1...2 { cache.insert(Shelf(id: id, books: [])) }
+    try await saving.save()
+    try await level.set(try #require(level.stored("models/shelf/2")).value, forKey: "models/shelf/1")
+    #expect(try await archive(ModelCache(), level).value(Shelf.self, id: 1) == nil)
+    #expect(level.stored("models/shelf/1") == nil)
+    #expect(try await archive(ModelCache(), level).value(Shelf.self, id: 2) == Shelf(id: 2, books: []))
+  }
+
   @Test("whole bytes that are no longer a model are reported and stay for another version of the app")
   func otherVersion() async throws {
     let level = ScriptedLevel<String, Data>()

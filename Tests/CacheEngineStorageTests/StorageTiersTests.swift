@@ -1,7 +1,9 @@
 import CacheEngine
 import CacheEngineStorage
 import CacheEngineTesting
+import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -86,6 +88,39 @@ import Testing
     #expect(try storage.entry(forKey: "a")?.deadline == bench.clock.now.advanced(by: .seconds(10)))
     try storage.removeInMemoryObject(forKey: "a")
     #expect(try storage.entry(forKey: "a")?.deadline == bench.clock.now.advanced(by: .seconds(100)))
+    try storage.close()
+  }
+
+  @Test("a value that is being stored while everything is removed does not come back")
+  func overtakenByRemoval() throws {
+    let coding = ByteCoding<String>.utf8
+    let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+    let isOver = DispatchSemaphore(value: 0)
+    let storage = try Storage(
+      diskConfig: bench.diskConfig,
+      keyCoding: ByteCoding(
+        name: coding.name,
+        encode: { key in
+          let interrupt = interruption.withLock { $0.take() }
+          if let interrupt {
+            Thread(block: interrupt).start()
+            isOver.wait()
+          }
+          return try coding.encode(key)
+        }, decode: coding.decode),
+      transformer: TransformerFactory.forCodable(ofType: StorageBench.User.self), sweepInterval: nil, clock: bench.clock
+    )
+    try storage.setObject(bench.ada, forKey: "a")
+    interruption.withLock { pending in
+      pending = {
+        try? storage.removeAll()
+        isOver.signal()
+      }
+    }
+    try storage.setObject(bench.grace, forKey: "a")
+    #expect(interruption.withLock { $0 == nil })
+    #expect(try storage.object(forKey: "a") == nil)
+    #expect(try storage.allKeys == [])
     try storage.close()
   }
 
