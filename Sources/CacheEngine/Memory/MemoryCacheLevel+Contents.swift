@@ -89,6 +89,7 @@ extension MemoryCacheLevel {
       swap(&entries, &dropped)
       let old = order.empty()
       entries.uses = order.policy.uses
+      entries.idle = idleLimit.map(IdleTimes.init)
       return old
     }
     withExtendedLifetime(policy) {}
