@@ -5,7 +5,7 @@ extension MemoryCacheLevel {
   /// Removes everything.
   public func clear() async throws { empty(cause: .cleared) }
 
-  /// Removes everything: what is in memory only is not durable.
+  /// Removes everything, pinned entries included: what is in memory only is not durable.
   public func onMemoryWarning() async { empty(cause: .memoryWarning) }
 
   /// How much is held, and how much may be.

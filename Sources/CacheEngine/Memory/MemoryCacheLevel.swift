@@ -9,7 +9,8 @@ public import CacheCore
 /// bytes, and the capacity is 50 MiB unless told otherwise. Other values cost 1 each, and the capacity is a number of entries,
 /// 100,000 unless told otherwise. Both limits hold at every moment: an insertion makes room before it is visible.
 /// A value heavier than the whole capacity is not kept, nothing else leaves for it, and the value stored before
-/// under that key is gone, since it is no longer true. A memory warning empties the level.
+/// under that key is gone, since it is no longer true. A memory warning empties the level. Limits can be changed later
+/// (``resize(capacity:countLimit:)``), and entries be kept from leaving for them (``pin(_:)``).
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))

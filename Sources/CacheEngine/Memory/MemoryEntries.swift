@@ -58,9 +58,11 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     var departed = Departed<Key, Value>()
     let cost = record.entry.cost
     let due = self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
+    var isPinned = false
     if let slot = table.find(record.key, hash: hash) {
       let oldCost = table.cost(of: slot)
-      if order.cost - oldCost <= order.capacity - cost {
+      // With pinned entries there may be more than fits: what gets lighter is welcome.
+      if cost <= oldCost || order.cost - oldCost <= order.capacity - cost {
         // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
         order.overwritten(slot, addedCost: cost - oldCost, due: due, now: now)
         idle?.use(slot, now: now)
@@ -70,9 +72,10 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         departed.appendReplaced(record)
         return departed
       }
+      isPinned = order.pins.contains(slot)
       departed.appendReplaced(take(slot, hash: hash, order: &order))
     }
-    guard cost <= order.capacity, order.countLimit > 0 else {
+    guard order.canHold(cost) else {
       departed.append(record)
       return departed
     }
@@ -86,6 +89,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let slot = table.insert(record, hash: hash)
     idle?.begin(slot, now: now)
     order.inserted(slot, hash: hash, cost: cost, due: due, now: now)
+    if isPinned { order.pin(slot, cost: cost) }
     return departed
   }
 
@@ -242,8 +246,10 @@ extension MemoryEntries {
     let sum = held.reduce(0) { $0 + table[$1].cost }
     if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
     if order.cost != sum { return "counts a cost of \(order.cost), holds \(sum)" }
-    if sum > order.capacity { return "costs \(sum) of \(order.capacity)" }
-    if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
+    let pinned = order.pins.reduce(0) { $0 + (held.contains($1) ? table[$1].cost : .max / 2) }
+    if pinned != order.pinnedCost { return "counts a pinned cost of \(order.pinnedCost), holds \(pinned)" }
+    if sum > max(order.capacity, pinned) { return "costs \(sum) of \(order.capacity)" }
+    if held.count > max(order.countLimit, order.pins.count) { return "holds \(held.count) of \(order.countLimit)" }
     for slot in held where table.find(table.key(of: slot), hash: hashing(table.key(of: slot))) != slot {
       return "the key of slot \(slot) is not found"
     }
