@@ -90,6 +90,8 @@ extension MemoryCacheLevel {
       let old = order.empty()
       entries.uses = order.policy.uses
       entries.idle = idleLimit.map(IdleTimes.init)
+      swap(&entries.updates, &dropped.updates)
+      entries.updates.noteWriteOfAll()
       return old
     }
     withExtendedLifetime(policy) {}

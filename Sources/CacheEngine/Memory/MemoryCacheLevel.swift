@@ -301,12 +301,20 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Throws: Nothing: memory always answers.
   @inlinable
   public func remove(_ key: Key) async throws {
+    removeNow(key)
+  }
+
+  @inlinable
+  func removeNow(_ key: Key) {
     let hash = hashing(key)
     if let removed = state.withLock({ $0.remove(key, hash: hash, order: &$1) }) { report(removed, cause: .removed) }
   }
 
+  /// Stores a value, if a condition holds, or if nothing was written since an update looked.
   @inlinable
-  func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
+  func insert(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?, unwrittenSince seen: Int? = nil
+  ) -> Bool {
     let now = now
     var deadline: CacheInstant?
     if isMortal || terms.expiry != nil { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
@@ -318,6 +326,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     var isStored = true
     let departed = state.withLock { entries, order -> Departed<Key, Value> in
       if let condition, !condition.holds(isHeld: entries.holds(key, hash: hash, at: now)) {
+        isStored = false
+        return Departed()
+      }
+      if let seen, entries.updates.writes(hash) != seen {
         isStored = false
         return Departed()
       }

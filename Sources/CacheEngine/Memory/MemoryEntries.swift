@@ -13,6 +13,8 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var uses: SlotUses
   /// When entries were used last; `nil` where that ends none.
   @usableFromInline var idle: IdleTimes?
+  /// Who changes values at this moment.
+  @usableFromInline var updates = UpdateWatches()
 
   @inlinable
   init(uses: SlotUses, idle: IdleTimes? = nil) {
@@ -59,6 +61,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let cost = record.entry.cost
     let due = self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
     var isPinned = false
+    if !updates.isEmpty { updates.noteWrite(hash) }
     if let slot = table.find(record.key, hash: hash) {
       let oldCost = table.cost(of: slot)
       // With pinned entries there may be more than fits: what gets lighter is welcome.
@@ -163,6 +166,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     guard let slot = table.find(key, hash: hash) else { return }
     // What has expired already would be kept for longer.
     if let deadline = self.deadline(of: slot), deadline <= now { return }
+    if !updates.isEmpty { updates.noteWrite(hash) }
     table[slot].deadline = now
     order.wheel.schedule(slot, at: now.advanced(by: keepsExpired), now: now)
   }
@@ -178,6 +182,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Takes out an entry that the policy has given up.
   @inlinable
   mutating func takeOut(_ slot: Int32, hash: UInt32, order: inout MemoryOrder) -> Table.Record {
+    if !updates.isEmpty { updates.noteWrite(hash) }
     var record = table.remove(slot, hash: hash)
     // From now on it stands in the record alone.
     if let idle { record.entry.deadline = idle.deadline(of: slot, storedDeadline: record.entry.storedDeadline) }
