@@ -1,7 +1,7 @@
 public import CacheCore
 
 /// Writes that wait for nothing, and values that are made of those before.
-extension MemoryCacheLevel {
+extension MemoryCacheLevel: UpdatableLevel {
   /// The value for a key, read and written at once: memory never lets anybody wait.
   ///
   /// Reading is ``get(_:)`` without `await`, a hit or a miss as any other; ``peek(_:)`` counts no miss. Setting a value is

@@ -271,6 +271,21 @@ extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lowe
 extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
 extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
 
+extension RevalidatedLevel: UpdatableLevel {
+  /// Puts a value in the place of the one that a read through both levels finds.
+  @discardableResult
+  public func update(
+    _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
+  ) async throws -> Value? {
+    try await base.update(key, terms: terms, change)
+  }
+}
+
+extension RevalidatedLevel: ReloadableLevel {
+  /// Reads a key from the lower level alone; no stale value is given.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+}
+
 // A stale value may be wanted there.
 extension RevalidatedLevel: InvalidatableLevel {
   /// Ends the lifetime of the upper level's entry: it is served as far as the policy lets stale values be.
