@@ -5,7 +5,7 @@ extension MemoryCacheLevel {
   /// Removes everything.
   public func clear() async throws { empty(cause: .cleared) }
 
-  /// Removes everything: what is in memory only is not durable.
+  /// Removes everything, pinned entries included: what is in memory only is not durable.
   public func onMemoryWarning() async { empty(cause: .memoryWarning) }
 
   /// How much is held, and how much may be.
@@ -89,6 +89,9 @@ extension MemoryCacheLevel {
       swap(&entries, &dropped)
       let old = order.empty()
       entries.uses = order.policy.uses
+      entries.idle = idleLimit.map(IdleTimes.init)
+      swap(&entries.updates, &dropped.updates)
+      entries.updates.noteWriteOfAll()
       return old
     }
     withExtendedLifetime(policy) {}

@@ -9,7 +9,8 @@ public import CacheCore
 /// bytes, and the capacity is 50 MiB unless told otherwise. Other values cost 1 each, and the capacity is a number of entries,
 /// 100,000 unless told otherwise. Both limits hold at every moment: an insertion makes room before it is visible.
 /// A value heavier than the whole capacity is not kept, nothing else leaves for it, and the value stored before
-/// under that key is gone, since it is no longer true. A memory warning empties the level.
+/// under that key is gone, since it is no longer true. A memory warning empties the level. Limits can be changed later
+/// (``resize(capacity:countLimit:)``), and entries be kept from leaving for them (``pin(_:)``).
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))
@@ -34,6 +35,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @usableFromInline let hasSystemClock: Bool
   /// What is stored without a lifetime has one all the same.
   @usableFromInline let isMortal: Bool
+  @usableFromInline let idleLimit: Duration?
   /// `nil` where every entry costs 1, so that nothing is called to learn it.
   @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
@@ -49,21 +51,24 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - timeToIdle: For how long an entry may go unread before it expires; `nil` for as long as it lives.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   ///   - cost: What an entry weighs. A negative cost counts as 0.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
-    expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    expiry: Expiry = .never, keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,
+    clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
     cost: @escaping @Sendable (Key, Value) -> Int
   ) {
-    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, clock, removalListener, cost)
+    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, timeToIdle, clock, removalListener, cost)
   }
 
   private init(
     _ name: String, _ capacity: Int, _ countLimit: Int?, _ eviction: Eviction, _ expiry: Expiry,
-    _ keepsExpired: Duration, _ clock: any CacheClock, _ removalListener: (@Sendable (Removal<Key>) -> Void)?,
+    _ keepsExpired: Duration, _ timeToIdle: Duration?, _ clock: any CacheClock,
+    _ removalListener: (@Sendable (Removal<Key>) -> Void)?,
     _ cost: (@Sendable (Key, Value) -> Int)?
   ) {
     precondition(capacity >= 0, "a capacity cannot be negative")
@@ -74,10 +79,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     self.clock = clock
     hasSystemClock = clock is SystemClock
     isMortal = expiry != .never
+    idleLimit = timeToIdle
     self.cost = cost
     self.removalListener = removalListener
     let order = MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction)
-    state = ReadMostlyLock(MemoryEntries(uses: order.policy.uses), order: order)
+    state = ReadMostlyLock(MemoryEntries(uses: order.policy.uses, idle: timeToIdle.map(IdleTimes.init)), order: order)
   }
 
   /// Creates a memory level in which every entry costs 1.
@@ -89,14 +95,16 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - timeToIdle: For how long an entry may go unread before it expires; `nil` for as long as it lives.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
     name: String = "memory", capacity: Int = 100_000, countLimit: Int? = nil, eviction: Eviction = .adaptive,
-    expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    expiry: Expiry = .never, keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,
+    clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
-    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, clock, removalListener, nil)
+    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, timeToIdle, clock, removalListener, nil)
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -112,7 +120,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func getNow(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .whole) else { return nil }
-    guard deadline != MemoryEntry<Value>.never, deadline <= now else { return value }
+    guard deadline != MemoryEntry<Value>.never, end(of: key, deadline) <= now else { return value }
     state.recount(ReadCounts(found: -1))
     return find(key, includingExpired: false).entry?.value
   }
@@ -125,9 +133,16 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   public func peek(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .ifFound) else { return nil }
-    guard deadline != MemoryEntry<Value>.never, deadline <= now else { return value }
+    guard deadline != MemoryEntry<Value>.never, end(of: key, deadline) <= now else { return value }
     state.recount(ReadCounts(found: -1))
     return nil
+  }
+
+  /// When an entry that can expire does so; a use of it is noted where that puts it off.
+  @inlinable
+  @inline(__always)
+  func end(of key: Key, _ storedDeadline: CacheInstant) -> CacheInstant {
+    idleLimit == nil ? storedDeadline : use(key, hash: hashing(key)) ?? storedDeadline
   }
 
   @inlinable
@@ -174,10 +189,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     // Who asks for what has expired, too, was told of a miss before.
     let counts = includingExpired ? ReadCounts.none : .whole
     guard let (found, tags) = readEntry(key, hash, countedAs: counts) else { return .miss(.absent) }
+    let end = idleLimit == nil ? found.deadline : use(key, hash: hash) ?? found.deadline
     var entry = Entry(
-      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
+      found.value, deadline: end, cost: found.cost, level: name, created: found.created)
     if let tags { entry.tags = tags }
-    guard let deadline = found.deadline, deadline <= clock.now else { return .hit(entry) }
+    guard let deadline = end, deadline <= clock.now else { return .hit(entry) }
     if !includingExpired { state.recount(ReadCounts(found: -1, missed: 1)) }
     guard deadline.advanced(by: keepsExpired) <= clock.now else {
       entry.isStale = true
@@ -215,7 +231,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   func dropExpired(_ key: Key, deadline: CacheInstant) {
     let hash = hashing(key)
     let dropped = state.withLock { entries, order in
-      let dropped = entries.remove(key, hash: hash, order: &order) { $0.deadline == deadline }
+      let dropped = entries.remove(key, hash: hash, expiring: deadline, order: &order)
       if dropped != nil { order.expirations &+= 1 }
       return dropped
     }
@@ -285,21 +301,35 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Throws: Nothing: memory always answers.
   @inlinable
   public func remove(_ key: Key) async throws {
+    removeNow(key)
+  }
+
+  @inlinable
+  func removeNow(_ key: Key) {
     let hash = hashing(key)
     if let removed = state.withLock({ $0.remove(key, hash: hash, order: &$1) }) { report(removed, cause: .removed) }
   }
 
+  /// Stores a value, if a condition holds, or if nothing was written since an update looked.
   @inlinable
-  func insert(_ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?) -> Bool {
+  func insert(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?, unwrittenSince seen: Int? = nil
+  ) -> Bool {
     let now = now
     var deadline: CacheInstant?
     if isMortal || terms.expiry != nil { deadline = terms.deadline(levelDefault: expiry, clock: clock) }
+    // Whatever can be idle can expire.
+    if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
     let hash = hashing(key)
     var isStored = true
     let departed = state.withLock { entries, order -> Departed<Key, Value> in
       if let condition, !condition.holds(isHeld: entries.holds(key, hash: hash, at: now)) {
+        isStored = false
+        return Departed()
+      }
+      if let seen, entries.updates.writes(hash) != seen {
         isStored = false
         return Departed()
       }
@@ -340,16 +370,19 @@ extension MemoryCacheLevel where Value: CostRepresentable {
   ///   - eviction: Which entry leaves when room is needed.
   ///   - expiry: The lifetime of what is stored without one.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - timeToIdle: For how long an entry may go unread before it expires; `nil` for as long as it lives.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
-    expiry: Expiry = .never, keepsExpired: Duration = .zero, clock: any CacheClock = SystemClock(),
+    expiry: Expiry = .never, keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,
+    clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
     self.init(
       name: name, capacity: capacity, countLimit: countLimit, eviction: eviction, expiry: expiry,
-      keepsExpired: keepsExpired, clock: clock, removalListener: removalListener, cost: { $1.cost })
+      keepsExpired: keepsExpired, timeToIdle: timeToIdle, clock: clock, removalListener: removalListener,
+      cost: { $1.cost })
   }
 }
 

@@ -11,9 +11,16 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @usableFromInline var tags = TagIndex<Key>()
   /// Where hits are counted that the order need not be told of.
   @usableFromInline var uses: SlotUses
+  /// When entries were used last; `nil` where that ends none.
+  @usableFromInline var idle: IdleTimes?
+  /// Who changes values at this moment.
+  @usableFromInline var updates = UpdateWatches()
 
   @inlinable
-  init(uses: SlotUses) { self.uses = uses }
+  init(uses: SlotUses, idle: IdleTimes? = nil) {
+    self.uses = uses
+    self.idle = idle
+  }
 
   /// The entry for a key, and its tags, if any entry has some.
   @inlinable
@@ -52,21 +59,26 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ) -> Departed<Key, Value> {
     var departed = Departed<Key, Value>()
     let cost = record.entry.cost
-    let due = record.entry.deadline?.advanced(by: keepsExpired)
+    let due = self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
+    var isPinned = false
+    if !updates.isEmpty { updates.noteWrite(hash) }
     if let slot = table.find(record.key, hash: hash) {
       let oldCost = table.cost(of: slot)
-      if order.cost - oldCost <= order.capacity - cost {
+      // With pinned entries there may be more than fits: what gets lighter is welcome.
+      if cost <= oldCost || order.cost - oldCost <= order.capacity - cost {
         // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
         order.overwritten(slot, addedCost: cost - oldCost, due: due, now: now)
+        idle?.use(slot, now: now)
         if !newTags.isEmpty || !tags.tagsByKey.isEmpty { setTags(newTags, for: table.key(of: slot)) }
         // The entries change places, so that what was there before leaves in the record that came.
         table.exchange(slot, &record.entry)
         departed.appendReplaced(record)
         return departed
       }
+      isPinned = order.pins.contains(slot)
       departed.appendReplaced(take(slot, hash: hash, order: &order))
     }
-    guard cost <= order.capacity, order.countLimit > 0 else {
+    guard order.canHold(cost) else {
       departed.append(record)
       return departed
     }
@@ -77,7 +89,10 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       order.evictions &+= 1
     }
     if !newTags.isEmpty { tags.insert(newTags, for: record.key) }
-    order.inserted(table.insert(record, hash: hash), hash: hash, cost: cost, due: due, now: now)
+    let slot = table.insert(record, hash: hash)
+    idle?.begin(slot, now: now)
+    order.inserted(slot, hash: hash, cost: cost, due: due, now: now)
+    if isPinned { order.pin(slot, cost: cost) }
     return departed
   }
 
@@ -97,10 +112,17 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   @inlinable
+  mutating func remove(_ key: Key, hash: UInt32, order: inout MemoryOrder) -> Table.Record? {
+    guard let slot = table.find(key, hash: hash) else { return nil }
+    return take(slot, hash: hash, order: &order)
+  }
+
+  /// Removes the entry that expires at a moment: a newer one, or one that was used since, stays.
+  @usableFromInline
   mutating func remove(
-    _ key: Key, hash: UInt32, order: inout MemoryOrder, if condition: (MemoryEntry<Value>) -> Bool = { _ in true }
+    _ key: Key, hash: UInt32, expiring deadline: CacheInstant, order: inout MemoryOrder
   ) -> Table.Record? {
-    guard let slot = table.find(key, hash: hash), condition(table[slot]) else { return nil }
+    guard let slot = table.find(key, hash: hash), self.deadline(of: slot) == deadline else { return nil }
     return take(slot, hash: hash, order: &order)
   }
 
@@ -108,7 +130,8 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   func popDue(
     now: CacheInstant, keepsExpired: Duration, steps: inout Int, order: inout MemoryOrder
   ) -> (slot: Int32, hash: UInt32)? {
-    order.popDue(now: now, steps: &steps) { table.due($0, keepsExpired: keepsExpired) }
+    guard idle == nil else { return popIdle(now: now, keepsExpired: keepsExpired, steps: &steps, order: &order) }
+    return order.popDue(now: now, steps: &steps) { table.due($0, keepsExpired: keepsExpired) }
   }
 
   /// Takes out every entry whose time has come, be it now.
@@ -119,7 +142,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       removed.append(take(due.slot, hash: due.hash, order: &order))
     }
     for slot in order.wheel.slotsOfTick(now) {
-      guard let deadline = table.deadline(of: slot), deadline.advanced(by: keepsExpired) <= now else { continue }
+      guard let deadline = self.deadline(of: slot), deadline.advanced(by: keepsExpired) <= now else { continue }
       removed.append(take(slot, hash: order.policy.hash(slot), order: &order))
     }
     order.expirations &+= removed.count
@@ -130,7 +153,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   func holds(_ key: Key, hash: UInt32, at now: CacheInstant) -> Bool {
     guard let slot = table.find(key, hash: hash) else { return false }
-    return table.deadline(of: slot).map { $0 > now } ?? true
+    return deadline(of: slot).map { $0 > now } ?? true
   }
 
   mutating func removeAll(
@@ -142,7 +165,8 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func expire(_ key: Key, hash: UInt32, now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder) {
     guard let slot = table.find(key, hash: hash) else { return }
     // What has expired already would be kept for longer.
-    if let deadline = table.deadline(of: slot), deadline <= now { return }
+    if let deadline = self.deadline(of: slot), deadline <= now { return }
+    if !updates.isEmpty { updates.noteWrite(hash) }
     table[slot].deadline = now
     order.wheel.schedule(slot, at: now.advanced(by: keepsExpired), now: now)
   }
@@ -150,14 +174,18 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   var summaries: [EntrySummary<Key>] {
     table.slots.map { slot in
       let entry = table[slot]
-      return EntrySummary(key: table.key(of: slot), cost: entry.cost, created: entry.created, deadline: entry.deadline)
+      return EntrySummary(
+        key: table.key(of: slot), cost: entry.cost, created: entry.created, deadline: deadline(of: slot))
     }
   }
 
   /// Takes out an entry that the policy has given up.
   @inlinable
   mutating func takeOut(_ slot: Int32, hash: UInt32, order: inout MemoryOrder) -> Table.Record {
-    let record = table.remove(slot, hash: hash)
+    if !updates.isEmpty { updates.noteWrite(hash) }
+    var record = table.remove(slot, hash: hash)
+    // From now on it stands in the record alone.
+    if let idle { record.entry.deadline = idle.deadline(of: slot, storedDeadline: record.entry.storedDeadline) }
     order.evicted(slot, cost: record.entry.cost)
     if !tags.tagsByKey.isEmpty { tags.remove(record.key) }
     return record
@@ -223,8 +251,10 @@ extension MemoryEntries {
     let sum = held.reduce(0) { $0 + table[$1].cost }
     if table.count != held.count { return "counts \(table.count) entries, holds \(held.count)" }
     if order.cost != sum { return "counts a cost of \(order.cost), holds \(sum)" }
-    if sum > order.capacity { return "costs \(sum) of \(order.capacity)" }
-    if held.count > order.countLimit { return "holds \(held.count) of \(order.countLimit)" }
+    let pinned = order.pins.reduce(0) { $0 + (held.contains($1) ? table[$1].cost : .max / 2) }
+    if pinned != order.pinnedCost { return "counts a pinned cost of \(order.pinnedCost), holds \(pinned)" }
+    if sum > max(order.capacity, pinned) { return "costs \(sum) of \(order.capacity)" }
+    if held.count > max(order.countLimit, order.pins.count) { return "holds \(held.count) of \(order.countLimit)" }
     for slot in held where table.find(table.key(of: slot), hash: hashing(table.key(of: slot))) != slot {
       return "the key of slot \(slot) is not found"
     }

@@ -6,8 +6,11 @@ struct MemoryOrder: ReadOrder {
   @usableFromInline var policy: ChosenPolicy
   @usableFromInline var wheel = TimingWheel()
   @usableFromInline var cost = 0
-  @usableFromInline let capacity: Int
-  @usableFromInline let countLimit: Int
+  @usableFromInline var capacity: Int
+  @usableFromInline var countLimit: Int
+  /// The slots whose entries leave for no limit, and what these weigh; they stay in the policy's order all the same.
+  @usableFromInline private(set) var pins: Set<Int32> = []
+  @usableFromInline private(set) var pinnedCost = 0
   @usableFromInline var stored = 0
   @usableFromInline var evictions = 0
   @usableFromInline var expirations = 0
@@ -27,6 +30,27 @@ struct MemoryOrder: ReadOrder {
   @inlinable
   func isFull(for cost: Int, count: Int) -> Bool { self.cost > capacity - cost || count >= countLimit }
 
+  /// Whether an entry of this cost fits once all have left that may.
+  @inlinable
+  func canHold(_ cost: Int) -> Bool { cost <= capacity - pinnedCost && pins.count < countLimit }
+
+  /// Whether more is held than may be.
+  func isOver(count: Int) -> Bool { cost > capacity || count > countLimit }
+
+  /// Lets no limit make an entry leave.
+  @usableFromInline
+  mutating func pin(_ slot: Int32, cost: Int) {
+    if pins.insert(slot).inserted { pinnedCost += cost }
+  }
+
+  /// Lets limits make an entry leave again.
+  @usableFromInline
+  mutating func unpin(_ slot: Int32, cost: Int) -> Bool {
+    guard pins.remove(slot) != nil else { return false }
+    pinnedCost -= cost
+    return true
+  }
+
   /// Notes an entry that a table has taken in.
   @usableFromInline
   mutating func inserted(_ slot: Int32, hash: UInt32, cost: Int, due: CacheInstant?, now: CacheInstant) {
@@ -41,6 +65,7 @@ struct MemoryOrder: ReadOrder {
   mutating func overwritten(_ slot: Int32, addedCost: Int, due: CacheInstant?, now: CacheInstant) {
     policy.touched(slot)
     cost += addedCost
+    if !pins.isEmpty, pins.contains(slot) { pinnedCost += addedCost }
     stored &+= 1
     if due != nil || wheel.count > 0 { wheel.schedule(slot, at: due, now: now) }
   }
@@ -49,7 +74,20 @@ struct MemoryOrder: ReadOrder {
   @usableFromInline
   mutating func evict() -> (slot: Int32, hash: UInt32)? {
     guard let slot = policy.evict() else { return nil }
-    return (slot, policy.hash(slot))
+    let victim = (slot, policy.hash(slot))
+    return pins.isEmpty || !pins.contains(slot) ? victim : evictInstead(of: victim)
+  }
+
+  /// Goes on until an entry may leave, and puts those back that may not, as if they came now.
+  private mutating func evictInstead(of pinned: (slot: Int32, hash: UInt32)) -> (slot: Int32, hash: UInt32)? {
+    var passed = [pinned]
+    var victim: (slot: Int32, hash: UInt32)?
+    while victim == nil, let slot = policy.evict() {
+      let next = (slot, policy.hash(slot))
+      if pins.contains(slot) { passed.append(next) } else { victim = next }
+    }
+    for (slot, hash) in passed { policy.inserted(slot, hash: hash) }
+    return victim
   }
 
   /// Takes out of the wheel an entry whose time is over, as ``TimingWheel`` does, and says with which hash it came.
@@ -65,6 +103,7 @@ struct MemoryOrder: ReadOrder {
   @inlinable
   mutating func evicted(_ slot: Int32, cost: Int) {
     self.cost -= cost
+    if !pins.isEmpty { _ = unpin(slot, cost: cost) }
     if wheel.count > 0 { wheel.cancel(slot) }
   }
 
@@ -74,6 +113,8 @@ struct MemoryOrder: ReadOrder {
     policy = policy.emptied
     wheel = TimingWheel()
     cost = 0
+    pins = []
+    pinnedCost = 0
     return old
   }
 }

@@ -187,6 +187,21 @@ extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension PooledLevel: UpdatableLevel where Base: UpdatableLevel {
+  /// Puts a value in the place of the one before, in the level below.
+  @discardableResult
+  public func update(
+    _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
+  ) async throws -> Value? {
+    try await write(key) { try await base.update(key, terms: terms, change) }
+  }
+}
+
+extension PooledLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level below read a key anew; nobody shares that.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+}
+
 extension PooledLevel: TaggedLevel where Base: TaggedLevel {
   /// Removes every entry that was stored with a tag from the level below.
   @discardableResult

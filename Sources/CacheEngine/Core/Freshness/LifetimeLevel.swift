@@ -8,6 +8,9 @@
 /// | set with a lifetime | as long as it asks for |
 /// | copied upwards from a lower level | until its deadline, at most as long as this level says |
 ///
+/// With a jitter the lifetimes of this level are shortened, each by another share: see
+/// ``CacheLevel/expiring(after:jitter:seed:clock:)``.
+///
 /// The level inside keeps the deadline; one of your own that ignores ``StoreTerms`` keeps everything.
 public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   /// What values are found by.
@@ -21,9 +24,13 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   public let expiry: Expiry
 
   @usableFromInline let clock: any CacheClock
+  @usableFromInline let lifetime: Duration
+  @usableFromInline let jitter: LifetimeJitter?
 
-  init(base: Base, lifetime: Duration, clock: any CacheClock) {
+  init(base: Base, lifetime: Duration, jitter: LifetimeJitter? = nil, clock: any CacheClock) {
     self.base = base
+    self.lifetime = lifetime
+    self.jitter = jitter
     self.clock = clock
     expiry = .after(lifetime)
   }
@@ -61,6 +68,7 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   @inlinable
   func timed(_ terms: StoreTerms) -> StoreTerms {
     var timed = terms
+    let expiry = jitter.map { .after($0.shortened(lifetime)) } ?? expiry
     timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at) ?? .never
     return timed
   }
@@ -88,6 +96,30 @@ extension CacheLevel {
   /// - Returns: The level with the lifetime.
   public func expiring(after lifetime: Duration, clock: any CacheClock = SystemClock()) -> LifetimeLevel<Self> {
     LifetimeLevel(base: self, lifetime: lifetime, clock: clock)
+  }
+
+  /// Gives what is stored in this level lifetimes that differ, so that what is stored together does not expire together.
+  ///
+  /// Each value that would get the lifetime of this level gets one that lies between it and what is left without the jitter,
+  /// evenly spread: for a minute and a jitter of 0.25, between 45 and 60 seconds. So nothing lives longer than told. What is
+  /// set with a lifetime of its own keeps that.
+  ///
+  /// ```swift
+  /// let prices = memory.expiring(after: .seconds(60), jitter: 0.25)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - lifetime: The longest that a value lives which is stored without a lifetime of its own.
+  ///   - jitter: The share of the lifetime that may be missing, between 0 and 1.
+  ///   - seed: Where the sequence of lifetimes begins, for tests; `nil` for anywhere.
+  ///   - clock: The clock that lifetimes are measured by: that of the level inside.
+  /// - Returns: The level with the lifetimes.
+  public func expiring(
+    after lifetime: Duration, jitter: Double, seed: UInt64? = nil, clock: any CacheClock = SystemClock()
+  ) -> LifetimeLevel<Self> {
+    precondition(jitter >= 0 && jitter <= 1, "a jitter lies between 0 and 1")
+    let source = LifetimeJitter(share: jitter, seed: seed ?? .random(in: .min ... .max))
+    return LifetimeLevel(base: self, lifetime: lifetime, jitter: source, clock: clock)
   }
 }
 

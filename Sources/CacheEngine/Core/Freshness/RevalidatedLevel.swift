@@ -10,6 +10,10 @@ public struct RevalidationPolicy: Sendable, Equatable {
   public var ifError: Duration?
   /// How long before its deadline a value that is read begins to be read anew in the background; `nil` for never.
   public var ahead: Duration?
+  /// For how long after its deadline a value is delivered if the level below has not answered in time; `nil` for never.
+  public var ifSlow: Duration?
+  /// How long that time is: what ``ifSlow`` waits for the level below.
+  public var slowAfter: Duration
   /// For how long a key is not read anew in the background after that has brought no value.
   public var pause: Duration
 
@@ -19,11 +23,16 @@ public struct RevalidationPolicy: Sendable, Equatable {
   ///   - whileRevalidate: For how long a stale value is delivered while it is read anew; `nil` for never.
   ///   - ifError: For how long a stale value is delivered if the level below fails; `nil` for never.
   ///   - ahead: How long before its deadline a value is read anew; `nil` for never.
+  ///   - ifSlow: For how long a stale value is delivered if the level below takes longer than `slowAfter`; `nil` for never.
+  ///   - slowAfter: How long the level below may take then.
   ///   - pause: For how long a key is not read anew in the background after that has brought no value.
   public init(
-    whileRevalidate: Duration? = nil, ifError: Duration? = nil, ahead: Duration? = nil, pause: Duration = .seconds(1)
+    whileRevalidate: Duration? = nil, ifError: Duration? = nil, ahead: Duration? = nil, ifSlow: Duration? = nil,
+    slowAfter: Duration = .milliseconds(100), pause: Duration = .seconds(1)
   ) {
     self.pause = pause
+    self.ifSlow = ifSlow
+    self.slowAfter = slowAfter
     self.whileRevalidate = whileRevalidate
     self.ifError = ifError
     self.ahead = ahead
@@ -41,6 +50,7 @@ public struct RevalidationPolicy: Sendable, Equatable {
 /// | expired, within `whileRevalidate` | asked in the background | the stale value, ``Entry/isStale`` |
 /// | expired, within `ifError` | failed | the stale value |
 /// | expired, within `ifError` | miss | a miss: the source says that there is no such value any more |
+/// | expired, within `ifSlow` | asked, and has not answered within `slowAfter` | the stale value; what comes later is stored |
 /// | expired longer ago | failed | the lower level's error |
 ///
 /// What the lower level says it has no more is dropped above as well, be it asked by a read or in the background. A key that a
@@ -64,7 +74,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public let policy: RevalidationPolicy
 
   @usableFromInline let recorder: OperatorRecorder
-  private let refreshes = Mutex(Refreshes<Key>())
+  private let refreshes = Mutex(Refreshes<Key, Value>())
 
   init(base: ComposedLevel<Upper, Lower>, policy: RevalidationPolicy, recorder: OperatorRecorder) {
     self.base = base
@@ -105,17 +115,57 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
       return .hit(entry)
     }
+    if policy.ifSlow != nil, case .success = above, let answer = try await readInTime(key) { return answer }
     return try await base.readBelow(key, above: above, since: epoch) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
       tell(entry, key)
       return entry
     } onFailure: { error in
-      guard let entry = try await staleEntry(key, within: policy.ifError) else { throw error }
-      recorder.record(.fellBack(error: String(describing: error)), key: key)
-      tell(entry, key)
-      return entry
+      try await fallBack(key, from: error)
     }
+  }
+
+  @usableFromInline
+  func fallBack(_ key: Key, from error: any Error) async throws -> Entry<Value> {
+    guard let entry = try await staleEntry(key, within: policy.ifError) else { throw error }
+    recorder.record(.fellBack(error: String(describing: error)), key: key)
+    tell(entry, key)
+    return entry
+  }
+
+  /// Reads a key anew of which there is a stale value, and gives that if it takes long; `nil` if no such value may be given.
+  ///
+  /// All who wait for a key wait for one reading, which goes on without them.
+  @usableFromInline
+  func readInTime(_ key: Key) async throws -> Lookup<Value>? {
+    // What may be delivered without waiting is.
+    guard try await staleEntry(key, within: policy.whileRevalidate) == nil,
+      try await staleEntry(key, within: policy.ifSlow) != nil
+    else { return nil }
+    guard let load = refresh(key, heedsPause: false) else { return nil }
+    let (clock, deadline) = (recorder.clock, now.advanced(by: policy.slowAfter))
+    let answer: Lookup<Value>?
+    do {
+      answer = try await Race<Lookup<Value>>().first {
+        try await load.value
+      } limit: {
+        try await clock.sleep(until: deadline, tolerance: nil)
+      }
+    } catch {
+      try Task.checkCancellation()
+      return .hit(try await fallBack(key, from: error))
+    }
+    guard let answer else {
+      recorder.record(.timedOut(policy.slowAfter), key: key)
+      // It may have been removed meanwhile, or a fresh one have come.
+      let entry = try await staleEntry(key, within: policy.ifSlow)
+      tell(entry, key)
+      return entry.map { .hit($0) }
+    }
+    // A write may have come since the reading began: then what is above now is newer.
+    if let entry = try? await base.upper.lookup(key).entry { return .hit(entry) }
+    return answer.missReason == .nothingToAsk ? nil : answer
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is read anew.
@@ -154,44 +204,62 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   @usableFromInline
-  func refresh(_ key: Key) {
-    guard refreshes.withLock({ $0.begin(key, at: now) }) else { return }
-    Task {
-      await RequestContext.numbered {
-        recorder.record(.refreshBegan, key: key)
-        let began = now
-        var (failure, isInVain) = (String?.none, true)
-        do {
-          isInVain = try await Waiting.workForNobody { try await base.refresh(key).entry == nil }
-        } catch {
-          failure = String(describing: error)
-        }
-        let ended = now
-        refreshes.withLock { $0.end(key, pausingUntil: isInVain ? ended.advanced(by: policy.pause) : nil, at: ended) }
-        recorder.record(.refreshEnded(began.duration(to: ended), error: failure), key: key)
+  func refresh(_ key: Key) { _ = refresh(key, heedsPause: true) }
+
+  /// Reads a key anew in a task of its own, if that is not under way already.
+  ///
+  /// - Returns: The task; `nil` if it is too soon.
+  private func refresh(_ key: Key, heedsPause: Bool) -> Task<Lookup<Value>, any Error>? {
+    let began = now
+    return refreshes.withLock { refreshes in
+      refreshes.task(of: key, at: began, heedsPause: heedsPause) {
+        Task { try await RequestContext.numbered { try await readAnew(key, since: began) } }
       }
     }
+  }
+
+  private func readAnew(_ key: Key, since began: CacheInstant) async throws -> Lookup<Value> {
+    recorder.record(.refreshBegan, key: key)
+    let answer: Result<Lookup<Value>, any Error>
+    do {
+      answer = .success(try await Waiting.workForNobody { try await base.refresh(key) })
+    } catch {
+      answer = .failure(error)
+    }
+    let ended = now
+    var (failure, isInVain) = (String?.none, true)
+    switch answer {
+    case .success(let lookup): isInVain = lookup.entry == nil
+    case .failure(let error): failure = String(describing: error)
+    }
+    refreshes.withLock { $0.end(key, pausingUntil: isInVain ? ended.advanced(by: policy.pause) : nil, at: ended) }
+    recorder.record(.refreshEnded(began.duration(to: ended), error: failure), key: key)
+    return try answer.get()
   }
 }
 
 /// Which keys are being read anew, and which were in vain a moment ago.
-private struct Refreshes<Key: Hashable & Sendable>: Sendable {
+private struct Refreshes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Beyond so many keys that pause, all of them may be read anew at once.
   static var room: Int { 10_000 }
 
-  private(set) var underWay: Set<Key> = []
+  private(set) var underWay: [Key: Task<Lookup<Value>, any Error>] = [:]
   private var pauses: [Key: CacheInstant] = [:]
 
-  mutating func begin(_ key: Key, at now: CacheInstant) -> Bool {
-    if let end = pauses[key] {
-      guard end <= now else { return false }
-      pauses[key] = nil
-    }
-    return underWay.insert(key).inserted
+  /// The task that reads a key anew; one that begins now unless there is one, or unless the key pauses.
+  mutating func task(
+    of key: Key, at now: CacheInstant, heedsPause: Bool, begin: () -> Task<Lookup<Value>, any Error>
+  ) -> Task<Lookup<Value>, any Error>? {
+    if let task = underWay[key] { return task }
+    if heedsPause, let end = pauses[key], end > now { return nil }
+    pauses[key] = nil
+    let task = begin()
+    underWay[key] = task
+    return task
   }
 
   mutating func end(_ key: Key, pausingUntil end: CacheInstant?, at now: CacheInstant) {
-    underWay.remove(key)
+    underWay[key] = nil
     guard let end else { return }
     if pauses.count >= Self.room { pauses = pauses.filter { $0.value > now } }
     if pauses.count >= Self.room { pauses = [:] }
@@ -202,6 +270,21 @@ private struct Refreshes<Key: Hashable & Sendable>: Sendable {
 extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {}
 extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
 extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
+
+extension RevalidatedLevel: UpdatableLevel {
+  /// Puts a value in the place of the one that a read through both levels finds.
+  @discardableResult
+  public func update(
+    _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
+  ) async throws -> Value? {
+    try await base.update(key, terms: terms, change)
+  }
+}
+
+extension RevalidatedLevel: ReloadableLevel {
+  /// Reads a key from the lower level alone; no stale value is given.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+}
 
 // A stale value may be wanted there.
 extension RevalidatedLevel: InvalidatableLevel {
@@ -266,6 +349,26 @@ extension CacheLevel {
     clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     compose(lower, revalidating: RevalidationPolicy(ifError: limit), observer: observer, clock: clock)
+  }
+
+  /// Puts this level above another, and delivers expired values when that one takes long to answer.
+  ///
+  /// A read of what has expired waits for the lower level, but not for long: then it gives the stale value. The reading goes on,
+  /// one for all who wait, and what it brings is stored. Where there is no stale value, a read takes as long as it takes.
+  ///
+  /// - Parameters:
+  ///   - lower: The level to read values from.
+  ///   - wait: How long the lower level may take.
+  ///   - limit: For how long after its deadline a value is delivered.
+  ///   - observer: Told of what is read anew, of what took long, and of failures.
+  ///   - clock: The clock of both levels.
+  /// - Returns: Both levels as one.
+  public func staleIfSlow<Lower: CacheLevel>(
+    _ lower: Lower, after wait: Duration, for limit: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    clock: any CacheClock = SystemClock()
+  ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    compose(
+      lower, revalidating: RevalidationPolicy(ifSlow: limit, slowAfter: wait), observer: observer, clock: clock)
   }
 
   /// Puts this level above another, and reads values anew in the background shortly before they expire.

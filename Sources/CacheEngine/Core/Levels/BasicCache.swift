@@ -105,7 +105,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   public func normalize() -> BasicCache { self }
 }
 
-extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel {
+extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, UpdatableLevel, ReloadableLevel {
   /// Removes the entries whose keys meet a condition.
   ///
   /// - Parameter condition: Whether the entry of a key goes.
@@ -142,6 +142,32 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel {
   ) async throws -> Bool {
     guard let able = inner as? any ConditionalLevel<Key, Value> else { throw unsupported("store on a condition") }
     return try await able.store(value, forKey: key, terms: terms, if: condition)
+  }
+
+  /// Puts a value in the place of the one before.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - terms: How long the new value may live and what it weighs.
+  ///   - change: Makes the new value of the present one. `nil` removes it.
+  /// - Returns: The value that was stored; `nil` if there is none now.
+  /// - Throws: As ``removeAll(where:)``; what the closure throws.
+  @discardableResult
+  public func update(
+    _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
+  ) async throws -> Value? {
+    guard let able = inner as? any UpdatableLevel<Key, Value> else { throw unsupported("update") }
+    return try await able.update(key, terms: terms, change)
+  }
+
+  /// Reads a key anew from the lowest level; a level that has none below is read as ever.
+  ///
+  /// - Parameter key: The key to read anew.
+  /// - Returns: The entry, or the reason for the miss.
+  /// - Throws: The error of the lowest level; `CancellationError`.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    guard let able = inner as? any ReloadableLevel<Key, Value> else { return try await lookup(key) }
+    return try await able.reload(key)
   }
 
   private func unsupported(_ what: String) -> CacheError {

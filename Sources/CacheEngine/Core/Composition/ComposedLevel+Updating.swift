@@ -1,0 +1,48 @@
+extension ComposedLevel: UpdatableLevel {
+  /// Puts a value in the place of the one that a read through both levels finds, in both.
+  ///
+  /// The closure is called once, in the key's turn: other writes of the key through this composition wait for it.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - terms: How long the new value may live and what it weighs.
+  ///   - change: Makes the new value of the present one. `nil` removes it.
+  /// - Returns: The value that was stored; `nil` if there is none now.
+  /// - Throws: What the closure throws, and the error of a level that could not say what it holds, with nothing changed; else
+  ///   as ``set(_:forKey:)``.
+  @discardableResult
+  public func update(
+    _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
+  ) async throws -> Value? {
+    try await gate.write(key) { began in
+      var present = try await upper.lookup(key).entry?.value
+      if present == nil { present = try await lower.lookup(key).entry?.value }
+      if let value = try change(present) {
+        try await storeInBoth(value, key, terms, since: began)
+        return value
+      }
+      try await inBoth {
+        try await lower.remove(key)
+      } upper: {
+        try await upper.remove(key)
+      }
+      return nil
+    }
+  }
+}
+
+extension ComposedLevel: ReloadableLevel {
+  /// Reads a key from the lower level alone, and copies what it has to the upper one, or drops there what it says is gone.
+  ///
+  /// - Parameter key: The key to read anew.
+  /// - Returns: The lower level's entry, or its reason for the miss; what was written meanwhile goes first.
+  /// - Throws: The lower level's error, and then the upper level keeps what it has; `CancellationError`.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    let ticket = gate.beginRead(key)
+    defer { gate.endRead(key) }
+    try Task.checkCancellation()
+    let answer = try await lower.reloadIfAble(key)
+    try await keep(answer, key, ticket, dropping: .anything)
+    return gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: answer) : answer
+  }
+}

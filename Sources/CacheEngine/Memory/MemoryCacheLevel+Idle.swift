@@ -1,0 +1,66 @@
+public import CacheCore
+
+/// The end of entries that nobody reads.
+extension MemoryCacheLevel {
+  /// For how long an entry may go unread before it expires; `nil` for as long as it lives.
+  ///
+  /// Every read that delivers the value begins this time anew: ``get(_:)``, ``lookup(_:)`` and ``peek(_:)``, which a composition
+  /// asks first. A store does, too; ``contains(_:)`` and ``contents()`` do not. Together with a lifetime the earlier end
+  /// counts. Zero and less end every entry at once.
+  ///
+  /// What an entry tells as its deadline is the moment at which it expires unless it is read once more, so a copy that a level
+  /// above makes of it lives no longer than that. A hit costs a second look-up here, and nothing in a level without.
+  public var timeToIdle: Duration? { idleLimit }
+
+  /// Notes the use of an entry that has not expired.
+  ///
+  /// - Returns: When the entry expires, or has expired; `nil` if it has left meanwhile.
+  @usableFromInline
+  func use(_ key: Key, hash: UInt32) -> CacheInstant? {
+    let now = now
+    return state.read(countedAs: .none) { entries, _ in entries.use(key, hash: hash, now: now) }.answer
+  }
+}
+
+extension MemoryEntries {
+  func use(_ key: Key, hash: UInt32, now: CacheInstant) -> CacheInstant? {
+    guard let slot = table.find(key, hash: hash), let deadline = self.deadline(of: slot) else { return nil }
+    guard let idle, deadline > now else { return deadline }
+    idle.use(slot, now: now)
+    return self.deadline(of: slot)
+  }
+
+  /// The time at which an entry leaves that has a deadline.
+  @inlinable
+  func due(_ slot: Int32, keepsExpired: Duration) -> CacheInstant {
+    guard let idle else { return table.due(slot, keepsExpired: keepsExpired) }
+    return idle.deadline(of: slot, storedDeadline: table[slot].storedDeadline).advanced(by: keepsExpired)
+  }
+
+  /// The time at which an entry leaves that is stored now.
+  @inlinable
+  func due(of entry: MemoryEntry<Value>, keepsExpired: Duration, now: CacheInstant) -> CacheInstant? {
+    guard let idle else { return entry.deadline?.advanced(by: keepsExpired) }
+    return min(entry.storedDeadline, now.advanced(by: idle.limit)).advanced(by: keepsExpired)
+  }
+
+  /// When an entry expires; `nil` for never.
+  @inlinable
+  func deadline(of slot: Int32) -> CacheInstant? {
+    guard let idle else { return table.deadline(of: slot) }
+    return idle.deadline(of: slot, storedDeadline: table[slot].storedDeadline)
+  }
+
+  /// Takes out of the wheel an entry whose time is over, and puts off those that were used since they were put there.
+  @usableFromInline
+  func popIdle(
+    now: CacheInstant, keepsExpired: Duration, steps: inout Int, order: inout MemoryOrder
+  ) -> (slot: Int32, hash: UInt32)? {
+    while let due = order.popDue(now: now, steps: &steps, deadline: { self.due($0, keepsExpired: keepsExpired) }) {
+      let end = self.due(due.slot, keepsExpired: keepsExpired)
+      if end <= now { return due }
+      order.wheel.schedule(due.slot, at: end, now: now)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,66 @@
+public import CacheCore
+
+/// Writes that wait for nothing, and values that are made of those before.
+extension MemoryCacheLevel: UpdatableLevel {
+  /// The value for a key, read and written at once: memory never lets anybody wait.
+  ///
+  /// Reading is ``get(_:)`` without `await`, a hit or a miss as any other; ``peek(_:)`` counts no miss. Setting a value is
+  /// ``set(_:forKey:)``, and setting `nil` is ``remove(_:)``. A read and a write are two steps, between which others may write:
+  /// `level[key]? += 1` may lose one of two increments. ``update(_:terms:_:)`` does not.
+  ///
+  /// - Parameter key: The key.
+  /// - Complexity: O(1) on average.
+  public subscript(key: Key) -> Value? {
+    get { getNow(key) }
+    set {
+      if let newValue { _ = insert(newValue, forKey: key, terms: StoreTerms(), if: nil) } else { removeNow(key) }
+    }
+  }
+
+  /// Puts a value in the place of the one before, with no write between the look at that and the store.
+  ///
+  /// ```swift
+  /// counters.update("visits") { ($0 ?? 0) + 1 }
+  /// ```
+  ///
+  /// The closure runs where this is called, under no lock, and is called anew with what there is now if somebody else wrote the
+  /// key meanwhile (or it was evicted, or has expired): so it may run several times, and must not write this key of this level
+  /// itself, which would go on for ever. Everything else in the level it may use. Some other caller succeeds whenever one is
+  /// called anew.
+  ///
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - terms: How long the new value may live and what it weighs: nothing is taken over from the value before.
+  ///   - change: Makes the new value of the present one, which is `nil` if there is none or it has expired. `nil` removes it.
+  /// - Returns: The value that was stored; `nil` if there is none now.
+  /// - Throws: What the closure throws; then nothing is changed.
+  @discardableResult
+  public func update(
+    _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
+  ) rethrows -> Value? {
+    let hash = hashing(key)
+    state.withLock { entries, _ in entries.updates.begin(hash) }
+    defer { state.withLock { entries, _ in entries.updates.end(hash) } }
+    while true {
+      let seen = state.withLock { entries, _ in entries.updates.writes(hash) }
+      let present = getNow(key)
+      // To look may have dropped what had expired.
+      guard seen == state.withLock({ entries, _ in entries.updates.writes(hash) }) else { continue }
+      if let value = try change(present) {
+        if insert(value, forKey: key, terms: terms, if: nil, unwrittenSince: seen) { return value }
+      } else if remove(key, hash, unwrittenSince: seen) {
+        return nil
+      }
+    }
+  }
+
+  /// Removes a key if nothing was written since an update looked, and says so.
+  private func remove(_ key: Key, _ hash: UInt32, unwrittenSince seen: Int) -> Bool {
+    let (isUnwritten, removed) = state.withLock { entries, order -> (Bool, Table.Record?) in
+      guard entries.updates.writes(hash) == seen else { return (false, nil) }
+      return (true, entries.remove(key, hash: hash, order: &order))
+    }
+    if let removed { report(removed, cause: .removed) }
+    return isUnwritten
+  }
+}

@@ -1,0 +1,181 @@
+public import CacheCore
+
+#if canImport(FoundationEssentials)
+private import FoundationEssentials
+#else
+private import Foundation
+#endif
+
+/// What ``MemoryCacheLevel/restore(from:keys:values:maximumBytes:)`` made of a snapshot.
+public struct SnapshotRestoration: Sendable, Hashable {
+  /// How many entries were stored.
+  public var restored: Int
+  /// How many had expired since they were written.
+  public var expired: Int
+  /// How many keys had a value already, which stayed.
+  public var held: Int
+  /// How many found no room; the oldest ones.
+  public var left: Int
+
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - restored: How many entries were stored.
+  ///   - expired: How many had expired since.
+  ///   - held: How many keys had a value already.
+  ///   - left: How many found no room.
+  public init(restored: Int = 0, expired: Int = 0, held: Int = 0, left: Int = 0) {
+    self.restored = restored
+    self.expired = expired
+    self.held = held
+    self.left = left
+  }
+}
+
+/// What a level held, in a file: a process that starts need not begin with nothing.
+///
+/// ```swift
+/// try await memory.snapshot(to: path, keys: .utf8, values: .data)  // at the end of one process
+/// try await memory.restore(from: path, keys: .utf8, values: .data)  // at the start of the next
+/// ```
+extension MemoryCacheLevel {
+  /// Writes every entry that has not expired into a file, in place of what is there.
+  ///
+  /// The entries are those of one moment, for which the level is locked while they are copied; what is written meanwhile is
+  /// not in it. The file appears whole: who reads it at the same time, and whoever starts after a crash, finds the old one or
+  /// the new one. It is not forced onto the disk; what a loss of power leaves of it is refused by its checksum. Deadlines and
+  /// ages, costs and tags are kept, pins and the order of use are not. Keys and values are not encrypted.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - keys: How keys become bytes.
+  ///   - values: How values become bytes.
+  ///   - maximumBytes: The largest file that is written. By default 1 GiB.
+  /// - Returns: How many entries were written.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge`` if the file would be larger than that, or
+  ///   ``CacheError/Code/diskWriteFailed``; what a coding throws; `CancellationError`. The old file is still there then.
+  /// - Complexity: O(n) in time, and in memory for the bytes of the whole file.
+  @concurrent
+  @discardableResult
+  public func snapshot(
+    to path: String, keys: ByteCoding<Key>, values: ByteCoding<Value>, maximumBytes: Int = 1 << 30
+  ) async throws -> Int {
+    let held = state.withLock { entries, _ in
+      entries.table.slots.map { slot in
+        let record = entries.table.copy(of: slot)
+        return (record: record, end: entries.deadline(of: slot), tags: entries.tags.tags(of: record.key))
+      }
+    }
+    let now = clock.now
+    var file = SnapshotFile(
+      written: clock.timeSinceEpoch.clampedNanoseconds, keyForm: keys.name, valueForm: values.name, records: [])
+    var size = 0
+    for (record, end, tags) in held where end.map({ $0 > now }) ?? true {
+      try Task.checkCancellation()
+      // Not the end of what is idle, which begins anew, but that of its life.
+      let entry = record.entry
+      let hasEnd = entry.deadline != nil && entry.storedDeadline.nanoseconds != .max
+      let packed = SnapshotFile.Record(
+        key: try keys.bytes(record.key), value: try values.pack(entry.value), tags: tags.sorted(),
+        cost: Int64(entry.cost), age: max(0, entry.created.duration(to: now).clampedNanoseconds),
+        left: hasEnd ? now.duration(to: entry.storedDeadline).clampedNanoseconds : .max)
+      size += packed.key.count + packed.value.bytes.count
+      guard size <= maximumBytes else {
+        throw CacheError(.tooLarge, "the snapshot would be larger than \(maximumBytes) bytes", level: name)
+      }
+      file.records.append(packed)
+    }
+    let bytes = Data(try file.bytes(limit: maximumBytes))
+    do { try bytes.write(to: URL(filePath: path), options: .atomic) } catch {
+      throw CacheError(.diskWriteFailed, "the snapshot \(path) cannot be written", level: name, underlying: error)
+    }
+    return file.records.count
+  }
+
+  /// Stores what a file of ``snapshot(to:keys:values:maximumBytes:)`` holds.
+  ///
+  /// The whole file is read and decoded before the first entry is stored, so one that is damaged, foreign or of another
+  /// type changes nothing, and stays as it is. What the level holds already is newer and stays; nothing leaves for
+  /// what is restored: the entries stored last come first, and those that find no room are left out. Time goes on while nothing
+  /// runs: by the wall clock, and not backwards if that was set back. Entries that have expired since are not restored.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - keys: How bytes become keys; of the name with which they were written.
+  ///   - values: How bytes become values; of the name with which they were written.
+  ///   - maximumBytes: The largest file that is read. By default 1 GiB.
+  /// - Returns: What was restored; `nil` if there is no such file.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` if the file is no snapshot, one of a newer version, or
+  ///   one of other codings; ``CacheError/Code/invalidCachedData`` if it is damaged or a coding cannot read it;
+  ///   ``CacheError/Code/tooLarge``; ``CacheError/Code/diskReadFailed``; `CancellationError`.
+  /// - Complexity: O(n log n) in time, and O(n) in memory for the whole file beside its values.
+  @concurrent
+  @discardableResult
+  public func restore(
+    from path: String, keys: ByteCoding<Key>, values: ByteCoding<Value>, maximumBytes: Int = 1 << 30
+  ) async throws -> SnapshotRestoration? {
+    guard let bytes = try Self.read(path, limit: maximumBytes, level: name) else { return nil }
+    return try restore(bytes, keys: keys, values: values)
+  }
+
+  package func restore(
+    _ bytes: [UInt8], keys: ByteCoding<Key>, values: ByteCoding<Value>
+  ) throws -> SnapshotRestoration {
+    let file = try SnapshotFile(bytes)
+    guard file.keyForm == keys.name, file.valueForm == values.name else {
+      throw CacheError(
+        .unusableStore,
+        "the snapshot holds keys as \(file.keyForm) and values as \(file.valueForm), which are read as \(keys.name) and "
+          + values.name,
+        level: name)
+    }
+    let now = clock.now
+    let wallClock = CacheInstant(nanoseconds: clock.timeSinceEpoch.clampedNanoseconds)
+    let elapsed = max(0, CacheInstant(nanoseconds: file.written).duration(to: wallClock).clampedNanoseconds)
+    var report = SnapshotRestoration()
+    var found: [(key: Key, value: Value, terms: StoreTerms)] = []
+    for record in file.records.sorted(by: { $0.age < $1.age }) {
+      try Task.checkCancellation()
+      guard record.left > elapsed else {
+        report.expired += 1
+        continue
+      }
+      let expiry = record.left == .max ? Expiry.never : .at(now.advanced(by: .nanoseconds(record.left - elapsed)))
+      let created = now.advanced(by: .nanoseconds(-record.age)).advanced(by: .nanoseconds(-elapsed))
+      let terms = StoreTerms(expiry: expiry, cost: Int(record.cost), tags: Set(record.tags), created: created)
+      found.append((try keys.decode(Data(record.key)), try values.unpack(record.value), terms))
+    }
+    for (key, value, terms) in found {
+      let usage = usage
+      if contains(key) {
+        report.held += 1
+      } else if usage.count >= usage.countLimit ?? .max || usage.cost > (usage.capacity ?? .max) - (terms.cost ?? 0) {
+        report.left += 1
+      } else if insert(value, forKey: key, terms: terms, if: .absent) {
+        report.restored += 1
+      } else {
+        report.held += 1
+      }
+    }
+    return report
+  }
+
+  /// The bytes of a regular file; `nil` if there is none.
+  private static func read(_ path: String, limit: Int, level: String) throws -> [UInt8]? {
+    do {
+      guard FileManager.default.fileExists(atPath: path) else { return nil }
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      guard attributes[.type] as? FileAttributeType == .typeRegular else {
+        throw CacheError(.unusableStore, "\(path) is not a regular file", level: level)
+      }
+      guard let size = attributes[.size] as? Int, size <= limit else {
+        throw CacheError(.tooLarge, "the snapshot \(path) is larger than \(limit) bytes", level: level)
+      }
+      return [UInt8](try Data(contentsOf: URL(filePath: path)))
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.diskReadFailed, "the snapshot \(path) cannot be read", level: level, underlying: error)
+    }
+  }
+}

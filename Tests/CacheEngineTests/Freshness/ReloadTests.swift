@@ -1,0 +1,92 @@
+import CacheEngine
+import CacheEngineTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// Reading past the upper levels, and values made of those before, through compositions.
+@Suite(.timeLimit(.minutes(5))) struct ReloadTests {
+  private let memory = MemoryCacheLevel<String, Int>(name: "memory")
+  private let middle = MemoryCacheLevel<String, Int>(name: "middle")
+
+  @Test("a reload asks the lowest level, whichever way the stack is built, and all above have what it gives")
+  func reloads() async throws {
+    let answer = Mutex<Int?>(1)
+    let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
+    let stacks: [BasicCache<String, Int>] = [
+      memory.compose(middle).compose(source).pooled().normalize(),
+      memory.compose(middle.compose(source)).normalize(),
+      memory.compose(middle.compose(source).pooled()).pooled().normalize(),
+      memory.staleIfError(middle.compose(source), for: .seconds(10)).normalize(),
+    ]
+    for (number, cache) in stacks.enumerated() {
+      answer.withLock { $0 = 1 }
+      #expect(try await cache.get("a") == 1)
+      answer.withLock { $0 = 2 }
+      #expect(try await cache.get("a") == 1)
+      #expect(try await cache.reload("a").entry?.value == 2)
+      #expect(memory.peek("a") == 2 && middle.peek("a") == 2, "stack \(number)")
+      try await cache.clear()
+    }
+  }
+
+  @Test("a source that fails takes nothing away; one that has no such value any more does")
+  func fails() async throws {
+    let answer = Mutex<Result<Int?, CacheError>>(.success(1))
+    let cache = memory.staleIfError(
+      BasicFetcher<String, Int>(name: "source") { _ in try answer.withLock { $0 }.get() }, for: .seconds(10))
+    #expect(try await cache.get("a") == 1)
+    answer.withLock { $0 = .failure(CacheError(.simulated, "down")) }
+    await #expect(throws: CacheError(.simulated, "down")) { try await cache.reload("a") }
+    #expect(memory.peek("a") == 1)
+    answer.withLock { $0 = .success(nil) }
+    #expect(try await cache.reload("a").missReason == .absent)
+    #expect(memory.peek("a") == nil)
+  }
+
+  @Test("a write that comes while a key is read anew wins")
+  func overtaken() async throws {
+    let gate = Gate()
+    let lower = MemoryCacheLevel<String, Int>(name: "lower")
+    try await lower.set(1, forKey: "a")
+    let slow = BasicFetcher<String, Int>(name: "slow") { key in
+      let value = try await lower.get(key)
+      try await gate.pass()
+      return value
+    }
+    let cache = memory.compose(slow)
+    let reload = Task { try await cache.reload("a").entry?.value }
+    await gate.arrivals(1)
+    try await cache.set(2, forKey: "a")
+    gate.open()
+    #expect(try await reload.value == 2)
+    #expect(memory.peek("a") == 2)
+  }
+
+  @Test("no increment of many tasks through a composition or a pool is lost, and both levels end with the same")
+  func updates() async throws {
+    let cache = memory.compose(middle).pooled()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask { for _ in 0..<200 { try await cache.update("a") { ($0 ?? 0) + 1 } } }
+      }
+      try await group.waitForAll()
+    }
+    #expect(memory.peek("a") == 1_600 && middle.peek("a") == 1_600)
+    #expect(try await cache.update("a") { _ in nil } == nil)
+    #expect(memory.peek("a") == nil && middle.peek("a") == nil)
+  }
+
+  @Test("an update sees what only the lower level has; a closure that throws changes nothing")
+  func updatesFromBelow() async throws {
+    struct Refused: Error {}
+    let cache = memory.compose(middle).normalize()
+    try await middle.set(4, forKey: "a")
+    await #expect(throws: Refused.self) { try await cache.update("a") { _ in throw Refused() } }
+    #expect(memory.peek("a") == nil && middle.peek("a") == 4)
+    #expect(try await cache.update("a") { ($0 ?? 0) + 1 } == 5)
+    #expect(memory.peek("a") == 5 && middle.peek("a") == 5)
+    let fetcher = BasicFetcher<String, Int>(name: "source") { _ in 1 }.normalize()
+    await #expect(throws: CacheError.self) { try await fetcher.update("a") { $0 } }
+  }
+}

@@ -1,0 +1,174 @@
+import CacheEngine
+import CacheEngineTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// A read that waits for a slow source only so long, if there is a stale value.
+@Suite(.timeLimit(.minutes(5))) struct StaleIfSlowTests {
+  private final class Source: Sendable {
+    let state = Mutex((answer: Result<Int?, CacheError>.success(1), gate: Gate?.none, asked: 0))
+    var asked: Int { state.withLock { $0.asked } }
+
+    func answers(_ answer: Result<Int?, CacheError>, gate: Gate? = nil) {
+      state.withLock {
+        $0.answer = answer
+        $0.gate = gate
+      }
+    }
+
+    var level: BasicFetcher<String, Int> {
+      BasicFetcher(name: "source") { _ in
+        let (answer, gate) = self.state.withLock { state in
+          state.asked += 1
+          return (state.answer, state.gate)
+        }
+        try await gate?.pass()
+        return try answer.get()
+      }
+    }
+  }
+
+  private let clock = ManualClock()
+  private let source = Source()
+  private let observer = RecordingObserver()
+
+  private func memory() -> MemoryCacheLevel<String, Int> {
+    MemoryCacheLevel(expiry: .after(.seconds(10)), keepsExpired: .seconds(100), clock: clock)
+  }
+
+  private func cache(
+    _ policy: RevalidationPolicy = RevalidationPolicy(ifSlow: .seconds(30), slowAfter: .seconds(1))
+  ) -> RevalidatedLevel<MemoryCacheLevel<String, Int>, BasicFetcher<String, Int>> {
+    memory().compose(source.level, revalidating: policy, observer: observer, clock: clock)
+  }
+
+  private func isEnd(_ event: CacheEvent) -> Bool {
+    if case .operated(.refreshEnded) = event.kind { true } else { false }
+  }
+
+  @Test("a source that is slow is waited for so long, then the stale value is given; what comes later is stored")
+  func slow() async throws {
+    let cache = memory().staleIfSlow(
+      source.level, after: .seconds(1), for: .seconds(30), observer: observer, clock: clock)
+    #expect(try await cache.get("a") == 1)
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let reads = (0..<3).map { _ in Task { try await cache.lookup("a").entry } }
+    await clock.waitForSleepers(3)
+    await gate.arrivals(1)
+    clock.advance(by: .seconds(1))
+    for read in reads {
+      let entry = try await read.value
+      #expect(entry?.value == 1 && entry?.isStale == true)
+    }
+    // One reading for all of them, and it goes on.
+    #expect(source.asked == 2)
+    #expect(cache.refreshCount == 1)
+    gate.open()
+    await observer.event { isEnd($0) }
+    #expect(cache.peek("a") == 2)
+    #expect(cache.refreshCount == 0)
+  }
+
+  @Test("one that answers in time is the answer, be it a value or that there is none")
+  func inTime() async throws {
+    let cache = cache()
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(.success(2))
+    let entry = try await cache.lookup("a").entry
+    #expect(entry?.value == 2 && entry?.isStale == false)
+    clock.advance(by: .seconds(10))
+    source.answers(.success(nil))
+    #expect(try await cache.get("a") == nil)
+    // What is gone below is dropped above, and not given later on.
+    #expect(try await cache.lookupIncludingExpired("a").entry == nil)
+  }
+
+  @Test("what expired too long ago, or was never there, is waited for", arguments: [0, 40])
+  func nothingStale(age: Int) async throws {
+    let cache = cache()
+    if age > 0 {
+      _ = try await cache.get("a")
+      clock.advance(by: .seconds(age))
+    }
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let read = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    clock.advance(by: .seconds(50))
+    gate.open()
+    #expect(try await read.value == 2)
+  }
+
+  @Test(
+    "a source that fails in time fails the read, or gives the stale value if that is the policy",
+    arguments: [false, true])
+  func failing(fallsBack: Bool) async throws {
+    let cache = cache(
+      RevalidationPolicy(ifError: fallsBack ? .seconds(30) : nil, ifSlow: .seconds(30), slowAfter: .seconds(1)))
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    source.answers(.failure(CacheError(.simulated, "down")))
+    // A reading in vain keeps nobody from the next one, who waits for it.
+    for asked in 2...3 {
+      if fallsBack {
+        #expect(try await cache.get("a") == 1)
+      } else {
+        await #expect(throws: CacheError(.simulated, "down")) { try await cache.get("a") }
+      }
+      #expect(source.asked == asked)
+    }
+  }
+
+  @Test("a write while a reader waits is what it gets, and the late answer does not replace it")
+  func overtaken() async throws {
+    let cache = cache()
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let read = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    await gate.arrivals(1)
+    try await cache.set(3, forKey: "a")
+    clock.advance(by: .seconds(1))
+    #expect(try await read.value == 3)
+    gate.open()
+    await observer.event { isEnd($0) }
+    #expect(try await cache.get("a") == 3)
+  }
+
+  @Test("a reader that is cancelled returns at once; the reading goes on for the others")
+  func cancelled() async throws {
+    let cache = cache()
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let (one, other) = (Task { try await cache.get("a") }, Task { try await cache.get("a") })
+    await clock.waitForSleepers(2)
+    await gate.arrivals(1)
+    one.cancel()
+    await #expect(throws: CancellationError.self) { try await one.value }
+    gate.open()
+    #expect(try await other.value == 2)
+    #expect(source.asked == 2)
+  }
+
+  @Test("what may be given without waiting is")
+  func whileRevalidate() async throws {
+    let cache = cache(
+      RevalidationPolicy(whileRevalidate: .seconds(5), ifSlow: .seconds(30), slowAfter: .seconds(1)))
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(12))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    #expect(try await cache.get("a") == 1)
+    gate.open()
+    await observer.event { isEnd($0) }
+    #expect(cache.peek("a") == 2)
+  }
+}

@@ -1,0 +1,239 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Testing
+@testable import CacheMemory
+@testable import CacheCore
+
+/// What a level held, in a file.
+@Suite struct MemorySnapshotTests {
+  typealias Level = MemoryCacheLevel<String, Data>
+
+  let clock = ManualClock()
+  let folder = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)")
+
+  private func level(capacity: Int = 1 << 20, timeToIdle: Duration? = nil, clock: ManualClock? = nil) -> Level {
+    Level(capacity: capacity, timeToIdle: timeToIdle, clock: clock ?? self.clock)
+  }
+
+  private func withFile(_ body: (String) async throws -> Void) async throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(folder.appending(path: "memory.snapshot").path)
+  }
+
+  private func filled() async throws -> Level {
+    let level = level()
+    try await level.set(Data("one".utf8), forKey: "a")
+    try await level.set(Data("two".utf8), forKey: "ä", tags: ["x", "y"])
+    try await level.store(
+      Data(), forKey: "", terms: StoreTerms(expiry: .after(.seconds(60)), cost: 7))
+    return level
+  }
+
+  @Test("everything is there again: values, costs, tags, ages and deadlines")
+  func restores() async throws {
+    try await withFile { path in
+      let old = try await filled()
+      clock.advance(by: .seconds(5))
+      #expect(try await old.snapshot(to: path, keys: .utf8, values: .data) == 3)
+      let new = level()
+      #expect(try await new.restore(from: path, keys: .utf8, values: .data) == SnapshotRestoration(restored: 3))
+      for key in ["a", "ä", ""] {
+        let (before, after) = (try await old.lookup(key).entry, try await new.lookup(key).entry)
+        #expect(after?.value == before?.value && after?.cost == before?.cost && after?.tags == before?.tags)
+        #expect(after?.created == before?.created && after?.deadline == before?.deadline)
+      }
+      #expect(try await new.removeAll(tagged: "x") == 1)
+    }
+  }
+
+  @Test("time goes on by the wall clock, whatever the clock of the new process shows; what has expired is not restored")
+  func deadlines() async throws {
+    try await withFile { path in
+      let old = try await filled()
+      try await old.set(Data(), forKey: "short", expiry: .after(.seconds(30)))
+      try await old.set(Data(), forKey: "over", expiry: .after(.zero))
+      #expect(try await old.snapshot(to: path, keys: .utf8, values: .data) == 4)
+      let later = ManualClock(
+        now: CacheInstant(nanoseconds: 77), timeSinceEpoch: clock.timeSinceEpoch + .seconds(30))
+      let new = level(clock: later)
+      #expect(
+        try await new.restore(from: path, keys: .utf8, values: .data) == SnapshotRestoration(restored: 3, expired: 1))
+      #expect(try await new.lookup("").entry?.deadline == later.now.advanced(by: .seconds(30)))
+      #expect(try await new.lookup("a").entry?.created == later.now.advanced(by: .seconds(-30)))
+      // A wall clock that was set back makes nothing live longer.
+      let earlier = ManualClock(now: CacheInstant(nanoseconds: 77), timeSinceEpoch: .zero)
+      let third = level(clock: earlier)
+      try await third.restore(from: path, keys: .utf8, values: .data)
+      #expect(try await third.lookup("").entry?.deadline == earlier.now.advanced(by: .seconds(60)))
+    }
+  }
+
+  @Test("the time without reads begins anew, and is not taken for a lifetime")
+  func idle() async throws {
+    try await withFile { path in
+      let old = level(timeToIdle: .seconds(10))
+      try await old.set(Data(), forKey: "a")
+      clock.advance(by: .seconds(9))
+      try await old.snapshot(to: path, keys: .utf8, values: .data)
+      let new = level()
+      try await new.restore(from: path, keys: .utf8, values: .data)
+      #expect(try await new.lookup("a").entry?.deadline == nil)
+    }
+  }
+
+  @Test("what is held already stays, and nothing leaves for what is restored: the newest come first")
+  func room() async throws {
+    try await withFile { path in
+      let old = level()
+      for key in 0..<10 {
+        try await old.set(Data(repeating: 1, count: 10), forKey: "\(key)")
+        clock.advance(by: .seconds(1))
+      }
+      try await old.snapshot(to: path, keys: .utf8, values: .data)
+      let new = level(capacity: 45)
+      try await new.set(Data([9]), forKey: "9")
+      let report = try await new.restore(from: path, keys: .utf8, values: .data)
+      #expect(report == SnapshotRestoration(restored: 4, held: 1, left: 5))
+      #expect(Set(try await new.contents().map(\.key)) == ["9", "8", "7", "6", "5"])
+      #expect(new.peek("9") == Data([9]))
+      #expect(new.counts.evicted == 0)
+    }
+  }
+
+  @Test("a file that is cut anywhere, or of which any byte is another, is refused, and nothing changes")
+  func damaged() async throws {
+    try await withFile { path in
+      let old = try await filled()
+      try await old.snapshot(to: path, keys: .utf8, values: .data)
+      let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+      let new = level()
+      try await new.set(Data([1]), forKey: "mine")
+      func refused(_ bytes: [UInt8]) -> Bool {
+        do {
+          _ = try new.restore(bytes, keys: .utf8, values: .data)
+          return false
+        } catch let error as CacheError {
+          return [.invalidCachedData, .unusableStore].contains(error.code)
+        } catch {
+          return false
+        }
+      }
+      for length in bytes.indices where !refused(Array(bytes[..<length])) { Issue.record("\(length) bytes were read") }
+      for place in bytes.indices {
+        var other = bytes
+        other[place] ^= 0x41
+        if !refused(other) { Issue.record("byte \(place) may be another") }
+      }
+      #expect(refused(bytes + [0]))
+      #expect(try await new.contents().map(\.key) == ["mine"])
+      #expect(try new.restore(bytes, keys: .utf8, values: .data).restored == 3)
+    }
+  }
+
+  @Test("made-up lengths with a right checksum are refused, and ask for no memory")
+  func madeUp() throws {
+    let file = SnapshotFile(
+      written: 0, keyForm: "utf8", valueForm: "data",
+      records: [
+        SnapshotFile.Record(
+          key: [0x61], value: NamedBytes(form: "data", bytes: Data([1])), tags: ["t"], cost: 1, age: 1, left: .max)
+      ])
+    let bytes = try file.bytes(limit: 1 << 20)
+    #expect(try SnapshotFile(bytes) == file)
+    var accepted = 0
+    for place in 12..<bytes.count - 8 {
+      for value: UInt8 in [0, 0x7f, 0x80, 0xff] {
+        var body = Array(bytes.dropLast(8))
+        body[place] = value
+        var writer = ByteWriter(bytes: body)
+        writer.put(Checksum.of(body, seed: 0))
+        // Whatever is read fits into the bytes that there are.
+        do { accepted += try SnapshotFile(writer.bytes).records.count } catch { #expect(error is CacheError) }
+      }
+    }
+    #expect(accepted > 0)
+  }
+
+  @Test("what is no snapshot, of a newer version, or of other codings is told from what is damaged, and left alone")
+  func foreign() async throws {
+    try await withFile { path in
+      let new = level()
+      for text in ["", "no snapshot at all, but long enough to be one by its length alone"] {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        await expect(.unusableStore) {
+          _ = try await new.restore(from: path, keys: .utf8, values: .data)
+        }
+        #expect(try String(contentsOf: URL(filePath: path), encoding: .utf8) == text)
+      }
+      try await filled().snapshot(to: path, keys: .utf8, values: .data)
+      let other = MemoryCacheLevel<String, String>()
+      await expect(.unusableStore) {
+        _ = try await other.restore(from: path, keys: .utf8, values: .utf8)
+      }
+      var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+      bytes[8] = 2
+      await expect(.unusableStore) { _ = try new.restore(bytes, keys: .utf8, values: .data) }
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      await expect(.unusableStore) {
+        _ = try await new.restore(from: path, keys: .utf8, values: .data)
+      }
+    }
+  }
+
+  @Test("a value that its coding cannot read keeps everything out")
+  func unreadable() async throws {
+    try await withFile { path in
+      let old = level()
+      for key in 0..<5 { try await old.set(Data([UInt8(key)]), forKey: "\(key)") }
+      try await old.snapshot(to: path, keys: .utf8, values: .data)
+      let picky = ByteCoding<Data>(
+        name: "data", encode: { $0 },
+        decode: { bytes in
+          if bytes == Data([3]) { throw CacheError(.invalidCachedData, "three") }
+          return bytes
+        })
+      let new = level()
+      await expect(.invalidCachedData) {
+        _ = try await new.restore(from: path, keys: .utf8, values: picky)
+      }
+      #expect(new.usage.count == 0)
+    }
+  }
+
+  @Test("no file is no error; one that is too large is not read, and one that would be is not written")
+  func limits() async throws {
+    try await withFile { path in
+      let old = try await filled()
+      #expect(try await old.restore(from: path, keys: .utf8, values: .data) == nil)
+      try await old.snapshot(to: path, keys: .utf8, values: .data)
+      let bytes = try Data(contentsOf: URL(filePath: path))
+      await expect(.tooLarge) {
+        _ = try await old.restore(from: path, keys: .utf8, values: .data, maximumBytes: bytes.count - 1)
+      }
+      try await old.set(Data(repeating: 0, count: 100), forKey: "b")
+      await expect(.tooLarge) {
+        try await old.snapshot(to: path, keys: .utf8, values: .data, maximumBytes: bytes.count)
+      }
+      #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+      await expect(.diskWriteFailed) {
+        try await old.snapshot(to: path + "/x", keys: .utf8, values: .data)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["memory.snapshot"])
+    }
+  }
+}
+
+/// Expects an error of a kind.
+private func expect(
+  _ code: CacheError.Code, at place: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async {
+  do {
+    try await body()
+    Issue.record("nothing was thrown", sourceLocation: place)
+  } catch {
+    #expect((error as? CacheError)?.code == code, sourceLocation: place)
+  }
+}
