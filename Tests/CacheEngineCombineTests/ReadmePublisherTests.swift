@@ -3,7 +3,7 @@ import CacheEngine
 import CacheEngineCombine
 import Testing
 
-/// The README's code with publishers, compiled and run; `ReadmeTests` finds the block here.
+/// The code with publishers of *Coming from Carlos*, compiled and run, which `PagesTests` finds here.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct ReadmePublisherTests {
   /// As such caches are: a class that says nothing of threads.
   private final class Names {

@@ -13,20 +13,24 @@ import Testing
     let path = folder.path
     let photo = marked("photo")
 
+    // Article
     let key = SymmetricKey(size: .bits256)  // from your key store: see below
-    do {
-      let encryption = try StoreEncryption(key: key, namespace: "photos")
-      let disk = try DiskCacheLevel<String, Data>(directory: path, cipher: encryption)
-      try await disk.set(photo, forKey: "42.jpg")
-      try await disk.close()
-    }
+    let encryption = try StoreEncryption(key: key, namespace: "photos")
+    let disk = try DiskCacheLevel<String, Data>(directory: path, cipher: encryption)
+    try await disk.set(photo, forKey: "42.jpg")
+    // end
+    try await disk.close()
 
     let newKey = SymmetricKey(size: .bits256)
-    let rotated = try StoreEncryption(key: newKey, alsoOpening: [key], namespace: "photos")
-    let disk = try DiskCacheLevel<String, Data>(directory: path, cipher: rotated)
-    try await disk.rotate()
-    #expect(try await disk.get("42.jpg") == photo)
-    try await disk.close()
+    do {
+      // Article
+      let rotated = try StoreEncryption(key: newKey, alsoOpening: [key], namespace: "photos")
+      let disk = try DiskCacheLevel<String, Data>(directory: path, cipher: rotated)
+      try await disk.rotate()
+      // end
+      #expect(try await disk.get("42.jpg") == photo)
+      try await disk.close()
+    }
 
     let alone = try StoreEncryption(key: newKey, namespace: "photos")
     let again = try DiskCacheLevel<String, Data>(directory: path, cipher: alone)

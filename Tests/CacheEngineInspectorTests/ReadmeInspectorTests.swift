@@ -3,9 +3,9 @@ import CacheEngineInspector
 import Foundation
 import Testing
 
-/// The example of the README, word for word.
+/// The example of the inspector's first page, word for word.
 @Suite(.timeLimit(.minutes(10))) struct ReadmeInspectorTests {
-  @Test("the example in the README serves a cache that can be attached to")
+  @Test("the example of the documentation serves a cache that can be attached to")
   func serving() async throws {
     let folder = try SocketFolder()
     let socket = folder.socket

@@ -8,13 +8,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's Swift code, compiled and run.
+/// The Swift code of the README, of the pages that it led to and of the products' first pages, compiled and run.
 ///
-/// Each function holds one of the README's blocks between two marker lines; the last test compares them.
+/// Each function holds a block between two marker lines; `PagesTests` compares them.
 @Suite struct ReadmeTests {
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   private func temporaryDirectory() -> String {
     FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)").path()
   }
@@ -195,34 +192,5 @@ import Testing
     #expect(shown.all.first == "Ada")
     #expect(try counts.object(forKey: "number of users") == 1)
     try await users.async.close()
-  }
-
-  @Test("every Swift block of the README stands in a test")
-  func blocksAreCompiled() throws {
-    let readme = try String(contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
-    // Code with publishers, with sockets or with traits needs another target.
-    let sources = [
-      URL(filePath: #filePath),
-      Self.root.appending(path: "Tests/CacheEngineCombineTests/ReadmePublisherTests.swift"),
-      Self.root.appending(path: "Tests/CacheEngineInspectorTests/ReadmeInspectorTests.swift"),
-      Self.root.appending(path: "Tests/CacheEngineHTTPTests/ReadmeHTTPTests.swift"),
-    ]
-    let compiled = try sources.flatMap { source in
-      let text = try String(contentsOf: source, encoding: .utf8)
-      return text.components(separatedBy: "// README\n").dropFirst().map { section in
-        section.components(separatedBy: "// end").first.map(Self.lines) ?? []
-      }
-    }
-    let blocks = readme.components(separatedBy: "```swift\n").dropFirst().map { section in
-      section.components(separatedBy: "```").first.map(Self.lines) ?? []
-    }
-    #expect(!blocks.isEmpty)
-    for block in blocks where !block.contains(where: { $0.contains(".package(url:") }) {
-      #expect(compiled.contains(block), "this block of the README is not compiled: \(block)")
-    }
-  }
-
-  private static func lines(_ text: String) -> [String] {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 }
