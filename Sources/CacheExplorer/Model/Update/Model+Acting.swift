@@ -20,6 +20,7 @@ extension Model {
     case .command:
       mode = .command
       command.open()
+    case .palette: openPalette()
     case .filter:
       mode = .filter
       filter.replace(with: searched)
@@ -35,10 +36,7 @@ extension Model {
     case .slower: return [.perform(.speed(max(Quantity.speeds.lowerBound, speed / 2)))]
     case .faster: return [.perform(.speed(min(Quantity.speeds.upperBound, speed * 2)))]
     case .mouse: return toggleMouse()
-    case .theme:
-      theme = theme.next
-      say("the theme is \(theme.rawValue); --theme \(theme.rawValue) begins with it")
-      return [.theme(theme)]
+    case .theme: return use(theme.next)
     case .columnLeft: moveSideways(by: -1)
     case .columnRight: moveSideways(by: 1)
     case .recent: isRecent.toggle()
@@ -63,7 +61,7 @@ extension Model {
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
     case .quit: return quit()
     case .firstCache, .secondCache, .bothCaches:
-      refuse("there is one cache here; cache-explorer compare A B shows two")
+      refuse("F2, F3 and F4 choose between the two caches that cache-explorer compare A B shows")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
       .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later,
       .nextTrouble, .previousTrouble, .own:

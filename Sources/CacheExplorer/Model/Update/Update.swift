@@ -137,6 +137,7 @@ extension Model {
       case .filter:
         filter.insert(text)
         applyFilter()
+      case .palette: palette.edit { $0.insert(text) }
       case .normal, .help, .helpSearch, .explaining, .confirming: break
       }
       return []
@@ -154,6 +155,7 @@ extension Model {
     case .helpSearch:
       searchHelp(key)
       return []
+    case .palette: return choose(key)
     case .command, .filter:
       if let action = KeyTable.action(for: key, in: .typing) { return type(action) }
       guard case .character(let character) = key else { return [] }
