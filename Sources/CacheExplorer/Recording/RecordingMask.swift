@@ -44,6 +44,7 @@ struct RecordingMask {
   mutating func masked(_ message: Message) -> Message? {
     switch message {
     case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .shared, .unlisted, .help,
+      .helpAbout,
       .planned,
       .replaced, .attachment, .attachedAgain, .settings, .whatIf, .showWhatIf, .workload, .recording:
       message

@@ -69,6 +69,8 @@ package struct Model: Sendable {
   package var undoable: String?
   package var isZoomed = false
   var helpTop = 0
+  /// The verb that the help is about; `nil` for all keys and verbs.
+  package internal(set) var helpTopic: String?
   /// Only what contains this is shown of the help.
   package var helpSearch = TextSearch("")
   package var command = CommandLineState()

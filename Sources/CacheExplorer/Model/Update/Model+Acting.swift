@@ -10,10 +10,7 @@ extension Model {
     for panel in PanelID.all { if let effects = panel.panel.act(&self, action) { return effects } }
     if let page = Page.allCases.first(where: { $0.action == action }) { return turn(to: page) }
     switch action {
-    case .help:
-      mode = .help
-      helpTop = 0
-      helpSearch = TextSearch("")
+    case .help: openHelp()
     case .explain:
       mode = .explaining
       helpTop = 0
@@ -68,6 +65,14 @@ extension Model {
       return nil
     }
     return []
+  }
+
+  /// `verb`: What it is about; `nil` for all keys and verbs.
+  mutating func openHelp(about verb: String? = nil) {
+    mode = .help
+    helpTop = 0
+    helpTopic = verb
+    helpSearch = TextSearch("")
   }
 
   /// Asks first where leaving would end something that takes its time.

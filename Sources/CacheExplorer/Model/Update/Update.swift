@@ -22,7 +22,10 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.live.log.append(lines, lost: lost)
     effects = []
   case .help:
-    model.mode = .help
+    model.openHelp()
+    effects = []
+  case .helpAbout(let verb):
+    model.openHelp(about: verb)
     effects = []
   case .caption(let text):
     model.caption = text
