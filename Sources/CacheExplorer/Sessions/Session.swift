@@ -14,15 +14,27 @@ import Foundation
 
 /// Opens a configuration and uses it: on the screen, or for a script.
 enum Session {
+  /// Where the commands of a script come from.
+  enum Script: Sendable {
+    /// All of them are understood before the first one is carried out.
+    case commands([any Verb])
+    /// Each is answered before the next one is read.
+    case dialogue(AsyncStream<InputLines.Line>)
+  }
+
   /// Plays commands and prints the answers.
   static func play(
-    _ commands: [any Verb], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
+    _ script: Script, on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
     isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let opened = try await open(configuration, file: file, isStrict: isStrict)
     let work = Task {
-      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(
-        commands + expecting.map(ExpectVerb.init))
+      let runner = ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
+      switch script {
+      case .commands(let commands): return await runner.play(commands + expecting.map(ExpectVerb.init))
+      case .dialogue(let lines):
+        return await runner.play(lines, names: ExpectationNames(configuration), expecting: expecting)
+      }
     }
     let interruption = Interruption { work.cancel() }
     let ending = await work.value
