@@ -198,6 +198,14 @@ enum Session {
   ) async throws {
     let recording: Recording
     do { recording = try Recording(opening: file) } catch { throw ProgramFailure(.usage, error.description) }
+    if let export, ExportFormat(file: export) == .svg {
+      var playback = Playback(recording)
+      playback.go(to: .max)
+      let picture = SVGPicture(playback.canvas, title: "a session of \(recording.start.title)", theme: appearance.theme)
+      do { try await Export.write(picture.text, to: export) } catch { throw ProgramFailure(.usage, "error: \(error)") }
+      if let failure = playback.failure { throw ProgramFailure(.usage, failure.description) }
+      return StandardStreams.say("\(export): the last picture")
+    }
     if let export {
       let report: Asciicast.Report
       do { report = try Asciicast.write(recording, to: export, theme: appearance.theme) } catch {
