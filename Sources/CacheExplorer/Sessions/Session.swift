@@ -161,7 +161,8 @@ enum Session {
       screen.close()
       throw error
     }
-    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
+    let paths = ProgramPaths(environment: environment)
+    let history = paths.history.map(CommandHistory.init(path:))
     let explorer = Explorer(
       screen: screen, opened: opened, buffer: buffer, model: model, history: history,
       models: show.configuration.models.map { ModelShow($0, clock: opened.live.clock) })
@@ -173,7 +174,8 @@ enum Session {
       }
     }
     // What the person should know, once the screen is gone again as well as on it.
-    for note in [show.caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
+    let greeting = FirstStart.greeting(notedIn: paths.greeted)
+    for note in [show.caption, screen.warning, greeting].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
     if let report = explorer.recordingReport { StandardStreams.complain(report) }
