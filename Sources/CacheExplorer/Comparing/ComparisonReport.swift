@@ -147,7 +147,8 @@ struct ComparisonReport: Sendable {
       }
     }
     return JSONText.object([
-      ("trace", .text(trace)), ("requests", .number(requests)), ("runs", .number(runs)), ("a", .text(files[0])),
+      ("version", JSONText.version), ("trace", .text(trace)), ("requests", .number(requests)), ("runs", .number(runs)),
+      ("a", .text(files[0])),
       ("b", .text(files[1])),
       (
         "measures",

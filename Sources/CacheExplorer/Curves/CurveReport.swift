@@ -103,7 +103,8 @@ struct CurveReport: Sendable {
 
   var json: String {
     JSONText.object([
-      ("trace", .text(trace)), ("requests", .number(requests)), ("keys", .number(distinct)),
+      ("version", JSONText.version), ("trace", .text(trace)), ("requests", .number(requests)),
+      ("keys", .number(distinct)),
       ("level", .text(level.name)), ("policy", .text(inUse.rawValue)), ("capacity", .number(level.capacity)),
       ("unit", .text(level.unit == .cost ? "bytes" : "entries")), ("assumedSize", assumedSize.map(JSONText.number)),
       ("hitRate", .fraction(ratio(inUse, now))), ("advice", .text(advice)),

@@ -234,6 +234,11 @@ final class Explorer {
   private func carryOut(_ request: ScreenRequest, line: String) -> Share {
     switch request {
     case .show(let message): mailbox.post(message)
+    case .tell(let message):
+      mailbox.post(message)
+      let verb = String(line.drop { $0 == " " }.prefix { $0 != " " })
+      mailbox.post(.finished(CommandResult(command: verb, outcome: .ok, microseconds: 0), line: line))
+      return .whole
     case .announce(let text, let level): announce(text, level: level)
     case .start(let workload): start(RunVerb(workload), line: "")
     case .leave: exitStatus = 0

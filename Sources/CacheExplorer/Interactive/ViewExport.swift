@@ -14,12 +14,15 @@ struct ViewExport {
 
   /// `nil` if the focused panel has no rows to write in this format.
   init?(_ model: Model, as format: ExportFormat) {
-    guard format != .txt else {
+    guard format != .txt, format != .svg else {
       var canvas = Canvas(model.size)
       var model = model
       if model.mode == .command { model.mode = .normal }
       view(model, on: &canvas)
-      text = canvas.lines.joined(separator: "\n") + "\n"
+      text =
+        format == .svg
+        ? SVGPicture(canvas, title: "cache-explorer: \(model.title)", theme: model.theme).text
+        : canvas.lines.joined(separator: "\n") + "\n"
       summary = "the picture"
       return
     }

@@ -2,6 +2,8 @@
 struct ProgramPaths: Equatable, Sendable {
   /// The commands of earlier sessions.
   let history: String?
+  /// Is there once somebody was told where to begin.
+  let greeted: String?
   /// Where a demo's disk level writes for as long as it runs.
   let temporary: String
   /// What is left of a crash.
@@ -13,6 +15,7 @@ struct ProgramPaths: Equatable, Sendable {
     }
     let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map { $0 + "/.local/state" }
     history = state.map { $0 + "/cache-explorer/history" }
+    greeted = state.map { $0 + "/cache-explorer/greeted" }
     temporary = absolute("TMPDIR") ?? "/tmp"
     crashes = state.map { $0 + "/cache-explorer/crashes" } ?? temporary
   }

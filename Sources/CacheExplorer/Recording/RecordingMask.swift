@@ -31,10 +31,10 @@ struct RecordingMask {
     case .resized, .mouse, .focus, .terminate, .suspend, .resumed: return true
     case .key(let key):
       switch mode {
-      case .command, .filter, .helpSearch: return false
+      case .command, .filter, .helpSearch, .palette: return false
       case .normal:
         let action = KeyTable.action(for: key, in: .normal)
-        return action != .command && action != .filter
+        return action != .command && action != .filter && action != .palette
       case .help, .explaining, .confirming: return true
       }
     }
@@ -44,6 +44,7 @@ struct RecordingMask {
   mutating func masked(_ message: Message) -> Message? {
     switch message {
     case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .shared, .unlisted, .help,
+      .helpAbout,
       .planned,
       .replaced, .attachment, .attachedAgain, .settings, .whatIf, .showWhatIf, .workload, .recording:
       message

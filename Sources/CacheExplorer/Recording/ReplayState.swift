@@ -27,6 +27,8 @@ struct ReplayState: Sendable {
   private(set) var fault: CommandError?
   var answer: CommandLineState.Answer?
   private(set) var isHelping = false
+  /// What is found by its name, while something is looked for.
+  private(set) var palette: ActionPalette?
 
   init(_ playback: Playback, size: Size) {
     self.playback = playback
@@ -44,9 +46,12 @@ struct ReplayState: Sendable {
     case .suspend: return [.suspend]
     case .terminate: return [.leave]
     case .paste(let text):
+      palette?.edit { $0.insert(text) }
       editor?.insert(text)
       return []
-    case .key(let key): return editor == nil ? press(key) : type(key)
+    case .key(let key):
+      if palette != nil { return choose(key) }
+      return editor == nil ? press(key) : type(key)
     }
   }
 
@@ -56,7 +61,10 @@ struct ReplayState: Sendable {
       isHelping = false
       return []
     }
-    guard let action = known else { return [] }
+    return known.map { act($0) } ?? []
+  }
+
+  private mutating func act(_ action: Action) -> [Effect] {
     answer = nil
     switch action {
     case .freeze:
@@ -74,12 +82,32 @@ struct ReplayState: Sendable {
     case .previousTrouble: jump(.previousWarning)
     case .command: editor = LineEditor()
     case .help: isHelping = true
+    case .palette: palette = ActionPalette(.commandLine, scopes: [.replaying])
     case .redraw: return [.redraw]
     case .suspend: return [.suspend]
     case .quit: return [.leave]
     default: break
     }
     return []
+  }
+
+  /// Takes a key while an action is looked for.
+  private mutating func choose(_ key: InputEvent.Key) -> [Effect] {
+    switch palette?.press(key, rows: ActionPaletteOverlay.rows(in: size.height - 1)) {
+    case .redraw?: return [.redraw]
+    case .suspend?: return [.suspend]
+    case nil: return []
+    case .done(let item)?:
+      palette = nil
+      switch item?.deed {
+      case .action(let action)?: return act(action)
+      case .verb(let verb)?:
+        // What it is about is still to be said, or why there is nothing that it could be done to.
+        editor = LineEditor(verb.standsAlone ? verb.name : verb.name + " ")
+        return verb.standsAlone ? run(verb.name) : []
+      case .theme?, nil: return []
+      }
+    }
   }
 
   private mutating func leap(by distance: Duration) {

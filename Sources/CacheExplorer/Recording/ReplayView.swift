@@ -17,6 +17,10 @@ func view(_ state: ReplayState, on canvas: inout Canvas) {
     ReplayBar.draw(state, in: row, on: &canvas)
   }
   if state.isHelping { ReplayHelp.draw(on: &canvas) }
+  if let palette = state.palette {
+    let place = Rect(x: 0, y: 0, width: canvas.size.width, height: max(0, canvas.size.height - 1))
+    ActionPaletteOverlay.draw(palette, isReadOnly: false, in: place, on: &canvas)
+  }
 }
 
 extension Canvas {

@@ -9,7 +9,8 @@ import Foundation
 
 /// Reads what the program is given, with failures that carry their exit status.
 enum Loaded {
-  private static let mostScriptBytes = 16 << 20
+  /// How long a script may be, or a line of it where lines are read as they come.
+  static let mostScriptBytes = 16 << 20
 
   static func file(_ path: String) throws(ProgramFailure) -> CacheConfiguration {
     do { return try ConfigurationFile.load(path) } catch { throw ProgramFailure(.configuration, error.description) }

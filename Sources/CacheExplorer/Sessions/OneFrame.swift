@@ -13,6 +13,13 @@ enum OneFrame {
 
   static func text(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String
   {
+    await canvas(model, live, buffer, size: size).lines.map { line in
+      guard isASCII else { return line }
+      return ASCIIGlyphs.text(line)
+    }.joined(separator: "\n")
+  }
+
+  static func canvas(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size) async -> Canvas {
     let batch = buffer.drain()
     var model = model
     model.live.advance(to: batch.events.first?.time ?? live.clock.now)
@@ -31,10 +38,7 @@ enum OneFrame {
     _ = update(&model, .tick(live.clock.now, wall: live.clock.timeSinceEpoch))
     var canvas = Canvas(size)
     view(model, on: &canvas)
-    return canvas.lines.map { line in
-      guard isASCII else { return line }
-      return ASCIIGlyphs.text(line)
-    }.joined(separator: "\n")
+    return canvas
   }
 
   /// Tells a model what happened second by second, and before that what was counted and is not told.

@@ -60,6 +60,53 @@ struct ScriptRunner {
   func play(_ commands: [any Verb]) async -> Ending {
     let interpreter = Interpreter(opened, mode: .script)
     var ending = Ending(live: opened.live)
+    await play(commands, by: interpreter, &ending)
+    await interpreter.stopWorkload()
+    ending.live = interpreter.current.live
+    return ending
+  }
+
+  /// Answers each line before it waits for the next one, so that whoever writes them can go by the answers.
+  ///
+  /// A line that is not understood is answered as a command that cannot be carried out is, and the next one is waited for.
+  /// Empty lines and comments have no answer.
+  ///
+  /// `names`: What expectations can be about, until another configuration is loaded. `expecting`: What is expected at the end.
+  func play(
+    _ lines: AsyncStream<InputLines.Line>, names: ExpectationNames, expecting: [Expectation]
+  ) async -> Ending {
+    let interpreter = Interpreter(opened, mode: .script)
+    var ending = Ending(live: opened.live)
+    var names: ExpectationNames? = names
+    for await line in lines {
+      do throws(CommandError) {
+        guard case .text(let text) = line else { throw Self.unreadable(line) }
+        guard let command = try Verbs.parse(text.hasSuffix("\r") ? String(text.dropLast()) : text) else { continue }
+        if command is LoadVerb { names = nil }
+        if let expect = command as? ExpectVerb { try names?.check(expect.expectation) }
+        if command is QuitVerb { break }
+        await play([command], by: interpreter, &ending)
+      } catch {
+        ending.refused += 1
+        let word = if case .text(let text) = line { text.split(separator: " ").first ?? "" } else { Substring() }
+        let result = CommandResult(
+          command: String(word), outcome: .error, microseconds: 0, error: "column \(error.column + 1): \(error)")
+        print(format == .json ? result.json : result.sentence)
+      }
+      if Task.isCancelled { break }
+    }
+    if !Task.isCancelled { await play(expecting.map(ExpectVerb.init), by: interpreter, &ending) }
+    await interpreter.stopWorkload()
+    ending.live = interpreter.current.live
+    return ending
+  }
+
+  private static func unreadable(_ line: InputLines.Line) -> CommandError {
+    guard case .unreadable(let why) = line else { return CommandError(column: 0, message: "", remedy: "") }
+    return CommandError(column: 0, message: why, remedy: "write a command a line, as text in UTF-8")
+  }
+
+  private func play(_ commands: [any Verb], by interpreter: Interpreter, _ ending: inout Ending) async {
     for command in commands {
       if command is QuitVerb { break }
       let result = await interpreter.run(command)
@@ -75,9 +122,6 @@ struct ScriptRunner {
       }
       if Task.isCancelled { break }
     }
-    await interpreter.stopWorkload()
-    ending.live = interpreter.current.live
-    return ending
   }
 }
 

@@ -14,15 +14,27 @@ import Foundation
 
 /// Opens a configuration and uses it: on the screen, or for a script.
 enum Session {
+  /// Where the commands of a script come from.
+  enum Script: Sendable {
+    /// All of them are understood before the first one is carried out.
+    case commands([any Verb])
+    /// Each is answered before the next one is read.
+    case dialogue(AsyncStream<InputLines.Line>)
+  }
+
   /// Plays commands and prints the answers.
   static func play(
-    _ commands: [any Verb], on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
+    _ script: Script, on configuration: CacheConfiguration, file: String, format: ScriptRunner.Format,
     isStrict: Bool, expecting: [Expectation] = []
   ) async throws {
     let opened = try await open(configuration, file: file, isStrict: isStrict)
     let work = Task {
-      await ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) }).play(
-        commands + expecting.map(ExpectVerb.init))
+      let runner = ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
+      switch script {
+      case .commands(let commands): return await runner.play(commands + expecting.map(ExpectVerb.init))
+      case .dialogue(let lines):
+        return await runner.play(lines, names: ExpectationNames(configuration), expecting: expecting)
+      }
     }
     let interruption = Interruption { work.cancel() }
     let ending = await work.value
@@ -149,7 +161,8 @@ enum Session {
       screen.close()
       throw error
     }
-    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
+    let paths = ProgramPaths(environment: environment)
+    let history = paths.history.map(CommandHistory.init(path:))
     let explorer = Explorer(
       screen: screen, opened: opened, buffer: buffer, model: model, history: history,
       models: show.configuration.models.map { ModelShow($0, clock: opened.live.clock) })
@@ -161,7 +174,8 @@ enum Session {
       }
     }
     // What the person should know, once the screen is gone again as well as on it.
-    for note in [show.caption, screen.warning].compactMap(\.self) { explorer.announce(note) }
+    let greeting = FirstStart.greeting(notedIn: paths.greeted)
+    for note in [show.caption, screen.warning, greeting].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: show.workload, steps: show.steps)
     screen.close()
     if let report = explorer.recordingReport { StandardStreams.complain(report) }
@@ -186,6 +200,14 @@ enum Session {
   ) async throws {
     let recording: Recording
     do { recording = try Recording(opening: file) } catch { throw ProgramFailure(.usage, error.description) }
+    if let export, ExportFormat(file: export) == .svg {
+      var playback = Playback(recording)
+      playback.go(to: .max)
+      let picture = SVGPicture(playback.canvas, title: "a session of \(recording.start.title)", theme: appearance.theme)
+      do { try await Export.write(picture.text, to: export) } catch { throw ProgramFailure(.usage, "error: \(error)") }
+      if let failure = playback.failure { throw ProgramFailure(.usage, failure.description) }
+      return StandardStreams.say("\(export): the last picture")
+    }
     if let export {
       let report: Asciicast.Report
       do { report = try Asciicast.write(recording, to: export, theme: appearance.theme) } catch {

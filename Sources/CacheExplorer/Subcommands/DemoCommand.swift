@@ -17,10 +17,15 @@ struct DemoCommand: AsyncParsableCommand {
 
   @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name))) var name = "stack"
   @Flag(help: "List the demonstrations.") var list = false
+  @Option(help: "With --export FILE.svg: after how many seconds of simulated time, which pass at once.")
+  var seconds = 20
   @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions
 
-  func validate() throws { try recording.check(hasSession: nil, isHeadless: false) }
+  func validate() throws {
+    try recording.check(hasSession: nil, isHeadless: false)
+    guard (1...600).contains(seconds) else { throw ValidationError("give --seconds from 1 to 600") }
+  }
 
   func run() async throws {
     if try await recording.replayed(appearance) { return }
@@ -37,6 +42,14 @@ struct DemoCommand: AsyncParsableCommand {
       at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { try? FileManager.default.removeItem(at: folder) }
     let configuration = try Loaded.demo(demo, folder: folder.path)
+    if let file = recording.export {
+      let canvas = try await DemoPicture.canvas(
+        demo, configuration, seconds: seconds, size: ScreenOptions.size(ProcessInfo.processInfo.environment))
+      let picture = SVGPicture(
+        canvas, title: "cache-explorer demo \(name), after \(seconds) seconds", theme: appearance.theme)
+      do { try await Export.write(picture.text, to: file) } catch { throw ProgramFailure(.usage, "error: \(error)") }
+      return StandardStreams.say("\(file): a picture of \(canvas.size.width)x\(canvas.size.height)")
+    }
     try await Session.show(
       Session.Show(
         configuration: configuration, file: "demo \(name)", isFile: false, workload: configuration.workload,

@@ -91,7 +91,7 @@ enum Manual {
       .item("LANG, LC_ALL", "the language of characters; where there is no UTF-8 locale at all, ASCII is drawn"),
       .item("NO_COLOR", "if not empty: no colours, unless --color always asks for them"),
       .item("COLUMNS, LINES", "how large the picture of open --once is"),
-      .item("XDG_STATE_HOME", "where the history is kept; else ~/.local/state"),
+      .item("XDG_STATE_HOME", "where the history is kept, and that the first start was greeted; else ~/.local/state"),
     ]
     parts.append(.section("FILES"))
     parts.append(

@@ -17,7 +17,10 @@ struct RecordingOptions: ParsableArguments, Sendable {
   @Option(help: "Show a recorded session again, picture for picture.", completion: .file()) var replay: String?
   @Option(help: "How fast it goes, from 0.001 to 1000.") var speed = 1.0
   @Option(
-    help: "With --replay: write it as an asciicast for asciinema, and leave.", completion: .file(extensions: ["cast"]))
+    help: """
+      With --replay: write it as FILE.cast for asciinema, or its last picture as FILE.svg, and leave. With a demonstration: \
+      write its picture as FILE.svg.
+      """, completion: .file(extensions: ["cast", "svg"]))
   var export: String?
 
   var limit: Int? { recordLimit.flatMap { try? RecordVerb.limit($0) } }
@@ -32,9 +35,13 @@ struct RecordingOptions: ParsableArguments, Sendable {
     }
     guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
     if let export {
-      guard replay != nil else { throw ValidationError("--export needs --replay FILE") }
-      guard ExportFormat(file: export) == .cast else {
-        throw ValidationError("end the name behind --export with .cast")
+      let format = ExportFormat(file: export)
+      guard format == .cast || format == .svg else {
+        throw ValidationError("end the name behind --export with .cast, or with .svg for one picture")
+      }
+      // Of a demonstration there is a picture without a recording.
+      guard replay != nil || (hasSession == nil && format == .svg && record == nil) else {
+        throw ValidationError("--export needs --replay FILE")
       }
     }
     if replay == nil, speed != 1 { throw ValidationError("--speed needs --replay FILE") }

@@ -10,29 +10,110 @@ import Darwin
 
 /// The lines of standard input as they come.
 enum InputLines {
-  private static let longest = 64 << 10
+  /// A line of input.
+  enum Line: Equatable, Sendable {
+    case text(String)
+    /// It is no text in UTF-8, or longer than a line may be.
+    case unreadable(String)
+  }
+
+  /// What a person types is shorter.
+  private static let longestTyped = 64 << 10
 
   /// Reads on a queue of its own; it ends with the input, or with whoever reads from it.
+  ///
+  /// Bytes that are no UTF-8 are replaced, and a line that nobody can have typed is left out.
   static func standardInput() -> AsyncStream<String> {
     let (lines, continuation) = AsyncStream<String>.makeStream()
-    DispatchQueue(label: "input").async {
-      var pending: [UInt8] = []
-      var buffer = [UInt8](repeating: 0, count: 4_096)
-      while true {
-        let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { break }
-        pending += buffer[..<count]
-        while let end = pending.firstIndex(of: 0x0a) {
-          continuation.yield(String(decoding: pending[..<end], as: UTF8.self))
-          pending.removeSubrange(...end)
-        }
-        // Nobody types this; it may not fill the memory either.
-        if pending.count > longest { pending = [] }
+    read(atMost: longestTyped) { bytes in
+      switch bytes {
+      case .some(.some(let bytes)): continuation.yield(String(decoding: bytes, as: UTF8.self))
+      case .some(nil): break
+      case nil: continuation.finish()
       }
-      if !pending.isEmpty { continuation.yield(String(decoding: pending, as: UTF8.self)) }
-      continuation.finish()
     }
     return lines
+  }
+
+  /// As ``standardInput()`` for what another program writes: nothing is left out, and what cannot be read is told.
+  ///
+  /// `longest`: The most bytes that a line may have.
+  static func checkedInput(atMost longest: Int) -> AsyncStream<Line> {
+    let (lines, continuation) = AsyncStream<Line>.makeStream()
+    read(atMost: longest) { bytes in
+      switch bytes {
+      case .some(.some(let bytes)):
+        let text = String(validating: bytes, as: UTF8.self)
+        continuation.yield(text.map { .text($0) } ?? .unreadable("this is not text in UTF-8"))
+      case .some(nil): continuation.yield(.unreadable("the line has more than \(longest) bytes"))
+      case nil: continuation.finish()
+      }
+    }
+    return lines
+  }
+
+  /// Hands over line after line without its end, `nil` for one that is too long, and no line at all at the end of the input.
+  private static func read(atMost longest: Int, _ take: @escaping @Sendable (ArraySlice<UInt8>??) -> Void) {
+    DispatchQueue(label: "input").async {
+      var assembly = LineAssembly(longest: longest)
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let count = unsafe systemRead(STDIN_FILENO, &buffer, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { break }
+        for line in assembly.add(buffer[..<count]) { take(.some(line)) }
+      }
+      if let line = assembly.end() { take(.some(line)) }
+      take(nil)
+    }
+  }
+
+  private static func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    #if canImport(Glibc)
+    unsafe Glibc.read(descriptor, bytes, count)
+    #elseif canImport(Musl)
+    unsafe Musl.read(descriptor, bytes, count)
+    #else
+    unsafe Darwin.read(descriptor, bytes, count)
+    #endif
+  }
+}
+
+/// Puts lines together from pieces of input.
+struct LineAssembly: Sendable {
+  /// The most bytes that a line may have.
+  let longest: Int
+  private var pending: [UInt8] = []
+  /// What is read belongs to a line that is too long already.
+  private var isTooLong = false
+
+  init(longest: Int) { self.longest = longest }
+
+  /// Takes a piece and gives the lines that end in it; `nil` for one that is too long.
+  ///
+  /// - Complexity: O(*n*) for a piece of *n* bytes, however many came before.
+  mutating func add(_ piece: ArraySlice<UInt8>) -> [ArraySlice<UInt8>?] {
+    var lines: [ArraySlice<UInt8>?] = []
+    var rest = piece
+    while let end = rest.firstIndex(of: 0x0a) {
+      keep(rest[..<end])
+      lines.append(isTooLong ? nil : pending[...])
+      (pending, isTooLong) = ([], false)
+      rest = rest[(end + 1)...]
+    }
+    keep(rest)
+    return lines
+  }
+
+  /// What is left when the input has ended; `nil` if nothing is.
+  mutating func end() -> ArraySlice<UInt8>?? {
+    guard isTooLong || !pending.isEmpty else { return nil }
+    return .some(isTooLong ? nil : pending[...])
+  }
+
+  private mutating func keep(_ part: ArraySlice<UInt8>) {
+    guard !isTooLong else { return }
+    guard pending.count + part.count <= longest else { return (pending, isTooLong) = ([], true) }
+    pending += part
   }
 }

@@ -11,6 +11,11 @@ package enum JSONText: Sendable {
   case object([(String, JSONText?)])
   case array([JSONText])
 
+  /// The version of what the program prints for programs; Documentation/JSON.md tells what that is.
+  ///
+  /// Another one comes when a field changes its meaning or goes, not when one is added.
+  package static let version = JSONText.number(1)
+
   package var line: String {
     var line = ""
     write(to: &line)

@@ -204,7 +204,7 @@ private let badLines = [
   BadLine(
     "run zipf --skew -1", 16, "--skew: “-1” is not a skew; write a number from 0 (uniform) to 10, such as 0.99"),
   BadLine("sort colour", 5, "there is no column “colour”; use one of hits, last, size, age, ttl, levels, key"),
-  BadLine("export all.xml", 7, "“all.xml” does not say in which format; end it with .json, .csv, .txt or .cast"),
+  BadLine("export all.xml", 7, "“all.xml” does not say in which format; end it with .json, .csv, .txt, .svg or .cast"),
   BadLine("get a --levle disk", 6, "get has no option --levle; did you mean “--level”?"),
   BadLine("warn --all", 5, "warn has no option --all; write -- before a word that begins with --"),
   BadLine("get a --level", 13, "--level needs a value; write --level L"),

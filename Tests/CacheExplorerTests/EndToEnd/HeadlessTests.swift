@@ -243,4 +243,50 @@ import Testing
     #expect(version.status == 0)
     #expect(version.output.contains("."))
   }
+
+  @Test("With --format json each line is answered before the next one is written, and one that is wrong ends nothing")
+  func dialogue() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let program = try RunningProgram(["run", file, "--format", "json", "--expect", "memory.hit >= 40%"])
+    func ask(_ line: String) async throws -> [String: Any] {
+      program.type(line)
+      let answer = try #require(await program.line { _ in true }, "\(line) was not answered")
+      return try #require(try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any])
+    }
+    for number in 0..<50 {
+      #expect(try await ask("set k\(number) v\(number)")["outcome"] as? String == "ok")
+      #expect(try await ask("get k\(number)")["value"] as? String == "v\(number)")
+    }
+    let wrong = try await ask("gte k1")
+    #expect(wrong["outcome"] as? String == "error")
+    #expect(wrong["command"] as? String == "gte")
+    #expect((wrong["error"] as? String)?.contains("column 1: there is no verb “gte”; did you mean “get”?") == true)
+    #expect(try await ask("expect nowhere.hit >= 1%")["outcome"] as? String == "error")
+    program.type("# this has no answer")
+    program.type("")
+    let large = String(repeating: "x", count: 200_000)
+    #expect(try await ask("set large \(large)")["outcome"] as? String == "ok")
+    #expect(try await ask("get large")["value"] as? String == large)
+    #expect((try await ask("stats")["levels"] as? [Any])?.count == 1)
+    try program.endInput()
+    let end = await program.end()
+    #expect(end.status == 2)
+    #expect(end.complaints == ["error: 2 commands could not be carried out; the answers say why"])
+    #expect(end.lines.count == 1 && end.lines[0].contains(#""command":"expect","outcome":"ok""#))
+  }
+
+  @Test("A dialogue ends with quit, and a script in text is understood whole before anything of it is done")
+  func quits() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let program = try RunningProgram(["run", file, "--format", "json"])
+    program.type("set a 1")
+    #expect(await program.line { $0.contains(#""outcome":"ok""#) } != nil)
+    program.type("quit")
+    #expect(await program.end().status == 0)
+    let text = try await play("set a 1\ngte a\n", file, arguments: ["--format", "text"])
+    #expect(text.status == 2)
+    #expect(text.output == "")
+  }
 }

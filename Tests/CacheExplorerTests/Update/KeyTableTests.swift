@@ -1,5 +1,6 @@
 import Testing
 
+@testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerText
 
@@ -47,7 +48,7 @@ struct KeyTableTests {
     scene.press(.escape)
     #expect(scene.model.mode == .normal)
     scene.type("?/zebra")
-    #expect(scene.lines.contains { $0.contains("no key does that") })
+    #expect(scene.lines.contains { $0.contains("nothing here says that") })
     scene.press(.control("c"), .escape)
     #expect(scene.model.mode == .normal)
   }
@@ -64,5 +65,50 @@ struct KeyTableTests {
     for binding in KeyTable.bindings {
       #expect(text.contains(binding.does), "\(binding.name)")
     }
+  }
+
+  private static let sizes = [Size(width: 120, height: 40), Size(width: 80, height: 24), Layout.smallest]
+
+  /// Everything that the help says, read page by page.
+  private func read(_ scene: Scene) -> String {
+    var scene = scene
+    var rows: [String] = []
+    for _ in 0..<120 {
+      rows += scene.lines.map { $0.replacing("│", with: " ") }
+      scene.press(.pageDown)
+    }
+    return rows.joined(separator: " ")
+  }
+
+  @Test("How a verb is used is never cut, however small the window", arguments: sizes, Grammar.commandLine.names)
+  func helpOfVerb(size: Size, name: String) throws {
+    var scene = Scene(size: size)
+    scene.send(.helpAbout(verb: name))
+    #expect(scene.lines.contains { $0.contains("Help · \(name)") })
+    #expect(!scene.lines.contains { $0.contains("…") && $0.contains("│") })
+    let verb = try #require(Grammar.commandLine.named(name))
+    let text = read(scene)
+    for word in (verb.usage + " " + verb.line + " " + verb.details).split(whereSeparator: { $0.isWhitespace }) {
+      #expect(text.contains(word) || word.count > size.width - 8, "\(word)")
+    }
+    scene.press(.escape)
+    #expect(scene.model.mode == .normal)
+    scene.press(.character("?"))
+    #expect(!scene.lines.contains { $0.contains("Help · \(name)") }, "? is about all keys again")
+  }
+
+  @Test("The help tells every verb too, and is searched for them")
+  func helpTellsVerbs() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.send(.help)
+    let text = read(scene)
+    for verb in Grammar.commandLine.verbs { #expect(text.contains(verb.name), "\(verb.name)") }
+    scene.type("/workload")
+    #expect(scene.lines.contains { $0.contains("run a workload") })
+    scene.press(.escape, .escape)
+    scene.send(.helpAbout(verb: "run"))
+    scene.type("/zipf")
+    #expect(scene.lines.contains { $0.contains("zipf:") })
+    #expect(!scene.lines.contains { $0.contains("scan:") || $0.contains("run WORKLOAD") })
   }
 }

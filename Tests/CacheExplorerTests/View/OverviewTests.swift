@@ -152,7 +152,7 @@ private let smallOverview = #"""
   │ 23.000 DEBUG memory   miss   img:logo   0.018 ms                        #131 │
   │ 23.000 INFO  pool     join   img:logo   callers=4                       #134 │
   └──────────────────────────────────────────────────────────────────────────────┘
-   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   ▲ WARNING 12:03:20  MEMORY −61.2 MiB; hit 84% → 50%, recovering   Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
    ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
@@ -219,7 +219,7 @@ private let help = #"""
   │                  leads to                                                    │
   │   Esc Backspace  back: close, leave zoom, clear the filter, dismiss the      │
   └──────────────────────────────────────────────────────────────────────────────┘
-   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   ▲ WARNING 12:03:20  MEMORY −61.2 MiB; hit 84% → 50%, recovering   Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
    ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
@@ -246,7 +246,7 @@ private let command = #"""
   │ 23.000 DEBUG memory   miss   img:logo   0.018 ms                        #131 │
   │ 23.000 INFO  pool     join   img:logo   callers=4                       #134 │
   └──────────────────────────────────────────────────────────────────────────────┘
-   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   ▲ WARNING 12:03:20  MEMORY −61.2 MiB; hit 84% → 50%, recovering   Esc: dismiss
    :get user:9113    get KEY [--level L] — read through the levels
    ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#
@@ -273,7 +273,7 @@ private let zoom = #"""
   │                                                                              │
   │                                                                              │
   └──────────────────────────────────────────────────────────────────────────────┘
-   ▲ MEMORY WARNING 12:03:20  MEMORY dropped 6 (61.2 MiB)            Esc: dismiss
+   ▲ WARNING 12:03:20  MEMORY −61.2 MiB; hit 84% → 50%, recovering   Esc: dismiss
    : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
    ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
   """#

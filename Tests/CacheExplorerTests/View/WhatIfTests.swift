@@ -18,7 +18,7 @@ struct WhatIfTests {
     """
 
   /// Reports of levels that were asked for keys in turn, which is the worst that order of use can meet.
-  private static func reports(looks: Int = 20_000) -> [HitRatioReport] {
+  static func reports(looks: Int = 20_000) -> [HitRatioReport] {
     let observer = HitRatioObserver(
       levels: [
         .init(name: "memory", capacity: 100, unit: .entries, eviction: .lru),
@@ -39,7 +39,7 @@ struct WhatIfTests {
     }
   }
 
-  private static func scene(_ size: Size, reports: [HitRatioReport]) throws -> Scene {
+  static func scene(_ size: Size, reports: [HitRatioReport]) throws -> Scene {
     var scene = Scene(size: size, configuration: try ConfigurationReader.read(yaml, file: "demo.yaml", folder: "/srv"))
     #expect(scene.send(.input(.key(.character("8")))) == [.refreshWhatIf])
     scene.send(.whatIf(reports))

@@ -9,6 +9,7 @@ extension LiveCache {
   package var statisticsJSON: String {
     let counts = statistics.snapshot
     return JSONText.object([
+      ("version", JSONText.version),
       ("levels", .array(levels.map { json($0, counts.levels[$0.name] ?? CacheStatistics.Level()) })),
       (
         "pool",

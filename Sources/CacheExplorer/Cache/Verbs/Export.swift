@@ -62,7 +62,8 @@ package struct Export: Sendable {
         ].joined(separator: ",")
       }
       return (["key,level,bytes,ageMilliseconds,timeLeftMilliseconds"] + rows).joined(separator: "\r\n") + "\r\n"
-    case .cast: return ""
+    // Neither is about what the levels hold.
+    case .cast, .svg: return ""
     case .txt:
       let rows = entries.map { entry in
         let left = entry.timeLeft.map { $0 < .zero ? "expired" : "\(Self.milliseconds($0)) ms left" } ?? "no expiry"

@@ -2,8 +2,8 @@ package import ExplorerModel
 
 package struct ExportVerb: Verb {
   package static let syntax = VerbSyntax(
-    "export FILE.(json|csv|txt|cast) [--view]",
-    "write what the levels hold, and their statistics, into a file; or what the screen shows; as .cast what was recorded",
+    "export FILE.(json|csv|txt|svg|cast) [--view]",
+    "write what the levels hold, and their statistics, into a file; or what the screen shows, as .svg always; as .cast what was recorded",
     [.file], [VerbSyntax.Option("--view")])
 
   package enum Subject: Equatable, Sendable {
@@ -25,9 +25,10 @@ package struct ExportVerb: Verb {
     guard ExportFormat(file: file.text) != nil else {
       throw CommandError(
         column: file.column, message: "“\(file.text)” does not say in which format",
-        remedy: "end it with .json, .csv, .txt or .cast")
+        remedy: "end it with .json, .csv, .txt, .svg or .cast")
     }
-    self.init(file: file.text, words.text("--view") == nil ? .levels : .view)
+    let isView = words.text("--view") != nil || ExportFormat(file: file.text) == .svg
+    self.init(file: file.text, isView ? .view : .levels)
   }
 
   /// What is wanted is what was recorded.
@@ -43,7 +44,8 @@ package struct ExportVerb: Verb {
     let (live, mask) = (session.live, session.mask)
     return await session.timed(name) { result in
       guard let format = ExportFormat(file: file) else {
-        throw CommandFailure(message: "\(file) does not say in which format; end it with .json, .csv, .txt or .cast")
+        throw CommandFailure(
+          message: "\(file) does not say in which format; end it with .json, .csv, .txt, .svg or .cast")
       }
       guard format != .cast else {
         throw CommandFailure(message: "nothing is recorded here; open a session on the screen with --record FILE")

@@ -12,7 +12,7 @@ package struct HelpVerb: Verb {
     if let about = words.arguments.first { _ = try words.choice(about, among: Grammar.commandLine.names, "verb") }
   }
 
-  package var request: ScreenRequest? { verb == nil ? .show(.help) : nil }
+  package var request: ScreenRequest? { .tell(verb.map { .helpAbout(verb: $0) } ?? .help) }
 
   package func run(in session: Interpreter) async -> CommandResult { answer(Grammar.commandLine.help(verb)) }
 }

@@ -35,6 +35,8 @@ package protocol Verb: Equatable, Sendable {
 /// What only a session with a screen can do.
 package enum ScreenRequest: Sendable {
   case show(Message)
+  /// A message that is the whole answer.
+  case tell(Message)
   /// A line of the program's own in the log.
   case announce(String, LogLevel)
   case start(WorkloadRequest)

@@ -26,7 +26,7 @@ package struct Workload: Sendable {
   }
 
   /// Requests a second, if nobody asks for another rate.
-  let defaultRate: Double
+  package let defaultRate: Double
   /// The requests come all at once, not one after the other.
   var isHerd: Bool { if case .burst = pattern { true } else { false } }
 

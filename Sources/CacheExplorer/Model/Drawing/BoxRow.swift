@@ -31,6 +31,8 @@ struct BoxRow {
   ]
 
   private enum Kind { case storage, origin, gate }
+  /// A box that has more to say is cut, and says that it is.
+  private static let mostNeeded = 64
 
   private var items: [Item] = []
 
@@ -85,6 +87,17 @@ struct BoxRow {
     }
   }
 
+  /// The width in which a box says everything whole.
+  private static func needed(_ item: Item, _ picture: Picture) -> Int {
+    switch item {
+    case .level(let index, let pool): LevelBoxes.neededWidth(picture, index, pool: pool)
+    case .gate(let held): 4 + held.reduce(0) { max($0, OperatorText(picture, $1).width) }
+    case .lanes(_, let then, let otherwise, _):
+      fork + [then, otherwise].reduce(0) { max($0, $1.items.reduce(0) { $0 + needed($1, picture) }) }
+    case .arrow, .joint, .end: least(item, picture)
+    }
+  }
+
   private static func kind(_ item: Item, _ picture: Picture) -> Kind? {
     switch item {
     case .level(let index, _): picture.levels[index].isOrigin ? .origin : .storage
@@ -99,6 +112,16 @@ struct BoxRow {
     let least = items.map { Self.least($0, picture) }
     var widths = least
     var left = width - widths.reduce(0, +)
+    // What boxes have to say comes first: each gets what it lacks, or as much as the others (max-min fair sharing).
+    let needed = items.map { min(Self.needed($0, picture), Self.mostNeeded) }
+    while left > 0 {
+      let growing = items.indices.filter { widths[$0] < needed[$0] }
+      guard !growing.isEmpty else { break }
+      for index in growing.prefix(left) {
+        widths[index] += 1
+        left -= 1
+      }
+    }
     for (kind, widest) in Self.growth {
       let most = items.indices.map { index in
         if case .lanes(_, let then, let otherwise, _) = items[index] {

@@ -55,20 +55,42 @@ enum LevelBoxes {
     }
   }
 
+  /// The width in which the box of a level cuts nothing: its name beside its capacity or fault, its figures, its notes.
+  static func neededWidth(_ picture: Picture, _ index: Int, pool: Int?) -> Int {
+    let level = picture.levels[index]
+    let name = DisplayText("\(LevelRow.number(index, of: picture.levels))" + level.name.uppercased()).width
+    var widths = [name + 4]
+    if !level.capacity.isEmpty { widths.append(name + DisplayText(level.capacity).width + 7) }
+    if let fault = level.fault { widths.append(name + DisplayText(fault).width + 10) }
+    let notes = notes(picture, index, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) })
+    if let notes { widths.append(notes.width + 4) }
+    func width(_ items: [String]) -> Int { items.reduce(-2) { $0 + 2 + DisplayText($1).width } }
+    if level.isOrigin {
+      widths.append(width(errors(picture, index).items) + 3)
+    } else {
+      widths.append(width(Array(latencies(picture, index).prefix(3))) + 4)
+    }
+    return widths.max() ?? 0
+  }
+
+  /// What is out of the ordinary, the worst first; `nil` if nothing is to be said.
+  private static func notes(_ picture: Picture, _ index: Int, _ pool: OperatorText?) -> DisplayText? {
+    let (level, traffic) = (picture.levels[index], picture.figures(index))
+    var notes: [String] = []
+    if traffic.errors > 0 { notes.append("errors \(Format.count(traffic.errors))") }
+    if traffic.writeErrors > 0 { notes.append("failed writes \(Format.count(traffic.writeErrors))") }
+    if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
+    if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
+    if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
+    if !level.isOrigin, traffic.missed > 0 { notes.append("misses: " + reasons(traffic)) }
+    return notes.isEmpty ? nil : DisplayText(notes.joined(separator: " · "))
+  }
+
   private static func drawNotes(
     _ picture: Picture, _ index: Int, _ pool: OperatorText?, in box: Rect, on canvas: inout Canvas
   ) {
-    let (level, traffic) = (picture.levels[index], picture.figures(index))
     let lately = picture.traffic[index].recent(at: picture.now)
-    var notes: [String] = []
-    if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
-    if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
-    if !level.isOrigin, traffic.missed > 0 { notes.append("misses: " + reasons(traffic)) }
-    if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
-    if traffic.errors > 0 { notes.append("errors \(Format.count(traffic.errors))") }
-    if traffic.writeErrors > 0 { notes.append("failed writes \(Format.count(traffic.writeErrors))") }
-    guard !notes.isEmpty else { return }
-    let text = DisplayText(notes.joined(separator: " · ")).clipped(to: box.width - 4)
+    guard let text = notes(picture, index, pool)?.clipped(to: box.width - 4) else { return }
     canvas.write(
       " " + text + " ", x: box.x + 1, y: box.bottom - 1, style: lately.errors + lately.writeErrors > 0 ? .error : .faint
     )

@@ -141,6 +141,12 @@ extension OperatorText {
     return spans
   }
 
+  /// How much room a row has that says it all.
+  var width: Int {
+    let told = setting.isEmpty ? 0 : DisplayText(setting).width + 1
+    return news.reduce(DisplayText(word).width + told) { $0 + 2 + DisplayText($1).width }
+  }
+
   /// What it is and was told, then what it does, from a column on if that is free.
   func row(newsAt column: Int, in room: Int) -> [Span] {
     let name = DisplayText(word).clipped(to: room)

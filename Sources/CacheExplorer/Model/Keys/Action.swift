@@ -3,7 +3,7 @@
 /// The key table says which key does which.
 package enum Action: Hashable, Sendable {
   // Anywhere.
-  case help, command, filter, back
+  case help, command, palette, filter, back
   case inspect, showValue, mask, explain, recent
   case stepBack, stepForward, nextTrouble, previousTrouble
   case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last

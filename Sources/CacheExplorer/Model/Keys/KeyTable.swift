@@ -106,6 +106,7 @@ package enum KeyTable {
       [.character("%")], "%", .mouse,
       "take the mouse (click, double click, wheel), or give it back", .program),
     bind([.character("t")], "t", .theme, "the next theme of colours", .program),
+    bind([.control("p")], "^P", .palette, "find any of this by its name, and do it", .program),
     bind([.control("l")], "^L", .redraw, "draw everything anew", .program),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .program),
     bind([.control("c")], "^C", .interrupt, "stop the running command; quit if none runs", .program),
@@ -157,6 +158,7 @@ package enum KeyTable {
       [.character(":")], ":", .command, "jump 12.3s, jump next warning, speed 0.25, export FILE.cast", .replaying,
       label: "Jump"),
     bind([.character("?"), .function(1)], "? F1", .help, "help for a replay", .replaying, label: "Help", bar: "?"),
+    bind([.control("p")], "^P", .palette, "find any of this by its name, and do it", .replaying),
     bind([.control("l")], "^L", .redraw, "draw everything anew", .replaying),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .replaying),
     bind(

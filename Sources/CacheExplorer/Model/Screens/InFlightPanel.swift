@@ -72,10 +72,11 @@ package enum InFlightPanel: Panel {
       isFocused: frame.isFocused)
     guard rect.height >= 4, rect.width >= 30 else { return }
     let x = rect.x + 2
-    let key = min(40, max(8, rect.width - 29))
+    let place = placeWidth(picture, in: rect.width)
+    let key = min(40, max(8, rect.width - 22 - place))
     canvas.write(
-      DisplayText("KEY").padded(to: key) + " AT      WAIT ELAPSED", x: x, y: rect.y + 1, style: .faint,
-      limit: rect.width - 3)
+      DisplayText("KEY").padded(to: key) + " " + DisplayText("AT").padded(to: place) + " WAIT ELAPSED", x: x,
+      y: rect.y + 1, style: .faint, limit: rect.width - 3)
     guard !flights.isEmpty else {
       return _ = canvas.write("nobody waits", x: x, y: rect.y + 2, style: .faint, limit: rect.width - 3)
     }
@@ -85,12 +86,24 @@ package enum InFlightPanel: Panel {
       if frame.isFocused, top + line == model.inFlightList.cursor {
         canvas.write("▸", x: rect.x + 1, y: rect.y + 2 + line, style: .accent)
       }
-      draw(flight, model, picture, key: key, in: rect.inner.row(1 + line), on: &canvas)
+      draw(flight, model, picture, key: key, place: place, in: rect.inner.row(1 + line), on: &canvas)
+    }
+    let hidden = flights.count - top - rows
+    if hidden > 0 {
+      canvas.write(" +\(Format.count(hidden)) more ", endingAt: rect.right - 1, y: rect.bottom - 1, style: .warning)
     }
   }
 
+  /// How wide the names are of where a read can be: whole, if keys keep as much.
+  private static func placeWidth(_ picture: Picture, in width: Int) -> Int {
+    let names = picture.levels.map(\.name) + picture.operators.map(\.name)
+    let longest = names.reduce(0) { max($0, DisplayText($1).width) }
+    return max(7, min(longest, 24, (width - 22) / 2))
+  }
+
   private static func draw(
-    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, in row: Rect, on canvas: inout Canvas
+    _ flight: FlightTable.Flight, _ model: Model, _ picture: Picture, key: Int, place width: Int, in row: Rect,
+    on canvas: inout Canvas
   ) {
     let (x, y) = (row.x + 1, row.y)
     let elapsed = max(0, flight.since.duration(to: picture.now).clampedNanoseconds)
@@ -99,9 +112,9 @@ package enum InFlightPanel: Panel {
     let holder = flight.heldBy.flatMap { picture.operators.indices.contains($0) ? picture.operators[$0].name : nil }
     let place = holder ?? level.map { $0.isOrigin ? $0.name : $0.name.uppercased() } ?? "—"
     canvas.write(
-      DisplayText(place).shortened(to: 7), x: x + key + 1, y: y,
+      DisplayText(place).shortened(to: width), x: x + key + 1, y: y,
       style: holder != nil ? .warning : level?.isOrigin == true ? .miss : .plain)
-    canvas.write("×\(Format.short(flight.callers))", x: x + key + 9, y: y, style: .join)
+    canvas.write("×\(Format.short(flight.callers))", x: x + key + 2 + width, y: y, style: .join)
     // A full bar is the level's p99; what takes longer is marked.
     let expected = flight.level.flatMap {
       picture.traffic.indices.contains($0) ? picture.traffic[$0].latency.nanoseconds(0.99) : nil
@@ -109,7 +122,7 @@ package enum InFlightPanel: Panel {
     let share = expected.map { Double(elapsed) / Double(max(1, $0)) }
     let isSlow = (share ?? 0) > 1
     let text: DisplayText = "\(Format.latency(nanoseconds: elapsed))\(isSlow ? "!" : "")"
-    let bar = x + key + 14
+    let bar = x + key + 7 + width
     canvas.write(Canvas.bar(width: 4, fraction: share ?? 0), x: bar, y: y, style: isSlow ? .error : .accent)
     canvas.write(text, x: bar + 5, y: y, style: isSlow ? .error : .plain, limit: row.right - bar - 5)
   }

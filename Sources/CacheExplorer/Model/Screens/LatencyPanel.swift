@@ -99,8 +99,9 @@ package enum LatencyPanel: Panel {
     let rows = rect.height - 2
     let x = rect.x + 1
     let longest = picture.levels.map { DisplayText($0.name).width }.max() ?? 0
-    let name = min(max(4, longest), rect.width >= 60 ? 12 : 6)
     let numbers = rect.width >= 60 ? 24 : 12
+    // Names are whole as long as the columns keep two cells for each power of ten.
+    let name = min(max(4, longest), max(rect.width >= 60 ? 12 : 6, rect.width - 4 - numbers - 2 * decades))
     let columns = rect.width - 2 - name - numbers - 2
     guard rows >= 2, columns >= decades else { return }
     drawAxis(x: x + name + 1, y: rect.y + 1, columns: columns, on: &canvas)

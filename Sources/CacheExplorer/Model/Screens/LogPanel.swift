@@ -158,7 +158,7 @@ package enum LogPanel: Panel {
       draw(line, parts.first ?? "", model, in: rect, y: y, on: &canvas)
       y += 1
       for part in parts.dropFirst() where y < rect.bottom - 1 {
-        canvas.write(part, x: rect.x + 2 + lead(rect), y: y, limit: rect.width - 4 - lead(rect))
+        canvas.write(part, x: rect.x + 2 + lead(model, in: rect), y: y, limit: rect.width - 4 - lead(model, in: rect))
         y += 1
       }
     }
@@ -187,11 +187,20 @@ package enum LogPanel: Panel {
   }
 
   /// What stands before the text: time, level, source.
-  private static func lead(_ rect: Rect) -> Int { (rect.width >= 100 ? 13 : 7) + 6 + 9 }
+  private static func lead(_ model: Model, in rect: Rect) -> Int {
+    (rect.width >= 100 ? 13 : 7) + 6 + sourceWidth(model, in: rect) + 1
+  }
+
+  /// How wide the names of levels and operators are: whole where there is room.
+  private static func sourceWidth(_ model: Model, in rect: Rect) -> Int {
+    guard rect.width >= 100 else { return 8 }
+    let names = model.live.levels.map(\.name) + model.live.operators.map(\.name)
+    return min(20, names.reduce(8) { max($0, DisplayText($1).width) })
+  }
 
   private static func lines(of line: LogLine, _ model: Model, in rect: Rect) -> [DisplayText] {
     let request = line.request.map { $0.description.count + 2 } ?? 0
-    return text(of: line, model).wrapped(to: max(10, rect.width - 4 - lead(rect) - request))
+    return text(of: line, model).wrapped(to: max(10, rect.width - 4 - lead(model, in: rect) - request))
   }
 
   private static func draw(
@@ -203,7 +212,9 @@ package enum LogPanel: Panel {
     let isMatch = model.log.isMatch(line)
     var x = canvas.write(time + " ", x: rect.x + 2, y: y, style: .faint)
     x = canvas.write(DisplayText(line.level.label).padded(to: 5) + " ", x: x, y: y, style: style(line.level))
-    x = canvas.write(DisplayText(line.source).shortened(to: 8).padded(to: 8) + " ", x: x, y: y, style: .accent)
+    let width = sourceWidth(model, in: rect)
+    let source = DisplayText(line.source).shortened(to: width).padded(to: width)
+    x = canvas.write(source + " ", x: x, y: y, style: .accent)
     let request = DisplayText(line.request.map { "  \($0)" } ?? "")
     let room = rect.right - 2 - x
     let hasRequest = room - request.width >= 20

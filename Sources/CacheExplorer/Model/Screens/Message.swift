@@ -47,6 +47,8 @@ package enum Message: Sendable, Codable {
   case rejected(line: String, reason: String, column: Int?)
   /// Help was asked for by a command.
   case help
+  /// How a verb is used was asked for by a command.
+  case helpAbout(verb: String)
   /// A value that was asked for.
   case value(ValueSight)
   /// The configuration was read again.

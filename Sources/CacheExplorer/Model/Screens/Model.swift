@@ -16,6 +16,8 @@ package struct Model: Sendable {
     /// The figures of the focused panel are explained.
     case explaining
     case confirming(Confirmation)
+    /// An action is looked for by its name.
+    case palette
   }
 
   /// What the program shows: the file, or the demo's name.
@@ -67,9 +69,13 @@ package struct Model: Sendable {
   package var undoable: String?
   package var isZoomed = false
   var helpTop = 0
+  /// The verb that the help is about; `nil` for all keys and verbs.
+  package internal(set) var helpTopic: String?
   /// Only what contains this is shown of the help.
   package var helpSearch = TextSearch("")
   package var command = CommandLineState()
+  /// What is found by its name, while something is.
+  package var palette = ActionPalette(scopes: [])
   /// What a demonstration says to look at.
   package var caption: String?
   /// The name of the workload that runs; `nil` if none does.

@@ -10,16 +10,14 @@ extension Model {
     for panel in PanelID.all { if let effects = panel.panel.act(&self, action) { return effects } }
     if let page = Page.allCases.first(where: { $0.action == action }) { return turn(to: page) }
     switch action {
-    case .help:
-      mode = .help
-      helpTop = 0
-      helpSearch = TextSearch("")
+    case .help: openHelp()
     case .explain:
       mode = .explaining
       helpTop = 0
     case .command:
       mode = .command
       command.open()
+    case .palette: openPalette()
     case .filter:
       mode = .filter
       filter.replace(with: searched)
@@ -35,10 +33,7 @@ extension Model {
     case .slower: return [.perform(.speed(max(Quantity.speeds.lowerBound, speed / 2)))]
     case .faster: return [.perform(.speed(min(Quantity.speeds.upperBound, speed * 2)))]
     case .mouse: return toggleMouse()
-    case .theme:
-      theme = theme.next
-      say("the theme is \(theme.rawValue); --theme \(theme.rawValue) begins with it")
-      return [.theme(theme)]
+    case .theme: return use(theme.next)
     case .columnLeft: moveSideways(by: -1)
     case .columnRight: moveSideways(by: 1)
     case .recent: isRecent.toggle()
@@ -63,13 +58,21 @@ extension Model {
     case .interrupt: return command.running.isEmpty ? [.quit] : [.interrupt]
     case .quit: return quit()
     case .firstCache, .secondCache, .bothCaches:
-      refuse("there is one cache here; cache-explorer compare A B shows two")
+      refuse("F2, F3 and F4 choose between the two caches that cache-explorer compare A B shows")
     case .accept, .cancel, .complete, .cursorLeft, .cursorRight, .lineStart, .lineEnd, .deleteBack, .deleteForwards,
       .deleteWord, .deleteToStart, .older, .newer, .searchHistory, .confirm, .playSlower, .playFaster, .earlier, .later,
       .nextTrouble, .previousTrouble, .own:
       return nil
     }
     return []
+  }
+
+  /// `verb`: What it is about; `nil` for all keys and verbs.
+  mutating func openHelp(about verb: String? = nil) {
+    mode = .help
+    helpTop = 0
+    helpTopic = verb
+    helpSearch = TextSearch("")
   }
 
   /// Asks first where leaving would end something that takes its time.

@@ -16,11 +16,15 @@ extension Model {
     switch (mode, mouse.kind) {
     case (.help, .wheelUp), (.explaining, .wheelUp): helpTop = max(0, helpTop - Self.notch)
     case (.help, .wheelDown), (.explaining, .wheelDown): helpTop = min(HelpOverlay.lastTop(self), helpTop + Self.notch)
+    case (.palette, .wheelUp): palette.move(by: -Self.notch, rows: paletteRows)
+    case (.palette, .wheelDown): palette.move(by: Self.notch, rows: paletteRows)
     case (.normal, .wheelUp): turnWheel(by: -Self.notch, at: mouse.at, layout)
     case (.normal, .wheelDown): turnWheel(by: Self.notch, at: mouse.at, layout)
     case (.normal, .press): return click(mouse, layout)
     // What is typed or asked is for the keyboard: a slip of the hand must answer no question.
-    case (.command, _), (.filter, _), (.confirming, _), (.helpSearch, _), (.help, .press), (.explaining, .press): break
+    case (.command, _), (.filter, _), (.confirming, _), (.helpSearch, _), (.help, .press), (.explaining, .press),
+      (.palette, .press):
+      break
     }
     return []
   }

@@ -22,7 +22,10 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     model.live.log.append(lines, lost: lost)
     effects = []
   case .help:
-    model.mode = .help
+    model.openHelp()
+    effects = []
+  case .helpAbout(let verb):
+    model.openHelp(about: verb)
     effects = []
   case .caption(let text):
     model.caption = text
@@ -137,6 +140,7 @@ extension Model {
       case .filter:
         filter.insert(text)
         applyFilter()
+      case .palette: palette.edit { $0.insert(text) }
       case .normal, .help, .helpSearch, .explaining, .confirming: break
       }
       return []
@@ -154,6 +158,7 @@ extension Model {
     case .helpSearch:
       searchHelp(key)
       return []
+    case .palette: return choose(key)
     case .command, .filter:
       if let action = KeyTable.action(for: key, in: .typing) { return type(action) }
       guard case .character(let character) = key else { return [] }

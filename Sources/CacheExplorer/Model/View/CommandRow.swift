@@ -37,7 +37,7 @@ enum CommandRow {
       if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
     case .confirming(let confirmation):
       drawQuestion(confirmation, in: rect, on: &canvas)
-    case .normal, .help, .explaining:
+    case .normal, .help, .explaining, .palette:
       // Where both share a row an answer goes first; the next arrow brings the sentence back.
       if layout.answer != nil || model.command.answer == nil, let sentence = LevelMap.sentence(model) {
         let keys: DisplayText = "↵ its requests · ←→ second · ↑↓ level"

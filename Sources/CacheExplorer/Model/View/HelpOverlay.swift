@@ -1,23 +1,31 @@
 import ExplorerText
 
-/// Every key and what it does, from the key table; or what the figures of the focused panel mean.
+/// Every key and verb and what it does, from their tables; how one verb is used; or what the figures of the focused panel mean.
+///
+/// It is wrapped to the window and scrolls: nothing of it is ever cut.
 enum HelpOverlay {
-  private static let help: [(keys: String, does: String)] = {
-    var result: [(String, String)] = []
-    for scope in KeyTable.Scope.allCases {
-      result.append(("", scope.rawValue))
-      for binding in KeyTable.bindings where binding.scope == scope { result.append((binding.name, binding.does)) }
-    }
-    result.append(("", "Signs"))
-    result.append(("● ◐ ✕ ·", "fresh, less than 10 % of its time left, expired but not dropped yet, not there"))
-    result.append(("≈", "stale: served after its time was over, as better than nothing"))
-    result.append(("◇", "where keys take one of two lanes"))
-    result.append(("a › b", "operators, as a read meets them"))
-    result.append(("⟳ ×n", "being fetched; n callers wait for it"))
-    result.append(("═▶ ◀─", "look-ups passed on, values copied back, each in a second"))
-    result.append(("hit, miss", "of the look-ups of this level; served by: of all reads"))
-    return result
-  }()
+  private enum Line {
+    case title(String)
+    /// What is explained; blank where the explanation before goes on.
+    case item(String, String)
+    case text(String)
+  }
+
+  private static let keys: [Line] = KeyTable.Scope.allCases.flatMap { scope in
+    [.title(scope.rawValue)]
+      + KeyTable.bindings.filter { $0.scope == scope }.map { .item($0.name, $0.does) }
+  }
+
+  private static let signs: [Line] = [
+    .title("Signs"),
+    .item("● ◐ ✕ ·", "fresh, less than 10 % of its time left, expired but not dropped yet, not there"),
+    .item("≈", "stale: served after its time was over, as better than nothing"),
+    .item("◇", "where keys take one of two lanes"),
+    .item("a › b", "operators, as a read meets them"),
+    .item("⟳ ×n", "being fetched; n callers wait for it"),
+    .item("═▶ ◀─", "look-ups passed on, values copied back, each in a second"),
+    .item("hit, miss", "of the look-ups of this level; served by: of all reads"),
+  ]
 
   /// How many lines the window shows.
   static func rows(_ model: Model) -> Int { max(1, Layout(model).middle.height - 2) }
@@ -27,29 +35,54 @@ enum HelpOverlay {
   }
 
   private static let widest = 92
+  /// Where explanations begin, from the edge of the window.
+  private static let column = 19
 
-  /// A title has no key; what has no words is empty.
-  private static func lines(_ model: Model, width: Int) -> [(keys: String, does: String)] {
-    let room = max(10, width - 20)
-    guard model.mode == .explaining else {
-      let found = help.filter { line in
-        model.helpSearch.isEmpty
-          || !line.keys.isEmpty && (model.helpSearch.matches(line.does) || model.helpSearch.matches(line.keys))
-      }
-      return found.flatMap { line in
-        line.does.wrappedWords(to: room).enumerated().map { ($0 == 0 ? line.keys : " ", $1) }
-      }
+  private static func lines(_ model: Model, width: Int) -> [Line] {
+    all(model).filter { isShown($0, model) }.flatMap { wrapped($0, to: width) }
+  }
+
+  private static func all(_ model: Model) -> [Line] {
+    guard model.mode != .explaining else { return figures(model) }
+    if let name = model.helpTopic, let verb = model.command.grammar.named(name) { return topic(verb) }
+    let verbs = model.command.grammar.verbs
+    let commands = verbs.isEmpty ? [] : [.title("Commands, typed behind :")] + verbs.map { Line.item($0.name, $0.line) }
+    return keys + commands + signs
+  }
+
+  private static func figures(_ model: Model) -> [Line] {
+    model.focus.panel.figures(model).figures.flatMap { figure -> [Line] in
+      [
+        .title(figure.name + (figure.value.isEmpty ? "" : "   \(figure.value)")), .item("is", figure.definition),
+        .item("unit", figure.unit), .item("window", figure.window), .item("source", figure.source),
+      ]
     }
-    var lines: [(String, String)] = []
-    for figure in model.focus.panel.figures(model).figures {
-      lines.append(("", figure.name + (figure.value.isEmpty ? "" : "   \(figure.value)")))
-      for (name, text) in [
-        ("is", figure.definition), ("unit", figure.unit), ("window", figure.window), ("source", figure.source),
-      ] {
-        for (index, part) in text.wrappedWords(to: room).enumerated() { lines.append((index == 0 ? name : " ", part)) }
-      }
+  }
+
+  private static func topic(_ verb: VerbSyntax) -> [Line] {
+    [.title(verb.usage), .text(verb.line)]
+      + verb.details.split(separator: "\n").map { line in .text(String(line.drop { $0 == " " })) }
+  }
+
+  private static func isShown(_ line: Line, _ model: Model) -> Bool {
+    let search = model.helpSearch
+    guard model.mode != .explaining, !search.isEmpty else { return true }
+    return switch line {
+    case .title: false
+    case .item(let name, let text): search.matches(text) || search.matches(name)
+    case .text(let text): search.matches(text)
     }
-    return lines
+  }
+
+  private static func wrapped(_ line: Line, to width: Int) -> [Line] {
+    switch line {
+    case .title(let text): text.wrappedWords(to: max(10, width - 4)).map { .title($0) }
+    case .item(let name, let text):
+      text.wrappedWords(to: max(10, width - column - 1)).enumerated().map { .item($0 == 0 ? name : " ", $1) }
+    // What goes on stands a little to the right of what begins.
+    case .text(let text):
+      text.wrappedWords(to: max(10, width - 8)).enumerated().map { .text(($0 == 0 ? "" : "  ") + $1) }
+    }
   }
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
@@ -60,39 +93,46 @@ enum HelpOverlay {
     let rows = max(0, window.height - 2)
     let top = min(max(0, model.helpTop), max(0, lines.count - rows))
     let more: DisplayText = top + rows < lines.count ? "↓ more · Esc closes" : "Esc closes"
-    var title: DisplayText
-    if model.mode == .explaining {
-      title = DisplayText("Figures · \(model.focus.panel.figures(model).title)")
-    } else {
-      title = DisplayText("Help · \(model.page.title)")
-      if !model.helpSearch.isEmpty { title += " · /" + DisplayText(model.helpSearch.text).clipped(to: 20) }
-    }
-    canvas.box(window, title: title, right: more, isFocused: true)
+    canvas.box(window, title: title(model), right: more, isFocused: true)
     if lines.isEmpty {
-      canvas.write("no key does that; Esc shows all", x: window.x + 2, y: window.y + 1, style: .faint)
+      canvas.write("nothing here says that; Esc shows all", x: window.x + 2, y: window.y + 1, style: .faint)
     }
     for (row, line) in lines[top..<min(lines.count, top + rows)].enumerated() {
       let y = window.y + 1 + row
-      if line.keys.isEmpty {
-        canvas.write(DisplayText(line.does), x: window.x + 2, y: y, style: .title, limit: width - 3)
-      } else {
-        canvas.write(DisplayText(line.keys), x: window.x + 4, y: y, style: .key)
-        canvas.write(DisplayText(line.does), x: window.x + 19, y: y, limit: max(0, width - 20))
+      switch line {
+      case .title(let text):
+        canvas.write(DisplayText(text), x: window.x + 2, y: y, style: .title, limit: width - 3)
+      case .item(let name, let text):
+        canvas.write(DisplayText(name), x: window.x + 4, y: y, style: .key)
+        canvas.write(DisplayText(text), x: window.x + column, y: y, limit: max(0, width - column - 1))
+      case .text(let text): canvas.write(DisplayText(text), x: window.x + 4, y: y, limit: max(0, width - 5))
       }
     }
+  }
+
+  private static func title(_ model: Model) -> DisplayText {
+    guard model.mode != .explaining else { return DisplayText("Figures · \(model.focus.panel.figures(model).title)") }
+    var title = DisplayText("Help · \(model.helpTopic ?? model.page.title)")
+    if !model.helpSearch.isEmpty { title += " · /" + DisplayText(model.helpSearch.text).clipped(to: 20) }
+    return title
   }
 }
 
 extension String {
-  /// Lines of at most so many characters, broken between words.
+  /// Lines of at most so many characters, broken between words, and within a word that has no room on a line.
   fileprivate func wrappedWords(to room: Int) -> [String] {
     var lines: [String] = []
     for word in split(separator: " ") {
-      if let last = lines.last, last.count + 1 + word.count <= room {
-        lines[lines.count - 1] = last + " " + word
-      } else {
-        lines.append(String(word))
+      var rest = word
+      if let last = lines.last, last.count + 1 + rest.count <= room {
+        lines[lines.count - 1] = last + " " + rest
+        continue
       }
+      while rest.count > room {
+        lines.append(String(rest.prefix(room)))
+        rest = rest.dropFirst(room)
+      }
+      lines.append(String(rest))
     }
     return lines.isEmpty ? [""] : lines
   }

@@ -33,6 +33,10 @@ package func view(_ model: Model, on canvas: inout Canvas) {
   CommandRow.draw(model, layout, on: &canvas)
   if let rect = layout.keyBar { KeyBar.draw(model, in: rect, on: &canvas) }
   if [.help, .helpSearch, .explaining].contains(model.mode) { HelpOverlay.draw(model, in: layout.middle, on: &canvas) }
+  if model.mode == .palette {
+    ActionPaletteOverlay.draw(
+      model.palette, isReadOnly: model.whyReadOnly != nil, in: layout.middle, on: &canvas)
+  }
 }
 
 enum TooSmall {

@@ -1,0 +1,56 @@
+import CacheEngine
+import ExplorerCache
+import ExplorerModel
+import ExplorerText
+import Synchronization
+
+/// What the screen shows of a demonstration after so many seconds, without waiting for them.
+///
+/// One reader after the other asks, and time passes only for who waits. Workloads and speeds that the demonstration sets on its way
+/// are left out.
+enum DemoPicture {
+  static func canvas(
+    _ demo: Demo, _ configuration: CacheConfiguration, seconds: Int, size: Size
+  ) async throws -> Canvas {
+    let (clock, buffer) = (SimulatedClock(), EventBuffer(capacity: 1 << 18))
+    let live = try await CacheBuilder.build(
+      configuration, file: "demo \(demo.name)", clock: clock, observers: [buffer])
+    let opened = OpenedCache(configuration: configuration, file: "demo \(demo.name)", isFile: false, live: live) {
+      (_, _) in live
+    }
+    let interpreter = Interpreter(opened, mode: .script)
+    let caption = Caption()
+    for step in try demo.steps() where step.at < .seconds(seconds) {
+      clock.plan(after: step.at) {
+        if let text = step.caption { caption.text = text }
+        if let verb = step.verb, !(verb is RunVerb), !(verb is SpeedVerb) { _ = await interpreter.run(verb) }
+      }
+    }
+    if let request = configuration.workload {
+      let workload = try Workload(request)
+      let rate = request.rate ?? workload.defaultRate
+      let requests = Int((rate * Double(seconds)).rounded())
+      _ = await clock.drive {
+        await WorkloadRunner(live: live).run(workload, requests: requests, rate: rate, clients: 1)
+      }
+    }
+    var model = Model(configuration, title: configuration.name, now: clock.now)
+    model.utcOffsetInSeconds = 0
+    model.command.grammar = .commandLine
+    model.caption = caption.text
+    model.workload = configuration.workload?.name
+    let canvas = await OneFrame.canvas(model, live, buffer, size: size)
+    try await live.close()
+    return canvas
+  }
+}
+
+/// The sentence that was told last.
+private final class Caption: Sendable {
+  private let value = Mutex<String?>(nil)
+
+  var text: String? {
+    get { value.withLock { $0 } }
+    set { value.withLock { $0 = newValue } }
+  }
+}
