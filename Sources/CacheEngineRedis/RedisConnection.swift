@@ -32,19 +32,23 @@ final class RedisConnection: Sendable {
   private let name: String
   private let limit: Duration
   private let most: Int
+  /// Whether it does nothing but listen to channels: then the server mixes messages in among the replies.
+  private let listensOnly: Bool
   private let clock = SystemClock()
   private let state: Mutex<State>
   private let onPush: @Sendable ([RESPValue]) -> Void
   private let onClose: @Sendable (RedisConnection, CacheError) -> Void
 
   private init(
-    _ channel: any Channel, _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+    _ channel: any Channel, _ settings: RedisSettings, listensOnly: Bool,
+    onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) {
     self.channel = channel
     name = settings.name
     limit = settings.commandLimit
     most = settings.mostWaiting
+    self.listensOnly = listensOnly
     state = Mutex(State(lastHeard: SystemClock().now))
     self.onPush = onPush
     self.onClose = onClose
@@ -54,7 +58,7 @@ final class RedisConnection: Sendable {
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.unreachable`.
   static func connect(
-    _ settings: RedisSettings, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+    _ settings: RedisSettings, listensOnly: Bool = false, onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) async throws -> RedisConnection {
     // Nothing is read before there is somebody to read it.
@@ -67,7 +71,8 @@ final class RedisConnection: Sendable {
         case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
         case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path).get()
         }
-      let connection = RedisConnection(channel, settings, onPush: onPush, onClose: onClose)
+      let connection = RedisConnection(
+        channel, settings, listensOnly: listensOnly, onPush: onPush, onClose: onClose)
       let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
       let interval = min(settings.pingInterval, settings.commandLimit)
       try await channel.eventLoop.submit {
@@ -148,7 +153,13 @@ final class RedisConnection: Sendable {
 
   /// Hands a reply to the command at the head of the line.
   func received(_ value: RESPValue) {
-    if case .push(let values) = value { return onPush(values) }
+    switch value {
+    case .push(let values) where !listensOnly: return onPush(values)
+    // That a channel is listened to is a reply, which comes as a push, or, as all did before version 6, as a list.
+    case .push(let values), .array(let values):
+      if listensOnly, values.first?.string == "message" { return onPush(values) }
+    default: break
+    }
     let (isExpected, done) = state.withLock {
       state -> (Bool, (CheckedContinuation<[RESPValue], any Error>?, [RESPValue])?) in
       guard !state.line.isEmpty else { return (false, nil) }

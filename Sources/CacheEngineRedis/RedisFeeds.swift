@@ -55,6 +55,11 @@ final class RedisFeeds: Sendable {
     _ = gone
   }
 
+  /// Whether anybody hears by a connection.
+  func isTold(on connection: RedisConnection) -> Bool {
+    state.withLock { $0.connection == ObjectIdentifier(connection) && !$0.told.isEmpty }
+  }
+
   /// What the server has yet to be asked to tell on a connection.
   func missing(on connection: RedisConnection) -> [[UInt8]] {
     state.withLock { state in

@@ -4,20 +4,23 @@ import CacheEngineShared
 
 /// Changes on conditions, in one moment, as a script of the server.
 ///
-/// The first argument has a letter for each step; each step takes the next name, and the arguments that it needs.
+/// The first argument has a letter for each step; each step but a message takes the next name, and the arguments that it needs.
 enum RedisScript {
   static let source = """
     local names, arguments = 0, 1
     local function argument() arguments = arguments + 1 return ARGV[arguments] end
     local read = {}
     for step in string.gmatch(ARGV[1], '.') do
-      names = names + 1
+      if step ~= 'p' then names = names + 1 end
       local name = KEYS[names]
       if step == 'a' then
         if redis.call('STRLEN', name) > 0 then return false end
       elseif step == 'b' then
         local start = argument()
         if redis.call('GETRANGE', name, 0, #start - 1) ~= start then return false end
+      elseif step == 'p' then
+        local channel, message = argument(), argument()
+        redis.call('PUBLISH', channel, message)
       elseif step == 's' or step == 'm' then
         local bytes, life = argument(), argument()
         local options = {}
@@ -40,7 +43,8 @@ enum RedisScript {
 
   /// The names and arguments of a call.
   static func call(
-    _ changes: [SharedChange], _ conditions: [SharedCondition], _ reads: [[UInt8]]
+    _ changes: [SharedChange], _ conditions: [SharedCondition], _ reads: [[UInt8]],
+    telling messages: [RedisChannel.Message]
   ) -> (names: [[UInt8]], arguments: [[UInt8]]) {
     var steps: [UInt8] = []
     var (names, arguments): ([[UInt8]], [[UInt8]]) = ([], [])
@@ -54,6 +58,11 @@ enum RedisScript {
       case .absent(let name): step("a", name)
       case .begins(let name, let start): step("b", name, [start])
       }
+    }
+    // Before the first change: who may not tell changes nothing.
+    for message in messages {
+      steps += "p".utf8
+      arguments += [message.channel, message.bytes]
     }
     for change in changes {
       switch change {

@@ -19,6 +19,19 @@ public struct RedisSettings: Sendable {
     }
   }
 
+  /// How a process hears what others change.
+  public enum Invalidations: Sendable, Equatable, CaseIterable {
+    /// By ``tracking``, or where the server refuses that, or is too old for it, by ``channel``. Every change is told through
+    /// the channel as well, if that is allowed, since others may listen there.
+    case automatic
+    /// The server tells by itself (`CLIENT TRACKING`, since Redis 6), whoever makes a change, and also what it evicts and that
+    /// it was emptied. Nothing is told through the channel, so nobody may listen there.
+    case tracking
+    /// Who changes something tells the others, by publish/subscribe on a channel of the namespace and a second connection. What is
+    /// changed without this library, evicted, or emptied (`FLUSHALL`) is not heard of. A change that may not be told fails.
+    case channel
+  }
+
   /// Where the server listens.
   public var place: Place
   /// What the store is called in errors.
@@ -29,6 +42,10 @@ public struct RedisSettings: Sendable {
   public var password: String?
   /// The number of the database.
   public var database = 0
+  /// How it is heard what others change.
+  ///
+  /// All processes on a namespace need the same.
+  public var invalidations = Invalidations.automatic
   /// For how long a connection may take to be made.
   public var connectLimit = Duration.seconds(1)
   /// For how long a reply may take; then the connection is made anew.

@@ -15,13 +15,17 @@ import Synchronization
 /// first and again when it is lost, with growing pauses; while there is a pause, calls fail at once. The same connection listens:
 /// replies and what the server tells of others' changes come in one order.
 ///
+/// Where the server refuses to tell, as to a user who may not, through a proxy, or before version 6, processes tell each
+/// other through a channel of the namespace, to which a second connection listens: see ``RedisSettings/Invalidations``. Both
+/// connections end together, and after that everything above is in doubt, as ever.
+///
 /// A call fails with `CacheError.Code.unreachable`, `CacheError.Code.timedOut`, `CacheError.Code.overloaded`,
 /// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a
 /// read-only replica, a server that is full. None of them is tried again.
 ///
 /// A cluster is not followed: give it the address of a server that holds all keys.
 public final class RedisStore: SharedStore, InvalidationBus {
-  private enum Phase {
+  enum Phase {
     case idle
     case connecting
     case ready(RedisConnection)
@@ -29,14 +33,21 @@ public final class RedisStore: SharedStore, InvalidationBus {
     case closed
   }
 
-  private struct State {
+  struct State {
     var phase = Phase.idle
     var failures = 0
     var waiting: [UInt64: CheckedContinuation<RedisConnection, any Error>] = [:]
     var lastID: UInt64 = 0
     var work: Task<Void, Never>?
+    /// Whether the server speaks the protocol of before version 6.
+    var isOld = false
     var isListening = false
     var listeningError: CacheError?
+    var hearsBy: RedisSettings.Invalidations?
+    /// What listens to channels, and ends with the connection.
+    var ear: RedisConnection?
+    /// Whether it may be told through a channel, as far as this connection has found out.
+    var channels: [[UInt8]: CacheError?] = [:]
     var scriptDigest: [UInt8]?
   }
 
@@ -45,9 +56,11 @@ public final class RedisStore: SharedStore, InvalidationBus {
   /// Where the server is, and what is asked of it.
   public let settings: RedisSettings
 
-  private let feeds = RedisFeeds()
-  private let clock = SystemClock()
-  private let state = Mutex(State())
+  let feeds = RedisFeeds()
+  /// What this process calls itself on channels.
+  let instance = RedisChannel.newInstance()
+  let clock = SystemClock()
+  let state = Mutex(State())
 
   /// Creates a store; it connects when it is needed.
   ///
@@ -64,20 +77,34 @@ public final class RedisStore: SharedStore, InvalidationBus {
   /// Why the server does not tell of changes, if it was asked to and refuses; everything above is served as if it were deaf.
   public var listeningError: CacheError? { state.withLock { $0.listeningError } }
 
+  /// How changes are heard, ``RedisSettings/Invalidations/tracking`` or ``RedisSettings/Invalidations/channel``; `nil` while
+  /// they are not.
+  public var hearsBy: RedisSettings.Invalidations? { state.withLock { $0.hearsBy } }
+
+  /// Why this process does not tell others through a channel of a namespace, if it wanted to and the server refuses.
+  ///
+  /// Those who hear by tracking hear nevertheless. With ``RedisSettings/Invalidations/channel``, and where tracking is refused,
+  /// this is the error of every write.
+  public var tellingError: CacheError? {
+    state.withLock { state in state.channels.values.lazy.compactMap(\.self).first }
+  }
+
   /// Lets go of the connection; every later call fails with `CacheError.Code.closed`.
   public func close() {
     let error = CacheError(.closed, "the store was closed", level: name)
-    let (old, work, waiting) = state.withLock { state in
+    let (old, ear, work, waiting) = state.withLock { state in
       defer {
         state.phase = .closed
+        state.ear = nil
         state.work = nil
         state.waiting = [:]
       }
-      return (state.phase, state.work, state.waiting.values.map(\.self))
+      return (state.phase, state.ear, state.work, state.waiting.values.map(\.self))
     }
     work?.cancel()
     for waiter in waiting { waiter.resume(throwing: error) }
     if case .ready(let connection) = old { connection.close(error) }
+    ear?.close(error)
   }
 
   // MARK: Store
@@ -107,23 +134,25 @@ public final class RedisStore: SharedStore, InvalidationBus {
     _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
   ) async throws -> [[UInt8]?]? {
     let changed = changes.map(\.changedName)
+    let messages = try await messages(telling: changes)
     guard conditions.isEmpty else {
-      let (keys, arguments) = RedisScript.call(changes, conditions, names)
+      let (keys, arguments) = RedisScript.call(changes, conditions, names, telling: messages)
       let reply = try await runScript(keys, arguments)
       if reply == .null { return nil }
       guard case .array(let values) = reply, values.count == names.count else { throw unexpected("EVALSHA") }
       return try values.map { try bytes($0, "EVALSHA") }
     }
     var commands: [[[UInt8]]] = [[Array("MULTI".utf8)]]
+    commands += messages.map { [Array("PUBLISH".utf8), $0.channel, $0.bytes] }
     commands += changes.map(RedisScript.command) + names.map { [Array("GET".utf8), $0] }
     commands.append([Array("EXEC".utf8)])
     let replies = try await ask(commands)
-    guard case .array(let values) = replies[replies.count - 1], values.count == changes.count + names.count else {
+    guard case .array(let values) = replies[replies.count - 1], values.count == commands.count - 2 else {
       throw unexpected("EXEC")
     }
     for value in values { try check(value) }
     feeds.tellOwn(changed)
-    return try values.dropFirst(changes.count).map { try bytes($0, "EXEC") }
+    return try values.suffix(names.count).map { try bytes($0, "EXEC") }
   }
 
   private func runScript(_ keys: [[UInt8]], _ arguments: [[UInt8]]) async throws -> RESPValue {
@@ -152,12 +181,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
   }
 
   private func check(_ reply: RESPValue) throws {
-    guard case .error(let text) = reply else { return }
-    throw Self.refusal(text, name)
-  }
-
-  private static func refusal(_ text: String, _ name: String) -> CacheError {
-    CacheError(.refusedByServer, "the server refused: \(String(text.prefix(300)))", level: name)
+    if case .error(let text) = reply { throw RedisRefusal.error(text, level: name) }
   }
 
   private func bytes(_ value: RESPValue, _ command: String) throws -> [UInt8]? {
@@ -178,7 +202,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
 
   // MARK: Connection
 
-  private func connection() async throws -> RedisConnection {
+  func connection() async throws -> RedisConnection {
     switch state.withLock({ $0.phase }) {
     case .ready(let connection): return connection
     case .pausing(let end, let error) where clock.now < end: throw error
@@ -243,9 +267,9 @@ public final class RedisStore: SharedStore, InvalidationBus {
         store()?.lost(connection, error)
       }
       do {
-        try await Self.greet(connection, settings)
+        let isOld = try await connection.greet(settings)
         guard let store = store() else { throw CacheError(.closed, "the store was closed", level: settings.name) }
-        store.became(ready: connection)
+        store.became(ready: connection, isOld: isOld)
       } catch {
         connection.close(
           error as? CacheError ?? CacheError(.unreachable, "the server was not reached", level: settings.name))
@@ -258,31 +282,12 @@ public final class RedisStore: SharedStore, InvalidationBus {
     }
   }
 
-  private static func greet(_ connection: RedisConnection, _ settings: RedisSettings) async throws {
-    func say(_ parts: [String]) async throws -> RESPValue {
-      let reply = try await connection.ask([parts.map { Array($0.utf8) }])[0]
-      if case .error(let text) = reply { throw Self.refusal(text, settings.name) }
-      return reply
-    }
-    let credentials = settings.password.map { ["AUTH", settings.user ?? "default", $0] } ?? []
-    let hello: RESPValue
-    do { hello = try await say(["HELLO", "3"] + credentials) } catch let error as CacheError {
-      guard error.message.contains("unknown command") || error.message.contains("NOPROTO") else { throw error }
-      throw CacheError(
-        .refusedByServer, "the server at \(settings.place) is too old: it needs Redis 6 or newer, or Valkey",
-        level: settings.name, underlying: error)
-    }
-    guard hello["server"] != nil, hello["version"] != nil else {
-      throw CacheError(
-        .invalidResponse, "what answers at \(settings.place) is no Redis server", level: settings.name)
-    }
-    if settings.database != 0 { _ = try await say(["SELECT", String(settings.database)]) }
-  }
-
-  private func became(ready connection: RedisConnection) {
+  private func became(ready connection: RedisConnection, isOld: Bool) {
     let waiting = state.withLock { state -> [CheckedContinuation<RedisConnection, any Error>]? in
       guard case .connecting = state.phase else { return nil }
       state.phase = .ready(connection)
+      state.isOld = isOld
+      state.channels = [:]
       state.failures = 0
       defer { state.waiting = [:] }
       return Array(state.waiting.values)
@@ -297,10 +302,12 @@ public final class RedisStore: SharedStore, InvalidationBus {
   }
 
   private func lost(_ connection: RedisConnection, _ error: CacheError) {
-    let isOurs = state.withLock { state in
-      guard case .ready(let current) = state.phase, current === connection else { return false }
-      return true
+    let (isOurs, ear) = state.withLock { state -> (Bool, RedisConnection?) in
+      guard case .ready(let current) = state.phase, current === connection else { return (false, nil) }
+      state.hearsBy = nil
+      return (true, state.ear.take())
     }
+    ear?.close(error)
     if isOurs { failed(error) }
   }
 
@@ -334,7 +341,8 @@ public final class RedisStore: SharedStore, InvalidationBus {
 
   // MARK: Bus
 
-  /// Listens for changes of names that begin so, by client-side tracking in broadcasting mode.
+  /// Listens for changes of names that begin so, by client-side tracking in broadcasting mode or by a channel of the
+  /// namespace, as ``RedisSettings/invalidations`` says.
   ///
   /// A caller whose connection it is does not hear of what it changed without conditions, unless others in this process
   /// listen for the same names.
@@ -342,55 +350,6 @@ public final class RedisStore: SharedStore, InvalidationBus {
     let feed = feeds.add(prefixes) {}
     if case .ready = state.withLock({ $0.phase }) { listen() } else { connect() }
     return feed
-  }
-
-  /// Asks the server to tell what somebody listens for and it does not tell yet.
-  private func listen() {
-    let connection = state.withLock { state -> RedisConnection? in
-      guard case .ready(let connection) = state.phase, !state.isListening else { return nil }
-      state.isListening = true
-      return connection
-    }
-    guard let connection else { return }
-    Task { [weak self, feeds, name] in
-      var error: CacheError?
-      do {
-        while true {
-          let missing = feeds.missing(on: connection)
-          if !missing.isEmpty {
-            let prefixes = missing.flatMap { [Array("PREFIX".utf8), $0] }
-            let command =
-              ["CLIENT", "TRACKING", "ON", "BCAST"].map { Array($0.utf8) } + prefixes + [Array("NOLOOP".utf8)]
-            if case .error(let text) = try await connection.ask([command])[0] { throw Self.refusal(text, name) }
-          }
-          feeds.track(missing, on: connection)
-          if feeds.missing(on: connection).isEmpty { break }
-        }
-      } catch let failure {
-        error = failure as? CacheError
-      }
-      guard let self else { return }
-      let isCurrent = self.state.withLock { state in
-        state.isListening = false
-        state.listeningError = error
-        if case .ready(let current) = state.phase { return current === connection }
-        return false
-      }
-      // A new connection, or a new listener; not what was refused.
-      if !isCurrent || (error == nil && !feeds.missing(on: connection).isEmpty) { self.listen() }
-    }
-  }
-
-  private static func pushed(_ values: [RESPValue], _ feeds: RedisFeeds) {
-    guard values.count == 2, values[0].string == "invalidate" else { return }
-    switch values[1] {
-    case .array(let names):
-      feeds.tell(
-        names.compactMap { name in
-          if case .bytes(let bytes) = name { bytes } else { nil }
-        })
-    default: feeds.tellEverything(.flushed)
-    }
   }
 }
 

@@ -146,7 +146,7 @@ import Testing
       default: .say(Self.value("v"))
       }
     }
-    let store = server.store()
+    let store = server.store { $0.invalidations = .tracking }
     let feed = store.changes(of: [Array("a".utf8)])
     try await turns { store.listeningError?.code == .refusedByServer }
     #expect(try await store.read([[1]]) == [Array("v".utf8)])

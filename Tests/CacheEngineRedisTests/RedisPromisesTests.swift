@@ -14,6 +14,26 @@ struct RedisPromisesTests {
   typealias Shared = SharedCacheLevel<String, Int>
   typealias Memory = MemoryCacheLevel<String, Int>
 
+  /// How changes are heard, and why.
+  enum Way: CaseIterable {
+    case tracking
+    /// The user may not ask the server for them.
+    case refused
+    /// The server knows nothing of version 6, as a proxy may not.
+    case old
+    case chosen
+
+    var options: [String] {
+      switch self {
+      case .tracking, .chosen: []
+      case .refused: user("default on nopass ~* &* +@all -client|tracking")
+      case .old: ["--rename-command", "HELLO", ""]
+      }
+    }
+
+    func change(_ settings: inout RedisSettings) { if self == .chosen { settings.invalidations = .channel } }
+  }
+
   struct Process {
     let store: RedisStore
     let shared: Shared
@@ -32,9 +52,10 @@ struct RedisPromisesTests {
     func hears() async throws { try await turns { cache.coherence.deafSince == nil } }
   }
 
-  private func processes(_ count: Int, _ redis: TestRedis) async throws -> [Process] {
+  private func processes(_ count: Int, _ redis: TestRedis, _ way: Way) async throws -> [Process] {
     var all: [Process] = []
-    for _ in 0..<count { all.append(try await Process(redis)) }
+    for _ in 0..<count { all.append(try await Process(redis) { way.change(&$0) }) }
+    for process in all { #expect(process.store.hearsBy == (way == .tracking ? .tracking : .channel)) }
     return all
   }
 
@@ -50,11 +71,13 @@ struct RedisPromisesTests {
     }
   }
 
-  @Test("G1 G2 whatever four processes write and read at once, nobody serves from above what is not below")
-  func noResurrection() async throws {
-    let redis = try await TestRedis()
-    let all = try await processes(4, redis)
-    let barrier = try await Process(redis)
+  @Test(
+    "G1 G2 whatever four processes write and read at once, nobody serves from above what is not below",
+    arguments: Way.allCases)
+  func noResurrection(way: Way) async throws {
+    let redis = try await TestRedis(way.options)
+    let all = try await processes(4, redis, way)
+    let barrier = try await Process(redis) { way.change(&$0) }
     try await barrier.shared.set(0, forKey: "zz")
     let next = Tally()
     for round in 1...40 {
@@ -91,14 +114,16 @@ struct RedisPromisesTests {
     }
   }
 
-  @Test("G2 a connection that is killed makes its process deaf, and it forgets everything when it hears again")
-  func killedConnection() async throws {
-    let redis = try await TestRedis()
+  @Test(
+    "G2 a connection that is killed makes its process deaf, and it forgets everything when it hears again",
+    arguments: [(Way.tracking, "normal"), (.refused, "normal"), (.refused, "pubsub"), (.old, "pubsub")])
+  func killedConnection(way: Way, kind: String) async throws {
+    let redis = try await TestRedis(way.options)
     let (here, there) = (try await Process(redis), try await Process(redis))
     try await here.cache.set(1, forKey: "a")
     let heard = here.cache.coherence.everything
     let raw = try await RawRedis(redis)
-    _ = try await raw.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    _ = try await raw.ask("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
     try await turns {
       do { try await there.shared.set(2, forKey: "a") } catch { return false }
       return true
@@ -180,9 +205,9 @@ struct RedisPromisesTests {
 
   @Test(
     "G4 a server that is stopped, or gone, holds nobody up; writes succeed here and are counted",
-    arguments: [true, false])
-  func hung(isStopped: Bool) async throws {
-    let redis = try await TestRedis()
+    arguments: [true, false], [Way.tracking, .refused])
+  func hung(isStopped: Bool, way: Way) async throws {
+    let redis = try await TestRedis(way.options)
     let store = redis.store { $0.commandLimit = .seconds(1) }
     let shared = try Shared(store, namespace: "test", valueCoding: .json)
     let statistics = CacheStatistics()
@@ -208,9 +233,11 @@ struct RedisPromisesTests {
     #expect(try await shared.get("w3") == nil)
   }
 
-  @Test("G5 what failed while the server was away is never answered as it was before, nor put over what others wrote")
-  func recovery() async throws {
-    let redis = try await TestRedis()
+  @Test(
+    "G5 what failed while the server was away is never answered as it was before, nor put over what others wrote",
+    arguments: [Way.tracking, .refused])
+  func recovery(way: Way) async throws {
+    let redis = try await TestRedis(way.options)
     let here = try await Process(redis) { $0.commandLimit = .seconds(1) }
     let there = try await Process(redis) { $0.commandLimit = .seconds(30) }
     for key in ["a", "b"] { try await here.cache.set(1, forKey: key) }
@@ -265,10 +292,13 @@ struct RedisPromisesTests {
     #expect(loads.count == 2)
   }
 
-  @Test("G7 clears and removals by tag hold for every process, also after the server has lost the stamps")
-  func clears() async throws {
-    let redis = try await TestRedis()
-    let (here, there) = (try await Process(redis), try await Process(redis))
+  @Test(
+    "G7 clears and removals by tag hold for every process, also after the server has lost the stamps",
+    arguments: Way.allCases)
+  func clears(way: Way) async throws {
+    let redis = try await TestRedis(way.options)
+    let all = try await processes(2, redis, way)
+    let (here, there) = (all[0], all[1])
     let raw = try await RawRedis(redis)
     for evicted in [nil, "test:s:", "test:t:x"] {
       try await here.cache.set(1, forKey: "a", tags: ["x"])
@@ -317,6 +347,9 @@ struct RedisPromisesTests {
     #expect(try await there.get("a") == [2, nil, nil, nil, 1][change])
   }
 }
+
+/// The option for a user with rights.
+func user(_ rights: String) -> [String] { ["--user"] + rights.split(separator: " ").map(String.init) }
 
 /// Commands by hand.
 struct RawRedis {

@@ -31,8 +31,8 @@ package struct SharedNamespace: Sendable {
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && ![0x3a, 0x7b, 0x7d].contains($0) }
   }
 
-  private static let (records, leases, stamps, tags) = (
-    Array("r:".utf8), Array("l:".utf8), Array("s:".utf8), Array("t:".utf8)
+  private static let (records, leases, stamps, tags, epoch) = (
+    Array("r:".utf8), Array("l:".utf8), Array("s:".utf8), Array("t:".utf8), Array("g:".utf8)
   )
 
   func record(_ id: [UInt8]) -> [UInt8] { prefix + Self.records + id }
@@ -41,10 +41,20 @@ package struct SharedNamespace: Sendable {
   /// The stamp that every record was written under.
   var stamp: [UInt8] { prefix + Self.stamps }
   /// Changes with every removal by tag, whichever it is.
-  var tagEpoch: [UInt8] { prefix + Array("g:".utf8) }
+  var tagEpoch: [UInt8] { prefix + Self.epoch }
 
   /// How the names begin whose changes matter to others.
   var heard: [[UInt8]] { [Self.records, Self.stamps, Self.tags].map { prefix + $0 } }
+
+  /// The namespace that a name belongs to, if others want to hear of its changes.
+  ///
+  /// - Parameter name: The name.
+  /// - Returns: The namespace with its colon; `nil` for a name of none, and for one that nobody wants to hear of.
+  package static func heard(of name: [UInt8]) -> ArraySlice<UInt8>? {
+    guard let colon = name.firstIndex(of: 0x3a), colon > 0 else { return nil }
+    let rest = name[(colon + 1)...]
+    return rest.starts(with: leases) || rest.starts(with: epoch) ? nil : name[...colon]
+  }
 
   /// Damaged or copied bytes of another namespace have another sum.
   var seed: UInt64 { Checksum.of(prefix, seed: 0) }

@@ -1,0 +1,52 @@
+#if Redis
+import CacheEngine
+
+extension RedisConnection {
+  /// Says who is here, and to which database it wants.
+  ///
+  /// - Returns: Whether the server is of before version 6, and speaks the protocol of that.
+  func greet(_ settings: RedisSettings) async throws -> Bool {
+    func say(_ parts: [String]) async throws -> RESPValue {
+      let reply = try await ask([parts.map { Array($0.utf8) }])[0]
+      if case .error(let text) = reply { throw RedisRefusal.error(text, level: settings.name) }
+      return reply
+    }
+    let credentials = settings.password.map { ["AUTH", settings.user ?? "default", $0] } ?? []
+    var isOld = false
+    do {
+      let hello = try await say(["HELLO", "3"] + credentials)
+      guard hello["server"] != nil, hello["version"] != nil else {
+        throw CacheError(
+          .invalidResponse, "what answers at \(settings.place) is no Redis server", level: settings.name)
+      }
+    } catch let error as CacheError {
+      guard error.message.contains("unknown command") || error.message.contains("NOPROTO") else { throw error }
+      guard settings.invalidations != .tracking else {
+        throw CacheError(
+          .refusedByServer,
+          "the server at \(settings.place) is too old: tracking needs Redis 6 or newer, or Valkey; take invalidations by channel",
+          level: settings.name, underlying: error)
+      }
+      isOld = true
+    }
+    if isOld {
+      if let password = settings.password {
+        _ = try await say(["AUTH"] + (settings.user.map { [$0] } ?? []) + [password])
+      }
+      do {
+        guard try await say(["PING"]) == .text("PONG") else {
+          throw CacheError(
+            .invalidResponse, "what answers at \(settings.place) is no Redis server", level: settings.name)
+        }
+      } catch let error as CacheError where error.isLastingRefusal || error.message.contains("NOPROTO") {
+        throw CacheError(
+          .refusedByServer,
+          "what answers at \(settings.place) is too old, or no Redis server: it refused HELLO and PING",
+          level: settings.name, underlying: error)
+      }
+    }
+    if settings.database != 0 { _ = try await say(["SELECT", String(settings.database)]) }
+    return isOld
+  }
+}
+#endif

@@ -1,0 +1,45 @@
+#if Redis
+import CacheEngine
+
+/// The errors for what a server refuses: its own words, and what can be done.
+enum RedisRefusal {
+  /// What the words begin with, or have in them, and what then helps.
+  private static let remedies: [(words: String, remedy: String)] = [
+    ("NOAUTH", "give a password, and a user if it is not the default one"),
+    ("WRONGPASS", "the user or the password is wrong, or the user is off"),
+    ("invalid password", "the password is wrong"),
+    (
+      "NOPERM",
+      "let the user do it with ACL SETUSER; a namespace photos needs ~photos:* &photos:* +@read +@write +@transaction "
+        + "+@scripting +@pubsub +@connection +time"
+    ),
+    ("READONLY", "this is a replica, which is only read: give the address of the primary"),
+    ("NOREPLICAS", "the primary wants replicas that are not there: see min-replicas-to-write"),
+    ("MASTERDOWN", "this is a replica without its primary: give the address of the primary"),
+    ("OOM", "the server is full: raise maxmemory, or let it evict with maxmemory-policy allkeys-lru"),
+    ("MISCONF", "the server cannot save to its disk: see its log, or stop-writes-on-bgsave-error"),
+    ("LOADING", "the server reads its data from the disk, and can be asked when it has"),
+    ("DENIED", "the server is in protected mode: give it a password, or bind it to this machine"),
+    ("max number of clients", "raise maxclients, or let fewer processes connect"),
+    ("DB index", "there are as many databases as the server's setting databases says, from 0"),
+    ("SELECT is not allowed", "a cluster has database 0 only"),
+    ("MOVED", "this is a cluster, which is not followed: give the address of a server that holds all keys"),
+    ("CROSSSLOT", "this is a cluster, which is not followed: give the address of a server that holds all keys"),
+    ("CLUSTERDOWN", "this is a cluster, which is not followed: give the address of a server that holds all keys"),
+    ("unknown command", "the server was told not to know it, is something else than Redis, or too old"),
+  ]
+
+  static func error(_ text: String, level: String) -> CacheError {
+    let text = String(text.prefix(300))
+    let remedy = remedies.first { text.contains($0.words) }.map { "; \($0.remedy)" } ?? ""
+    return CacheError(.refusedByServer, "the server refused: \(text)\(remedy)", level: level)
+  }
+}
+
+extension CacheError {
+  /// Whether the server would refuse it again: it does not know it, or this user may not.
+  var isLastingRefusal: Bool {
+    code == .refusedByServer && ["NOPERM", "unknown command", "Unknown command"].contains { message.contains($0) }
+  }
+}
+#endif
