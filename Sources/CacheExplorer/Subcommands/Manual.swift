@@ -34,7 +34,7 @@ enum Manual {
     parts.append(
       .text(
         "A cache is built from a configuration and used: by what is typed, by a workload, by a script or by a trace. "
-          + "The screen shows which level served what, why a key missed, who waited on whom, and what a memory warning "
+          + "The screen shows which level served what, why a key missed, who waited for whom, and what a memory warning "
           + "cost. Without a command the demonstration opens. Where there is no screen, everything is told in sentences, "
           + "as with --plain."))
     parts.append(.section("COMMANDS"))

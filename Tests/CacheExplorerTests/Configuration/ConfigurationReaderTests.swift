@@ -309,7 +309,7 @@ private let badConfigurations = [
     ":2:22: error: “count” of memory: “many” is not a whole number; write a number such as 1000"),
   BadConfiguration(
     "levels:\n  - memory: { policy: arc }",
-    ":2:23: error: “policy” of memory: this version does not know the policy “arc”; use lru, fifo, clock, sieve, "
+    ":2:23: error: “policy” of memory: there is no policy “arc”; use lru, fifo, clock, sieve, "
       + "s3fifo, wtinylfu, adaptive"),
   BadConfiguration(
     "levels:\n  - memory: { capacity: [1] }",

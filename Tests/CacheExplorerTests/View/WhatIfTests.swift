@@ -140,7 +140,7 @@ struct WhatIfTests {
     #expect(cheapest["hitRate"] as? Double ?? 0 > 0.8)
     #expect((levels[0]["estimates"] as? [Any])?.count == 11)
     let one = await interpreter.run(WhatIfVerb(level: "memory", then: .reset))
-    #expect(one.note?.hasSuffix("everything is counted anew from here") == true)
+    #expect(one.note?.hasSuffix("counting starts again from here") == true)
     #expect(live.whatIf.reports.first?.requests == 0)
     let none = await interpreter.run(WhatIfVerb(level: "origin"))
     #expect(none.error == "origin has no capacity that could be another; those with one are memory")

@@ -15,7 +15,7 @@ extension ConfigurationReader {
     let eviction = fields.quantity("policy") { (text) throws(QuantityError) in
       guard let eviction = Eviction(name: text) else {
         throw QuantityError(
-          "this version does not know the policy “\(text)”", "use \(Eviction.all.map(\.name).joined(separator: ", "))")
+          "there is no policy “\(text)”", "use \(Eviction.all.map(\.name).joined(separator: ", "))")
       }
       return eviction
     }

@@ -1,7 +1,7 @@
 package import ExplorerModel
 
 package struct ConfigVerb: Verb {
-  package static let syntax = VerbSyntax("config", "tell the values in force, and where each comes from")
+  package static let syntax = VerbSyntax("config", "show the settings in force, and where each comes from")
 
   package init() {}
 

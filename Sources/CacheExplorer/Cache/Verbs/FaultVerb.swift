@@ -7,7 +7,7 @@ package struct FaultVerb: Verb {
 
   package static let syntax = VerbSyntax(
     "fault L error 5%|latency 200ms|down|deaf|off [--seed S]",
-    "let a level fail, be slow, be down or hear nothing from others, or be well again",
+    "let a level fail, be slow, be down or hear nothing from others, or recover",
     [.level, .choice(kinds), .amount], required: 2,
     [VerbSyntax.Option("--seed", "S")])
 

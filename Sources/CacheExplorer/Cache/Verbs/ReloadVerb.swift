@@ -1,7 +1,7 @@
 package import ExplorerModel
 
 package struct ReloadVerb: Verb {
-  package static let syntax = VerbSyntax("reload", "read the configuration again and begin anew with it")
+  package static let syntax = VerbSyntax("reload", "read the configuration again and start over with it")
 
   package init() {}
 

@@ -1,7 +1,7 @@
 package import ExplorerModel
 
 package struct StatsVerb: Verb {
-  package static let syntax = VerbSyntax("stats", "tell the statistics of every level")
+  package static let syntax = VerbSyntax("stats", "show the statistics of every level")
 
   package init() {}
 

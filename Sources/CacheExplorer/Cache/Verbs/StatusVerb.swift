@@ -2,7 +2,7 @@ package import ExplorerModel
 
 /// As ``StatsVerb``, in sentences for a person.
 package struct StatusVerb: Verb {
-  package static let syntax = VerbSyntax("status", "tell in sentences how every level does")
+  package static let syntax = VerbSyntax("status", "describe every level in sentences")
 
   package init() {}
 

@@ -6,7 +6,8 @@ import ExplorerText
 /// What other capacities and other policies would have brought.
 package struct WhatIfVerb: Verb {
   package static let syntax = VerbSyntax(
-    "whatif [L] [--reset]", "tell what other capacities and policies would hit; --reset counts anew", [.level],
+    "whatif [L] [--reset]", "show what other capacities and policies would hit; --reset starts counting again",
+    [.level],
     required: 0, [VerbSyntax.Option("--reset")])
 
   package enum Aftermath: Equatable, Sendable {
@@ -44,7 +45,7 @@ package struct WhatIfVerb: Verb {
       var lines = reports.flatMap(WhatIfText.lines)
       if !lines.isEmpty, let warning = WhatIfText.unseen(live.unseen()) { lines.append(warning) }
       if lines.isEmpty { lines = ["no level of this cache has a capacity that could be another"] }
-      if aftermath == .reset { lines.append("everything is counted anew from here") }
+      if aftermath == .reset { lines.append("counting starts again from here") }
       result.note = lines.joined(separator: "\n")
     }
   }
