@@ -29,11 +29,14 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   @usableFromInline let computations: SharedLoads<Key, Value>
   @usableFromInline let gate = WriteGate<Key>()
   @usableFromInline let recorder: OperatorRecorder
+  /// The level below, if it makes use of what has expired above.
+  @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
   /// The executor is for the loads, which inherit none.
   init(base: Base, recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
     self.base = base
     self.recorder = recorder
+    renewer = base.renewer
     name = recorder.name
     reads = SharedLoads(recorder: recorder, executor: executor)
     computations = SharedLoads(recorder: recorder, executor: executor)
@@ -170,10 +173,15 @@ extension PooledLevel: SharingLevel {
   @inlinable
   func share(
     _ key: Key, by caller: ObjectIdentifier,
-    _ load: @escaping @Sendable (_ ask: @Sendable () async throws -> Lookup<Value>) async throws -> Lookup<Value>
+    _ load:
+      @escaping @Sendable (_ ask: @Sendable (Entry<Value>?) async throws -> Lookup<Value>) async throws -> Lookup<Value>
   ) async throws -> SharedAnswer<Value> {
-    try await reads.answer(for: key) { [base] in
-      SharedAnswer(try await load { try await base.lookup(key) }, loader: caller)
+    try await reads.answer(for: key) { [base, renewer] in
+      SharedAnswer(
+        try await load { old in
+          if let old, let renewer { return try await renewer.lookup(key, renewing: old) }
+          return try await base.lookup(key)
+        }, loader: caller)
     }
   }
 }

@@ -93,7 +93,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As the composition of the two levels.
   @inlinable
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
+
+  @inlinable
+  func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
     let epoch = base.gate.currentEpoch
     let above: Result<Lookup<Value>, any Error>
     do {
@@ -105,7 +108,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       if let ahead = policy.ahead, let deadline = entry.deadline, now.duration(to: deadline) <= ahead { refresh(key) }
       return .hit(entry)
     }
-    return try await base.readBelow(key, above: above, since: epoch) {
+    return try await base.readBelow(key, above: above, since: epoch, renewing: offered) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
       tell(entry, key)
@@ -202,6 +205,16 @@ private struct Refreshes<Key: Hashable & Sendable>: Sendable {
 extension RevalidatedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {}
 extension RevalidatedLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLevel {}
 extension RevalidatedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {}
+
+extension RevalidatedLevel: RenewingLevel where Lower: RenewingLevel {
+  /// As the lower level.
+  public var renews: Bool { base.renews }
+
+  /// As ``lookup(_:)``; the lower level is shown the given entry, or that of the upper level if it was stored later.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    try await read(key, renewing: old)
+  }
+}
 
 // A stale value may be wanted there.
 extension RevalidatedLevel: InvalidatableLevel {
