@@ -214,6 +214,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Stores a value in both levels on terms of its own.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    if terms.load != nil, try await storeLoaded(value, key, terms) { return }
     try await gate.write(key) { began in
       try await storeInBoth(value, key, terms, since: began)
     }

@@ -162,6 +162,16 @@ extension BasicCache: InvalidatableLevel {
   }
 }
 
+extension BasicCache {
+  /// Returns the value for a key, and lets the level inside load it where there is none.
+  public func value(
+    forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    guard let level = inner as? any CacheLevel<Key, Value> else { return try await loadedOnce(key, load) }
+    return try await level.value(forKey: key, orLoad: load)
+  }
+}
+
 extension BasicCache: RenewingLevel {
   /// If the level inside makes use of expired entries.
   public var renews: Bool { innerRenewer != nil }
