@@ -190,6 +190,13 @@ extension NegativeCachingLevel: TaggedLevel where Base: TaggedLevel {
   }
 }
 
+extension NegativeCachingLevel: RenewingLevel where Base: RenewingLevel {
+  /// Asks the level inside, with an expired entry to renew, unless it is known to have nothing.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    try await read(key, includingExpired: false) { try await base.lookup(key, renewing: old) }
+  }
+}
+
 extension CacheLevel {
   /// Remembers for a while what this level has not, and does not ask it again so soon.
   ///

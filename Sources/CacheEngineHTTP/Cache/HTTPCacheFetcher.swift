@@ -17,18 +17,24 @@ public import Foundation
 /// let pictures = MemoryCacheLevel<URL, Data>(capacity: 1_000).compose(http.fetcher())
 /// ```
 ///
-/// An entry's deadline is the end of its freshness. What may not be used unasked expires where it stands: it is delivered, and asked
-/// for anew the next time.
-public struct HTTPCacheFetcher<Store: CacheLevel>: Fetcher where Store.Key == String, Store.Value == StoredVariants {
+/// An entry's deadline is the end of its freshness, and its validator the `ETag` of the response, or its `Last-Modified`. What may
+/// not be used unasked expires where it stands: it is delivered, and asked for anew the next time. What may not be kept at all
+/// (`no-store`) is delivered and not copied upwards.
+///
+/// Levels above that keep expired entries (`keepsExpired`) show them to this one. Where the cache holds nothing of an address
+/// itself, it asks the origin with the validator of such an entry, and a 304 brings the entry back to life.
+public struct HTTPCacheFetcher<Store: CacheLevel>: Fetcher, RenewingLevel
+where Store.Key == String, Store.Value == StoredVariants {
   /// The level's name in events and errors.
   public let name: String
-  private let cache: HTTPCache<Store>
-  private let fields: HTTPFields
+  private let exchange: ContentExchange<Store>
+  /// Requests on a condition are not shared by the cache, whose clients may have conditions of their own.
+  private let renewals: PooledLevel<ContentExchange<Store>>
 
   init(_ cache: HTTPCache<Store>, name: String, fields: HTTPFields) {
-    self.cache = cache
     self.name = name
-    self.fields = fields
+    exchange = ContentExchange(cache: cache, name: name, fields: fields)
+    renewals = exchange.pooled(name: name)
   }
 
   /// As ``lookup(_:)``, without what is known of the content.
@@ -40,13 +46,55 @@ public struct HTTPCacheFetcher<Store: CacheLevel>: Fetcher where Store.Key == St
   /// - Returns: The entry; never a miss, since an answer without a value is an error.
   /// - Throws: `CacheError` with code `CacheError.Code.status` (and `CacheError.status`) for a status outside 200–299; as
   ///   ``HTTPCache/response(for:body:interim:)`` else.
-  public func lookup(_ url: URL) async throws -> Lookup<Data> {
+  public func lookup(_ url: URL) async throws -> Lookup<Data> { try await exchange.lookup(url) }
+
+  /// Returns the content of an address; if that has not changed since it was kept, the content of the entry.
+  ///
+  /// - Parameters:
+  ///   - url: The address.
+  ///   - old: What a level above has kept of it.
+  /// - Returns: The entry, with a new deadline.
+  /// - Throws: As ``lookup(_:)``.
+  public func lookup(_ url: URL, renewing old: Entry<Data>) async throws -> Lookup<Data> {
+    guard old.validator != nil, await !exchange.isHeld(url) else { return try await exchange.lookup(url) }
+    return try await renewals.lookup(url, renewing: old)
+  }
+}
+
+/// One exchange with the cache for the content of an address.
+struct ContentExchange<Store: CacheLevel>: Fetcher, RenewingLevel
+where Store.Key == String, Store.Value == StoredVariants {
+  let cache: HTTPCache<Store>
+  let name: String
+  let fields: HTTPFields
+
+  func get(_ url: URL) async throws -> Data? { try await lookup(url).entry?.value }
+
+  func lookup(_ url: URL) async throws -> Lookup<Data> { try await ask(url, with: nil) }
+
+  func lookup(_ url: URL, renewing old: Entry<Data>) async throws -> Lookup<Data> { try await ask(url, with: old) }
+
+  /// Whether the cache holds something of an address, which it asks about by itself.
+  func isHeld(_ url: URL) async -> Bool {
+    guard let target = TargetURI(HTTPTypes.HTTPRequest(url)) else { return false }
+    // A store that cannot be read is no help; the cache will tell of it.
+    return (try? await cache.store.lookupIncludingExpired(target.text).entry?.value.responses.isEmpty) == false
+  }
+
+  private func ask(_ url: URL, with old: Entry<Data>?) async throws -> Lookup<Data> {
     var request = HTTPTypes.HTTPRequest(url)
     request.headerFields = fields
+    if let validator = old?.validator {
+      let isTag = validator.hasPrefix("\"") || validator.hasPrefix("W/\"")
+      request.headerFields[isTag ? .ifNoneMatch : .ifModifiedSince] = validator
+    }
     // Read first: what is fresh for so long now has been so for a moment already.
-    let now = cache.clock.now
+    let (now, requestTime) = (cache.clock.now, cache.clock.timeSinceEpoch)
     let answer = try await cache.response(for: request)
     let content = try await answer.body.collect(upTo: .max)?.content ?? Data()
+    if answer.head.status == .notModified, let old {
+      return .hit(confirmed(old, answer.head, request, asked: now, requestTime))
+    }
     guard answer.head.status.kind == .successful else {
       var error = CacheError(
         .status, "\(request.authority ?? "the server") answered with the status \(answer.head.status.code)",
@@ -55,8 +103,43 @@ public struct HTTPCacheFetcher<Store: CacheLevel>: Fetcher where Store.Key == St
       throw error
     }
     let isKept = answer.status.isHit || answer.status.isStored || answer.status.isCollapsed
-    let life = isKept ? max(0, answer.status.timeToLive ?? 0) : 0
-    return .hit(Entry(content, deadline: now.advanced(by: .seconds(life)), cost: content.count, level: name))
+    let terms = ResponseTerms(answer.head, policy: cache.policy, receivedAt: requestTime)
+    let life = isKept && !terms.mustBeValidated ? max(0, answer.status.timeToLive ?? 0) : 0
+    var entry = Entry(content, deadline: now.advanced(by: .seconds(life)), cost: content.count, level: name)
+    entry.isPlaceholder = terms.forbidsStoring
+    entry.validator = Self.validator(of: answer.head)
+    return .hit(entry)
+  }
+
+  /// The kept entry with the deadline that a 304 gives it.
+  private func confirmed(
+    _ old: Entry<Data>, _ head: HTTPTypes.HTTPResponse, _ request: HTTPTypes.HTTPRequest, asked now: CacheInstant,
+    _ requestTime: Duration
+  ) -> Entry<Data> {
+    var entry = Entry(old.value, deadline: now, cost: old.cost ?? old.value.count, level: name)
+    entry.tags = old.tags
+    entry.validator = Self.validator(of: head) ?? old.validator
+    let responseTime = max(cache.clock.timeSinceEpoch, requestTime)
+    if head.headerFields[.cacheControl] == nil, head.headerFields[.expires] == nil {
+      // What the server has said of it holds on: RFC 9111, section 3.2.
+      let life = old.created.flatMap { created in old.deadline.map { created.duration(to: $0) } } ?? .zero
+      entry.deadline = now.advanced(by: max(.zero, life))
+      return entry
+    }
+    var fresh = head
+    fresh.status = .ok
+    let response = StoredResponse(head: fresh, requestTime: requestTime, responseTime: responseTime)
+    let terms = cache.policy.terms(of: response)
+    entry.isPlaceholder = terms.forbidsStoring
+    let refusal = cache.policy.refusal(toStore: fresh, for: request, receivedAt: responseTime)
+    guard refusal == nil || refusal == .useless, !terms.mustBeValidated else { return entry }
+    entry.deadline = now.advanced(
+      by: max(.zero, cache.policy.remainingLife(of: response, at: responseTime) ?? .zero))
+    return entry
+  }
+
+  private static func validator(of head: HTTPTypes.HTTPResponse) -> String? {
+    head.headerFields[.eTag] ?? head.headerFields[.lastModified]
   }
 }
 

@@ -139,6 +139,23 @@ struct ServeTests {
     #expect(complaints.last == "error: 1 of 2 expectations failed")
   }
 
+  @Test("where keys are masked no line has a path or the value of a field", arguments: ["--plain", "--json"])
+  func masked(_ manner: String) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, [manner, "--mask"])
+    let path = Self.kept + "&Vary:Accept-Language&X-Owner:geheim"
+    let fields = ["--header", "Accept-Language: geheim", "--header", "Cookie: geheim"]
+    for _ in 0..<2 { #expect(try await Curl.run(fields + [address + path]).output == "the content") }
+    program.signal(SIGTERM)
+    let (status, lines, complaints) = await program.end()
+    #expect(status == 0 && lines.count == 2)
+    let said = (lines + complaints).joined(separator: "\n")
+    #expect(said.contains("key-"), "\(said)")
+    #expect(!said.contains("geheim") && !said.contains("/-/with"), "\(said)")
+  }
+
   @Test("a signal lets a request finish that is under way, and takes no new one")
   func endsGracefully() async throws {
     let server = try LoopbackServer()

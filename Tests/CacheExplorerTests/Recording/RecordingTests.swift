@@ -266,6 +266,44 @@ import Testing
     #expect(playback.isAsShown(playback.canvas) == true)
   }
 
+  @Test("A masked recording of a proxy holds no path, no address, no value of a field and no validator")
+  func maskedProxy() throws {
+    let folder = try TemporaryFolder()
+    var model = Model(title: "cache", levels: Scene.threeLevels, size: Size(width: 120, height: 40), now: Scene.start)
+    model.isMasked = true
+    var session = try RecordedSession(in: folder, model: model)
+    func exchange(_ number: Int, key: String?) -> ServedExchange {
+      ServedExchange(
+        number: number, time: Scene.wall, method: "GET", path: "/secret?token=secret-\(number)", key: key, status: 200,
+        outcome: .hit, bytes: 3, duration: .milliseconds(2))
+    }
+    session.send(.served([], ServedCounts(), lost: 0))
+    session.send(.input(.key(.character("9"))))
+    let exchanges = [exchange(1, key: "http://a/secret?token=secret-1"), exchange(2, key: nil)]
+    var counts = ServedCounts()
+    for exchange in exchanges { counts.count(exchange) }
+    session.send(.served(exchanges, counts, lost: 0))
+    session.send(
+      .variants(
+        key: "http://a/secret?token=secret-1",
+        [
+          ServedVariant(
+            selecting: ["cookie: secret", "accept-language: secret"], status: 200, bytes: 3, validator: "\"secret\"",
+            age: 1, left: 2)
+        ]))
+    session.show()
+    let recording = try session.opened()
+    let text = try String(contentsOfFile: session.path, encoding: .utf8)
+    #expect(!text.contains("secret") && !text.contains("token"))
+    #expect(text.contains("key-1") && text.contains("key-2"))
+    var playback = Playback(recording)
+    playback.go(to: .max)
+    #expect(playback.failure == nil)
+    #expect(playback.canvas.lines.contains { $0.contains("key-1") })
+    #expect(!playback.canvas.lines.contains { $0.contains("secret") })
+    #expect(playback.isAsShown(playback.canvas) == true)
+  }
+
   @Test("Masked or not, no random session leaves a replay in the middle of a line that nobody typed", arguments: 1...3)
   func maskedRandom(seed: Int) throws {
     let folder = try TemporaryFolder()

@@ -2,11 +2,17 @@
 extension ComposedLevel {
   @inlinable
   func askBelow(
-    _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove
+    _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove,
+    renewing offered: Entry<Value>? = nil
   ) async throws -> Lookup<Value> {
     try Task.checkCancellation()
-    if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone) }
-    let answer = try await lower.lookup(key)
+    if let pool = manner.pool { return try await askPool(pool, key, ticket, since: began, gone, offered) }
+    let answer: Lookup<Value>
+    if let renewer = manner.renewer {
+      answer = try await renewBelow(key, offered, by: renewer)
+    } else {
+      answer = try await lower.lookup(key)
+    }
     try await keep(answer, key, ticket, dropping: gone)
     return answer
   }
@@ -16,7 +22,8 @@ extension ComposedLevel {
   /// Who missed above joins it, or finds the value: so there is one load, whoever comes when.
   @usableFromInline
   func askPool(
-    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove
+    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove,
+    _ offered: Entry<Value>?
   ) async throws -> Lookup<Value> {
     let loader = ObjectIdentifier(gate)
     let answer = try await pool.share(key, by: loader) { ask in
@@ -28,7 +35,7 @@ extension ComposedLevel {
       {
         return .hit(entry)
       }
-      let answer = try await ask()
+      let answer = try await ask(manner.renewer == nil ? nil : try await kept(key, or: offered))
       try await keep(answer, key, ticket, dropping: gone)
       return answer
     }

@@ -146,10 +146,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Goes on with a read that the upper level did not answer.
   ///
   /// A kind of composition that delivers stale values has its say: `instead` may answer in place of the lower level, which
-  /// then is not asked, and `onFailure` may answer when the lower level has failed.
+  /// then is not asked, and `onFailure` may answer when the lower level has failed. What was offered from further up is for a
+  /// lower level that renews expired entries.
   @inlinable
   func readBelow(
-    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime,
+    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime, renewing offered: Entry<Value>? = nil,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
     let ticket = gate.beginRead(key, since: began)
@@ -158,7 +159,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     if let entry = try await instead() { return .hit(entry) }
     let below: Lookup<Value>
     do {
-      below = try await askBelow(key, ticket, since: began, dropping: above.mayKeepStale() ? .stale : .nothing)
+      below = try await askBelow(
+        key, ticket, since: began, dropping: above.mayKeepStale() ? .stale : .nothing, renewing: offered)
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -212,6 +214,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Stores a value in both levels on terms of its own.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    if terms.load != nil, try await storeLoaded(value, key, terms) { return }
     try await gate.write(key) { began in
       try await storeInBoth(value, key, terms, since: began)
     }

@@ -8,6 +8,8 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   let clock: any CacheClock
   /// The lower level, if it is a pool.
   @usableFromInline let pool: (any SharingLevel<Key, Value>)?
+  /// The lower level, if it makes use of what has expired above.
+  @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
   /// What the lower level says is not there, is not there: then the upper one need not keep it either.
   @usableFromInline let isLowerSource: Bool
@@ -27,6 +29,7 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
     pool =
       (lower as? any SharingLevel<Key, Value>) ?? (lower as? BasicCache<Key, Value>)?.inner
       as? any SharingLevel<Key, Value>
+    renewer = lower.renewer
   }
 
   @usableFromInline var now: CacheInstant { clock.now }

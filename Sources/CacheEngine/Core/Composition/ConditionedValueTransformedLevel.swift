@@ -15,6 +15,8 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
 
   private let transformer: Transformer
 
+  let loads = LoadScope()
+
   init(base: Base, transformer: Transformer) {
     self.base = base
     self.transformer = transformer

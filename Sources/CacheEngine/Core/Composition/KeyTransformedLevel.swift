@@ -18,6 +18,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   public let base: Base
 
   @usableFromInline let transformer: Transformer
+  let loads = LoadScope()
 
   init(base: Base, transformer: Transformer) {
     self.base = base

@@ -29,11 +29,14 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   @usableFromInline let computations: SharedLoads<Key, Value>
   @usableFromInline let gate = WriteGate<Key>()
   @usableFromInline let recorder: OperatorRecorder
+  /// The level below, if it makes use of what has expired above.
+  @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
   /// The executor is for the loads, which inherit none.
   init(base: Base, recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
     self.base = base
     self.recorder = recorder
+    renewer = base.renewer
     name = recorder.name
     reads = SharedLoads(recorder: recorder, executor: executor)
     computations = SharedLoads(recorder: recorder, executor: executor)
@@ -78,38 +81,28 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled; ``CacheError`` with code
   ///   ``CacheError/Code/circular`` if the closure, or what it asks, asks this pool for the value that it makes, or for one
   ///   whose making waits for that. A level that fails to read is told to the observer, and the value is made.
-  @inlinable
   public func value(
     forKey key: Key, expiry: Expiry? = nil, orCompute compute: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     if let value = base.peek(key) { return value }
-    return try await computations.answer(for: key) { [self] in
-      let ticket = gate.beginRead(key)
-      defer { gate.endRead(key) }
-      do {
-        if let entry = try await base.lookup(key).entry { return entry.value }
-      } catch let error as CancellationError {
-        throw error
-      } catch {
-        recorder.record(.failed(.get, String(describing: error), .zero), key: key)
-      }
-      let value = try await compute()
-      do {
-        try await gate.backFill(key, in: base, ticket) {
-          do {
-            try await base.store(value, forKey: key, terms: StoreTerms(expiry: expiry))
-          } catch let error as CancellationError {
-            throw error
-          } catch {
-            recorder.record(.failed(.set, String(describing: error), .zero), key: key)
-          }
-        }
-      } catch let error as CancellationError {
-        throw error
-      } catch {
-        recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
-      }
-      return value
+    return try await made(key, isShown: false) { _ in .value(try await compute(), expiry: expiry) }
+  }
+
+  /// Returns the value for a key, and loads and stores it where there is none or it has expired.
+  ///
+  /// As for every level; the loads are this pool's, and it tells its observer of them.
+  public func value(
+    forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    if let value = base.peek(key) { return value }
+    return try await made(key, isShown: true, load)
+  }
+
+  private func made(
+    _ key: Key, isShown: Bool, _ load: @escaping @Sendable (Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    try await computations.answer(for: key) { [self] in
+      try await makeValue(key, reading: base, isShown: isShown, LoadTicket(gate, key), recorder, load)
     }
   }
 
@@ -127,6 +120,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Stores a value in the level below on terms of its own.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
+    if terms.load != nil, try await storeLoaded(value, key, terms) { return }
     try await write(key) { try await base.store(value, forKey: key, terms: terms) }
   }
 
@@ -170,10 +164,15 @@ extension PooledLevel: SharingLevel {
   @inlinable
   func share(
     _ key: Key, by caller: ObjectIdentifier,
-    _ load: @escaping @Sendable (_ ask: @Sendable () async throws -> Lookup<Value>) async throws -> Lookup<Value>
+    _ load:
+      @escaping @Sendable (_ ask: @Sendable (Entry<Value>?) async throws -> Lookup<Value>) async throws -> Lookup<Value>
   ) async throws -> SharedAnswer<Value> {
-    try await reads.answer(for: key) { [base] in
-      SharedAnswer(try await load { try await base.lookup(key) }, loader: caller)
+    try await reads.answer(for: key) { [base, renewer] in
+      SharedAnswer(
+        try await load { old in
+          if let old, let renewer { return try await renewer.lookup(key, renewing: old) }
+          return try await base.lookup(key)
+        }, loader: caller)
     }
   }
 }

@@ -17,6 +17,7 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
   public let base: Base
 
   @usableFromInline let process: @Sendable (Key, Value) async throws -> Value
+  let loads = LoadScope()
 
   init(base: Base, process: @escaping @Sendable (Key, Value) async throws -> Value) {
     self.base = base

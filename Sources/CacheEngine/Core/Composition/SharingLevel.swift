@@ -6,12 +6,14 @@ protocol SharingLevel<Key, Value>: CacheLevel {
   /// - Parameters:
   ///   - key: The key that is read.
   ///   - caller: Whoever makes the load, for ``SharedAnswer/loader``.
-  ///   - load: Asks the level below and does more with the answer, once for everybody who shares it.
+  ///   - load: Asks the level below, with an expired entry to renew if it has one, and does more with the answer, once for
+  ///     everybody who shares it.
   /// - Returns: The answer of this load, or of one that was under way.
   /// - Throws: The error of the load; `CancellationError` if this caller was cancelled.
   func share(
     _ key: Key, by caller: ObjectIdentifier,
-    _ load: @escaping @Sendable (_ ask: @Sendable () async throws -> Lookup<Value>) async throws -> Lookup<Value>
+    _ load:
+      @escaping @Sendable (_ ask: @Sendable (Entry<Value>?) async throws -> Lookup<Value>) async throws -> Lookup<Value>
   ) async throws -> SharedAnswer<Value>
 }
 

@@ -15,6 +15,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
   public let second: Second
 
   @usableFromInline let selector: @Sendable (Key) -> SwitchLane
+  let loads = LoadScope()
 
   init(first: First, second: Second, selector: @escaping @Sendable (Key) -> SwitchLane) {
     self.first = first

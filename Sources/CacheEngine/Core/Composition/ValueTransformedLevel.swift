@@ -13,6 +13,7 @@ where Transformer.Input == Base.Value {
   public let base: Base
 
   @usableFromInline let transformer: Transformer
+  let loads = LoadScope()
 
   init(base: Base, transformer: Transformer) {
     self.base = base

@@ -36,8 +36,10 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
 
   /// Returns the entry for a key, if it is young enough.
   @inlinable
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    let answer = try await base.lookup(key)
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { limited(try await base.lookup(key)) }
+
+  @inlinable
+  func limited(_ answer: Lookup<Value>) -> Lookup<Value> {
     // A stale entry from inside is given by somebody's leave: only its age is judged here.
     guard case .hit(let entry) = answer, let limit = limit(of: entry) else { return answer }
     return limit <= clock.now ? .miss(.expired) : .hit(limited(entry, to: limit))
@@ -67,6 +69,13 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
 extension AgeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension AgeLimitedLevel: TaggedLevel where Base: TaggedLevel {}
 extension AgeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+
+extension AgeLimitedLevel: RenewingLevel where Base: RenewingLevel {
+  /// Returns the entry for a key, if it is young enough; the level inside may renew an expired one.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    limited(try await base.lookup(key, renewing: old))
+  }
+}
 
 extension CacheLevel {
   /// Counts entries of this level only up to an age, judged when they are read.

@@ -87,6 +87,13 @@ extension LifetimeLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension LifetimeLevel: TaggedLevel where Base: TaggedLevel {}
 extension LifetimeLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
+extension LifetimeLevel: RenewingLevel where Base: RenewingLevel {
+  /// Asks the level inside, with an expired entry to renew.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    try await base.lookup(key, renewing: old)
+  }
+}
+
 extension CacheLevel {
   /// Gives what is stored in this level a lifetime.
   ///

@@ -103,7 +103,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: As the composition of the two levels.
   @inlinable
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
+
+  @inlinable
+  func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
     let epoch = base.gate.currentEpoch
     let above: Result<Lookup<Value>, any Error>
     do {
@@ -116,7 +119,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       return .hit(entry)
     }
     if policy.ifSlow != nil, case .success = above, let answer = try await readInTime(key) { return answer }
-    return try await base.readBelow(key, above: above, since: epoch) {
+    return try await base.readBelow(key, above: above, since: epoch, renewing: offered) {
       let entry = try await staleEntry(key, within: policy.whileRevalidate)
       if entry != nil { refresh(key) }
       tell(entry, key)
@@ -284,6 +287,16 @@ extension RevalidatedLevel: UpdatableLevel {
 extension RevalidatedLevel: ReloadableLevel {
   /// Reads a key from the lower level alone; no stale value is given.
   public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+}
+
+extension RevalidatedLevel: RenewingLevel where Lower: RenewingLevel {
+  /// As the lower level.
+  public var renews: Bool { base.renews }
+
+  /// As ``lookup(_:)``; the lower level is shown the given entry, or that of the upper level if it was stored later.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    try await read(key, renewing: old)
+  }
 }
 
 // A stale value may be wanted there.

@@ -188,6 +188,32 @@ extension BasicCache: InvalidatableLevel {
   }
 }
 
+extension BasicCache {
+  /// Returns the value for a key, and lets the level inside load it where there is none.
+  public func value(
+    forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    guard let level = inner as? any CacheLevel<Key, Value> else { return try await loadedOnce(key, load) }
+    return try await level.value(forKey: key, orLoad: load)
+  }
+}
+
+extension BasicCache: RenewingLevel {
+  /// If the level inside makes use of expired entries.
+  public var renews: Bool { innerRenewer != nil }
+
+  /// Asks the level inside, with an expired entry to renew if it can make use of that.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    guard let innerRenewer else { return try await lookup(key) }
+    return try await innerRenewer.lookup(key, renewing: old)
+  }
+
+  private var innerRenewer: (any RenewingLevel<Key, Value>)? {
+    guard let able = inner as? any RenewingLevel<Key, Value>, able.renews else { return nil }
+    return able
+  }
+}
+
 extension CacheLevel {
   /// Hides the type of this level behind closures.
   ///

@@ -7,6 +7,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
 
   @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
   @usableFromInline let staleLookupClosure: @Sendable (Key) async throws -> Lookup<Value>
+  @usableFromInline let renewClosure: (@Sendable (Key, Entry<Value>) async throws -> Lookup<Value>)?
   @usableFromInline let peekClosure: @Sendable (Key) -> Value?
   @usableFromInline let memoryWarningClosure: @Sendable () async -> Void
 
@@ -23,6 +24,46 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
       return .hit(Entry(value))
     }
     staleLookupClosure = lookupClosure
+    renewClosure = nil
+    peekClosure = { _ in nil }
+    memoryWarningClosure = {}
+  }
+
+  /// Creates a fetcher from a closure that is shown what has expired.
+  ///
+  /// ```swift
+  /// let articles = BasicFetcher<String, Article>(renewing: { id, old in
+  ///   let answer = try await api.article(id, unless: old?.validator)
+  ///   guard let article = answer.article else { return .notModified(expiry: .after(answer.lifetime)) }
+  ///   return .value(article, expiry: .after(answer.lifetime), validator: answer.tag)
+  /// })
+  /// let cache = MemoryCacheLevel<String, Article>(keepsExpired: .seconds(3600)).compose(articles.pooled())
+  /// ```
+  ///
+  /// The levels above keep expired entries as long as they are told to (`keepsExpired`). While the closure fails, they keep
+  /// them still.
+  ///
+  /// - Parameters:
+  ///   - name: What the fetcher is called in errors, events and logs.
+  ///   - clock: The clock of the levels above, which lifetimes are counted by.
+  ///   - renew: Returns a value with its terms, or that the entry that it is shown still holds; `nil` if there is no such value.
+  ///     The entry is `nil` if nobody has kept one. It may not have expired yet, where it is read anew ahead of time.
+  public init(
+    name: String = "BasicFetcher", clock: any CacheClock = SystemClock(),
+    renewing renew: @escaping @Sendable (Key, Entry<Value>?) async throws -> Renewal<Value>?
+  ) {
+    self.name = name
+    let ask: @Sendable (Key, Entry<Value>?) async throws -> Lookup<Value> = { key, old in
+      guard let renewal = try await renew(key, old) else { return .miss(.absent) }
+      let (value, terms) = try renewal.settled(by: old, key: key, level: name)
+      var entry = Entry(
+        value, deadline: terms.expiry?.deadline(by: clock), cost: terms.cost, level: name, created: terms.created)
+      entry.tags = terms.tags
+      return .hit(entry)
+    }
+    lookupClosure = { try await ask($0, nil) }
+    staleLookupClosure = lookupClosure
+    renewClosure = { try await ask($0, $1) }
     peekClosure = { _ in nil }
     memoryWarningClosure = {}
   }
@@ -32,6 +73,11 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
     name = base.name
     lookupClosure = { try await base.lookup($0) }
     staleLookupClosure = { try await base.lookupIncludingExpired($0) }
+    if let renewer = base.renewer {
+      renewClosure = { key, old in try await renewer.lookup(key, renewing: old) }
+    } else {
+      renewClosure = nil
+    }
     peekClosure = { base.peek($0) }
     memoryWarningClosure = { await base.onMemoryWarning() }
   }
@@ -65,6 +111,17 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
 
   /// Hands the warning to the fetcher inside.
   public func onMemoryWarning() async { await memoryWarningClosure() }
+}
+
+extension BasicFetcher: RenewingLevel {
+  /// If it was made so, or the fetcher inside does.
+  public var renews: Bool { renewClosure != nil }
+
+  /// Returns the entry for a key, and shows the closure what has expired.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    if let renewClosure { return try await renewClosure(key, old) }
+    return try await lookupClosure(key)
+  }
 }
 
 extension Fetcher {

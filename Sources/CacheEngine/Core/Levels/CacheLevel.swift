@@ -60,6 +60,19 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   func peek(_ key: Key) -> Value?
 
+  /// Returns the value for a key, and loads and stores it where there is none or it has expired.
+  ///
+  /// By default callers that ask at once share one load; see the method that every level has.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look up.
+  ///   - load: Shown the expired entry, if there is one: returns a value with its terms, or that it still holds.
+  /// - Returns: The value found or loaded.
+  /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled.
+  func value(
+    forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value
+
   /// Stores a value under a key, in place of any value there.
   ///
   /// - Parameters:

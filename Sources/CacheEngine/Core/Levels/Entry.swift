@@ -139,6 +139,8 @@ public struct StoreTerms: Sendable {
   public var tags: Set<String>
   /// When the value was first stored, if that was before; `nil` for now.
   public var created: CacheInstant?
+  /// The load that gave the value, if it was loaded for this store: what came since that load began wins.
+  @usableFromInline package var load: (any LoadMark)?
 
   /// Creates terms.
   ///
@@ -202,3 +204,7 @@ public struct StoreTerms: Sendable {
     }
   }
 }
+
+/// A load that was noted where it is to be stored.
+@usableFromInline
+package protocol LoadMark: AnyObject, Sendable {}

@@ -41,11 +41,14 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   // Inlinable, as what it calls: from another module it would otherwise go through witnesses, at twice the time.
   @inlinable
-  func told(_ key: Key) async throws -> Lookup<Value> {
+  func told(_ key: Key) async throws -> Lookup<Value> { try await told(key) { try await base.lookup(key) } }
+
+  @inlinable
+  func told(_ key: Key, by ask: () async throws -> Lookup<Value>) async throws -> Lookup<Value> {
     let text = EventRecorder.text(of: key)
     recorder.record(.lookupBegan, key: text)
     return try await recorder.timed(.get, key: text) {
-      named(try await base.lookup(key))
+      named(try await ask())
     } event: { answer, duration in
       switch answer {
       case .hit(let entry): .hit(cost: entry.cost, deadline: entry.deadline, duration)
@@ -159,6 +162,17 @@ extension ObservedLevel: ConditionalLevel where Base: ConditionalLevel {
     } event: { isStored, duration in
       isStored ? .stored(terms.purpose, cost: cost, deadline: deadline, duration) : .done(.set, duration)
     }
+  }
+}
+
+extension ObservedLevel: RenewingLevel where Base: RenewingLevel {
+  /// As the level inside.
+  public var renews: Bool { base.renews }
+
+  /// Asks the level inside, with an expired entry to renew, and tells of it as of any read.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    guard recorder.isSilent else { return try await told(key) { try await base.lookup(key, renewing: old) } }
+    return named(try await base.lookup(key, renewing: old))
   }
 }
 

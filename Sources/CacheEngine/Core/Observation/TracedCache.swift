@@ -178,6 +178,17 @@ extension TracedCache: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
+extension TracedCache: RenewingLevel where Base: RenewingLevel {
+  /// As the level inside.
+  public var renews: Bool { base.renews }
+
+  /// Asks the level inside, with an expired entry to renew, and tells of it as of any read.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    guard !recorder.isSilent else { return try await base.lookup(key, renewing: old) }
+    return try await tracedRead(key) { try await base.lookup(key, renewing: old) }
+  }
+}
+
 extension TracedCache: InvalidatableLevel where Base: InvalidatableLevel {
   /// Forgets the copies in the cache inside.
   public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }

@@ -128,6 +128,7 @@ extension CircuitBreakerLevel: ConditionalLevel where Base: ConditionalLevel {
 extension CircuitBreakerLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension CircuitBreakerLevel: TaggedLevel where Base: TaggedLevel {}
 extension CircuitBreakerLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension CircuitBreakerLevel: RenewingLevel where Base: RenewingLevel {}
 
 extension CacheLevel {
   /// Leaves this level alone for a while after it has failed several times in a row.

@@ -71,6 +71,7 @@ extension FallbackLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension FallbackLevel: TaggedLevel where Base: TaggedLevel {}
 extension FallbackLevel: ConditionalLevel where Base: ConditionalLevel {}
 extension FallbackLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension FallbackLevel: RenewingLevel where Base: RenewingLevel {}
 
 extension CacheLevel {
   /// Answers where this level has no answer.

@@ -125,6 +125,7 @@ extension OptionalLevel: BulkLevel where Base: BulkLevel {
 }
 
 extension OptionalLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension OptionalLevel: RenewingLevel where Base: RenewingLevel {}
 
 extension CacheLevel {
   /// Lets others do without this level: what it fails to write is told, and fails nobody.

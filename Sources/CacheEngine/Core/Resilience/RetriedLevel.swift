@@ -128,6 +128,7 @@ extension RetriedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension RetriedLevel: TaggedLevel where Base: TaggedLevel {}
 extension RetriedLevel: ConditionalLevel where Base: ConditionalLevel {}
 extension RetriedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
+extension RetriedLevel: RenewingLevel where Base: RenewingLevel {}
 
 extension CacheLevel {
   /// Tries reads of this level again when they fail.

@@ -134,6 +134,8 @@ extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {
   }
 }
 
+extension TimeLimitedLevel: RenewingLevel where Base: RenewingLevel {}
+
 extension CacheLevel {
   /// Gives reads of this level a time limit, and writes one of their own.
   ///

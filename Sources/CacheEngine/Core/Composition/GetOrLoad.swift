@@ -1,0 +1,256 @@
+import Synchronization
+
+extension CacheLevel {
+  /// Returns the value for a key, and loads and stores it where there is none or it has expired.
+  ///
+  /// However many callers ask this level at once, the value is loaded once, and all of them get it or the one error; a caller who
+  /// is cancelled leaves, and the last one to leave cancels the load. The closure that counts is that of whoever came first. It is
+  /// shown the expired entry, if the level keeps one (`keepsExpired`), and may answer that it still holds:
+  ///
+  /// ```swift
+  /// let rates = try await cache.value(forKey: "EUR") { old in
+  ///   let answer = try await bank.rates(unless: old?.validator)
+  ///   guard let rates = answer.rates else { return .notModified(expiry: .after(.seconds(60))) }
+  ///   return .value(rates, expiry: .after(.seconds(60)), tags: ["money"], validator: answer.version)
+  /// }
+  /// ```
+  ///
+  /// A set, removal or clear that comes through this composition or pool while the value is loaded wins: the value is delivered and
+  /// not stored. Of a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by now, and
+  /// that the expired entry has gone. An expired entry stays where it is as long as no load succeeds.
+  ///
+  /// Operators share the loads of the level inside. A struct of your own that is neither an operator nor an object has nothing by
+  /// which two calls would know that they mean the same: pool it.
+  ///
+  /// - Parameters:
+  ///   - key: The key to look up.
+  ///   - load: Returns a value with its terms, or that the entry that it is shown still holds.
+  /// - Returns: The value found or loaded.
+  /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled; ``CacheError`` with code
+  ///   ``CacheError/Code/circular`` if the closure, or what it asks, waits for the value that it loads; with code
+  ///   ``CacheError/Code/valueNotInCache`` if nothing is said to have changed where there was nothing. A level that cannot be read
+  ///   or written is told to the log, and fails nobody.
+  /// - Complexity: What this level misses is asked for a second time, for what has expired.
+  public func value(
+    forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    try await loadedOnce(key, load)
+  }
+
+  func loadedOnce(
+    _ key: Key, _ load: @escaping @Sendable (Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    if let value = peek(key) { return value }
+    guard let scope = loadScope else { return try await loadedValue(key, load) }
+    let answer = try await MeetingLoads.shared.answer(for: LoadKey(scope: scope, key: key)) {
+      try await loadedValue(key, load)
+    }
+    guard let value = answer as? Value else { preconditionFailure("a load of a level gives what the level holds") }
+    return value
+  }
+
+  private func loadedValue(
+    _ key: Key, _ load: @Sendable (Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    let ticket = try await noteLoad(key)
+    return try await makeValue(
+      key, reading: self, ticket, OperatorRecorder(name: name, observer: CacheLogger(), clock: SystemClock()), load)
+  }
+
+  /// Reads a level, and loads what it has not and stores it in this one.
+  func makeValue(
+    _ key: Key, reading source: some CacheLevel<Key, Value>, isShown: Bool = true, _ ticket: LoadTicket?,
+    _ recorder: OperatorRecorder, _ load: @Sendable (Entry<Value>?) async throws -> Renewal<Value>
+  ) async throws -> Value {
+    defer { ticket?.end() }
+    var old: Entry<Value>?
+    do {
+      if let entry = try await source.lookup(key).entry { return entry.value }
+      if isShown { old = try await source.lookupIncludingExpired(key).entry }
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      recorder.record(.failed(.get, String(describing: error), .zero), key: key)
+    }
+    // Somebody has stored one in between.
+    if let old, !old.isStale { return old.value }
+    var (value, terms) = try await load(old).settled(by: old, key: key, level: recorder.name)
+    terms.load = ticket
+    do {
+      try await storeLoaded(value, key, terms, wasKept: old != nil)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      recorder.record(.failed(.set, String(describing: error), .zero), key: key)
+    }
+    return value
+  }
+
+  private func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms, wasKept: Bool) async throws {
+    if terms.load != nil { return try await store(value, forKey: key, terms: terms) }
+    if wasKept, try await lookupIncludingExpired(key).entry == nil { return }
+    guard let able = self as? any ConditionalLevel<Key, Value> else {
+      return try await store(value, forKey: key, terms: terms)
+    }
+    do {
+      _ = try await able.store(value, forKey: key, terms: terms, if: .absent)
+    } catch let error as CacheError where error.code == .unsupported {
+      try await store(value, forKey: key, terms: terms)
+    }
+  }
+}
+
+/// The loads of all levels but pools, which have their own.
+private enum MeetingLoads {
+  static let shared = SharedLoads<LoadKey, any Sendable>(
+    recorder: OperatorRecorder(name: "load", observer: nil, clock: SystemClock()))
+}
+
+/// A key of one level among those of all.
+struct LoadKey: Hashable, Sendable, CustomStringConvertible {
+  let scope: ObjectIdentifier
+  let key: any Hashable & Sendable
+
+  var description: String { String(describing: key) }
+
+  static func == (one: LoadKey, other: LoadKey) -> Bool {
+    one.scope == other.scope && AnyHashable(one.key) == AnyHashable(other.key)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(scope)
+    hasher.combine(AnyHashable(key))
+  }
+}
+
+/// By what the loads of a level without an identity of its own are known; copies of the level share it.
+final class LoadScope: Sendable {}
+
+/// What the gate of a composition or a pool saw when a load began, so that a write that came since wins.
+final class LoadTicket: LoadMark {
+  private let gate: ObjectIdentifier
+  private let ticket: ReadTicket
+  private let finish: @Sendable () -> Void
+
+  init<Key>(_ gate: WriteGate<Key>, _ key: Key) {
+    self.gate = ObjectIdentifier(gate)
+    ticket = gate.beginRead(key)
+    finish = { gate.endRead(key) }
+  }
+
+  /// To be called once, when the load has ended and what it gave is stored.
+  func end() { finish() }
+
+  /// The ticket that terms carry for a gate.
+  static func ticket<Key>(in terms: StoreTerms, for gate: WriteGate<Key>) -> ReadTicket? {
+    guard let load = terms.load as? LoadTicket, load.gate == ObjectIdentifier(gate) else { return nil }
+    return load.ticket
+  }
+}
+
+/// A level that says where its loads meet, and notes that one begins.
+protocol LoadingLevel<Key, Value>: CacheLevel {
+  /// By what its loads are known.
+  var ownLoadScope: ObjectIdentifier? { get }
+
+  /// Notes that a load of a key begins; `nil` if nothing orders the writes of the level.
+  func beginLoad(_ key: Key) async throws -> LoadTicket?
+}
+
+extension CacheLevel {
+  /// By what the loads of this level are known; `nil` for a struct that says nothing of it.
+  var loadScope: ObjectIdentifier? {
+    if let loading = self as? any LoadingLevel { return loading.ownLoadScope }
+    if let decorator = self as? any LevelDecorator { return decorator.scopeInside }
+    return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
+  }
+
+  func noteLoad(_ key: Key) async throws -> LoadTicket? {
+    if let loading = self as? any LoadingLevel<Key, Value> { return try await loading.beginLoad(key) }
+    if let decorator = self as? any LevelDecorator { return try await decorator.noteLoadInside(key) }
+    return nil
+  }
+}
+
+extension LevelDecorator {
+  var scopeInside: ObjectIdentifier? { base.loadScope }
+
+  func noteLoadInside(_ key: any Sendable) async throws -> LoadTicket? {
+    guard let key = key as? Base.Key else { return nil }
+    return try await base.noteLoad(key)
+  }
+}
+
+extension ComposedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(gate) }
+
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { LoadTicket(gate, key) }
+
+  /// Stores in both levels what a load gave, unless something came between.
+  @usableFromInline
+  func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws -> Bool {
+    guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
+    guard gate.beginBackFill(key, ticket, tags: terms.tags, by: .current) else { return true }
+    defer { gate.endBackFill(key) }
+    try await storeInBoth(value, key, terms, since: ticket.phase)
+    return true
+  }
+}
+
+extension PooledLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(self) }
+
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { LoadTicket(gate, key) }
+
+  /// Stores below what a load gave, unless something came between.
+  @usableFromInline
+  func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws -> Bool {
+    guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
+    try await gate.backFill(key, in: base, ticket, tags: terms.tags.isEmpty ? nil : terms.tags) {
+      try await base.store(value, forKey: key, terms: terms)
+    }
+    return true
+  }
+}
+
+extension ObservedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { base.loadScope }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+}
+
+extension TracedCache: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { base.loadScope }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+}
+
+extension PostProcessedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+}
+
+extension KeyTransformedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? {
+    try await base.noteLoad(try await transformer.transform(key))
+  }
+}
+
+extension ValueTransformedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+}
+
+extension ConditionedValueTransformedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+}
+
+extension SwitchedLevel: LoadingLevel {
+  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  func beginLoad(_ key: Key) async throws -> LoadTicket? {
+    switch selector(key) {
+    case .first: try await first.noteLoad(key)
+    case .second: try await second.noteLoad(key)
+    }
+  }
+}

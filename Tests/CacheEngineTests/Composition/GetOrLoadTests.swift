@@ -1,0 +1,212 @@
+import CacheEngine
+import CacheEngineTesting
+import TestSupport
+import Testing
+
+/// A value that is there is not loaded; one that is not, or has expired, is loaded once, on whatever level.
+@Suite struct GetOrLoadTests {
+  private let clock = ManualClock()
+  private let lasting = Expiry.after(.seconds(10))
+
+  private func memory() -> MemoryCacheLevel<String, String> {
+    MemoryCacheLevel(keepsExpired: .seconds(100), clock: clock)
+  }
+
+  private func check(
+    _ level: some CacheLevel<String, String>, _ comment: Comment, keepsValidators: Bool = true,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let seen = Calls<String?>()
+    func load() async throws -> String {
+      try await level.value(forKey: "a") { [lasting] old in
+        seen.append(old?.validator)
+        guard old?.validator == "v1" else { return .value("one", expiry: lasting, validator: "v1") }
+        return .notModified(expiry: lasting)
+      }
+    }
+    #expect(try await load() == "one", comment, sourceLocation: sourceLocation)
+    #expect(try await load() == "one", comment, sourceLocation: sourceLocation)
+    for _ in 0..<2 {
+      clock.advance(by: .seconds(10))
+      #expect(try await load() == "one", comment, sourceLocation: sourceLocation)
+    }
+    #expect(seen.all == [nil, "v1", "v1"], comment, sourceLocation: sourceLocation)
+    // However many ask.
+    try await level.remove("a")
+    let gate = Gate()
+    let loads = Calls<Int>()
+    let callers = (0..<20).map { _ in
+      Task {
+        try await level.value(forKey: "a") { _ in
+          loads.append(1)
+          try await gate.pass()
+          return .value("two", expiry: .after(.seconds(10)))
+        }
+      }
+    }
+    await gate.arrivals(1)
+    gate.open()
+    for caller in callers { #expect(try await caller.value == "two", comment, sourceLocation: sourceLocation) }
+    #expect(loads.count == 1, comment, sourceLocation: sourceLocation)
+  }
+
+  private let same = TwoWayTransformationBox<String, String>(
+    transform: { String($0.dropFirst().dropLast()) }, inverseTransform: { "<\($0)>" })
+
+  @Test("a value is loaded once and renewed by its validator, on every level and behind every operator")
+  func everyLevel() async throws {
+    let observer = RecordingObserver()
+    let folder = DiskFolder()
+    try await check(memory(), "memory")
+    try await check(
+      try DiskCacheLevel<String, String>(jsonIn: folder.path, keepsExpired: .seconds(100), clock: clock), "disk")
+    try await check(memory().compose(memory()), "compose")
+    try await check(
+      memory().compose(memory()).compose(BasicFetcher<String, String> { _ in nil }), "a source that misses")
+    try await check(memory().pooled(), "pooled")
+    try await check(memory().compose(memory().pooled()).pooled(), "pools")
+    try await check(memory().observed(as: "memory", by: observer, clock: clock), "observed")
+    try await check(memory().compose(memory()).traced(by: observer, clock: clock), "traced")
+    try await check(memory().compose(memory()).normalize(), "normalize")
+    try await check(memory().compose(memory()).transformValues(same), "transformValues")
+    try await check(memory().compose(memory()).transformKeys { (key: String) in "/\(key)" }, "transformKeys")
+    try await check(memory().postProcess { $0 }, "postProcess")
+    try await check(memory().conditioned { _ in true }, "conditioned")
+    try await check(memory().capRequests(1), "capRequests")
+    try await check(memory().timeout(after: .seconds(1), clock: clock), "timeout")
+    try await check(memory().retry(clock: clock), "retry")
+    try await check(memory().circuitBreaker(clock: clock), "circuitBreaker")
+    try await check(memory().expiring(after: .seconds(100), clock: clock), "expiring")
+    try await check(memory().maximumAge(.seconds(100), clock: clock), "maximumAge")
+    try await check(switchLevels(memory(), memory()) { _ in .first }, "switchLevels")
+  }
+
+  @Test(
+    "a set, a removal or a clear that comes while the value is loaded wins",
+    arguments: ["set", "remove", "clear", "tagged"], ["compose", "pooled", "observed", "keys", "normalize"])
+  func writeWins(_ write: String, _ shape: String) async throws {
+    let bottom = memory()
+    let stack = memory().compose(bottom)
+    let level: BasicCache<String, String> =
+      switch shape {
+      case "pooled": stack.pooled().normalize()
+      case "observed": stack.observed(as: "all", by: RecordingObserver(), clock: clock).normalize()
+      case "keys": stack.transformKeys { (key: String) in key }.normalize()
+      case "normalize": stack.normalize().normalize()
+      default: stack.normalize()
+      }
+    for isKept in [false, true] {
+      if isKept {
+        try await level.store("old", forKey: "a", terms: StoreTerms(expiry: lasting, tags: ["red"]))
+        clock.advance(by: .seconds(10))
+      }
+      let gate = Gate()
+      let maker = Task {
+        try await level.value(forKey: "a") { old in
+          #expect((old?.value == "old") == isKept)
+          try await gate.pass()
+          return .value("made", tags: ["red"])
+        }
+      }
+      await gate.arrivals(1)
+      switch write {
+      case "set": try await level.set("mine", forKey: "a")
+      case "remove": try await level.remove("a")
+      case "tagged": _ = try await level.removeAll(tagged: "red")
+      default: try await level.clear()
+      }
+      gate.open()
+      #expect(try await maker.value == "made")
+      let left = write == "set" ? "mine" : nil
+      #expect(try await level.lookupIncludingExpired("a").entry?.value == left)
+      #expect(try await bottom.lookupIncludingExpired("a").entry?.value == left)
+      try await level.clear()
+    }
+  }
+
+  @Test("of a level by itself a set is noticed, and that the expired entry has gone", arguments: ["set", "remove"])
+  func alone(_ write: String) async throws {
+    let level = memory()
+    try await level.set("old", forKey: "a", expiry: lasting)
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    let maker = Task {
+      try await level.value(forKey: "a") { old in
+        try await gate.pass()
+        return old == nil ? .value("made") : .notModified()
+      }
+    }
+    await gate.arrivals(1)
+    if write == "set" { try await level.set("mine", forKey: "a") } else { try await level.remove("a") }
+    gate.open()
+    #expect(try await maker.value == "old")
+    #expect(try await level.lookupIncludingExpired("a").entry?.value == (write == "set" ? "mine" : nil))
+  }
+
+  @Test("a load that fails loses nothing, reaches everyone who waits and is not kept")
+  func failure() async throws {
+    struct Broken: Error {}
+    let level = memory().compose(memory())
+    try await level.set("old", forKey: "a", expiry: lasting)
+    clock.advance(by: .seconds(10))
+    await #expect(throws: Broken.self) { try await level.value(forKey: "a") { _ in throw Broken() } }
+    #expect(try await level.lookupIncludingExpired("a").entry?.value == "old")
+    #expect(try await level.value(forKey: "a") { _ in .notModified() } == "old")
+    let error = await #expect(throws: CacheError.self) { try await level.value(forKey: "b") { _ in .notModified() } }
+    #expect(error?.code == .valueNotInCache)
+  }
+
+  @Test("two levels of one kind, and two keys, do not share their loads")
+  func apart() async throws {
+    let gate = Gate()
+    let (one, other) = (memory(), memory())
+    let turned = [one.transformKeys { (key: String) in "1\(key)" }, one.transformKeys { (key: String) in "2\(key)" }]
+    var makers: [Task<String, any Error>] = []
+    func make(_ level: some CacheLevel<String, String>, _ key: String, _ value: String) {
+      makers.append(
+        Task {
+          try await level.value(forKey: key) { _ in
+            try await gate.pass()
+            return .value(value)
+          }
+        })
+    }
+    make(one, "a", "0")
+    make(other, "a", "1")
+    make(one, "b", "2")
+    make(turned[0], "a", "3")
+    make(turned[1], "a", "4")
+    await gate.arrivals(5)
+    gate.open()
+    for (place, maker) in makers.enumerated() { #expect(try await maker.value == "\(place)") }
+    #expect(try await one.get("1a") == "3")
+    #expect(try await one.get("2a") == "4")
+  }
+
+  @Test("who waits leaves when it is cancelled, and the last one cancels the load")
+  func cancelled() async throws {
+    let level = memory()
+    let gate = Gate()
+    let maker = Task {
+      try await level.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value("made")
+      }
+    }
+    await gate.arrivals(1)
+    maker.cancel()
+    await #expect(throws: CancellationError.self) { try await maker.value }
+    #expect(try await level.value(forKey: "a") { _ in .value("again") } == "again")
+  }
+
+  @Test("P2 a load that asks for what it loads is told so", .timeLimit(.minutes(10)))
+  func circular() async throws {
+    let (one, other) = (memory(), memory().compose(memory()))
+    @Sendable func make(_ isFirst: Bool) async throws -> String {
+      if isFirst { return try await one.value(forKey: "a") { _ in .value(try await make(false)) } }
+      return try await other.value(forKey: "a") { _ in .value(try await make(true)) }
+    }
+    let error = await #expect(throws: CacheError.self) { try await make(true) }
+    #expect(error?.code == .circular)
+  }
+}
