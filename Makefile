@@ -69,10 +69,11 @@ torture: dependencies ## Kill disk levels, cut their power, let system calls fai
 	done; "$$torture" cycle --count 10 --tier memory
 
 # What CI has no time for, before a release and after work on the store, the locks or the parsers.
-soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, Thread Sanitizer
+soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, histories of Redis, Thread Sanitizer
 	@$(MAKE) torture CYCLES=500
 	@$(BUILD) --build-tests --traits $(TRAITS)
 	@HTTP_ROUNDS=25000 ./Scripts/run-tests --traits $(TRAITS) --filter ExchangeModelTests
+	@REDIS_ROUNDS=100 ./Scripts/run-tests --traits $(TRAITS) --filter RedisHistoryTests
 	@$(MAKE) fuzz FUZZ_TIME=600
 	@$(MAKE) test-tsan
 
