@@ -71,6 +71,9 @@ let package = Package(
     .library(name: "CacheEngineInspector", targets: ["CacheEngineInspector"]),
     .library(name: "CacheEngineTesting", targets: ["CacheEngineTesting"]),
     .library(name: "CacheEngineRedis", targets: ["CacheEngineRedis"]),
+    .library(name: "CacheEngineMetrics", targets: ["CacheEngineMetrics"]),
+    .library(name: "CacheEngineTracing", targets: ["CacheEngineTracing"]),
+    .library(name: "CacheEngineLifecycle", targets: ["CacheEngineLifecycle"]),
     .executable(name: "cache-explorer", targets: ["CacheExplorer"]),
   ],
   traits: [
@@ -80,6 +83,9 @@ let package = Package(
     .trait(
       name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
     .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share."),
+    .trait(name: "Metrics", description: "CacheEngineMetrics: figures for the metrics system that the program has."),
+    .trait(name: "Tracing", description: "CacheEngineTracing: a span for each read that leaves memory."),
+    .trait(name: "Lifecycle", description: "CacheEngineLifecycle: disk levels closed when a service group shuts down."),
     .trait(
       name: "Explorer", description: "cache-explorer, the program, with all that it can open.",
       enabledTraits: ["Proxy", "Redis"]),
@@ -97,6 +103,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
     // CacheEngineProxy and CacheEngineRedis only, with the traits Proxy and Redis: sockets on an event loop.
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+    // CacheEngineMetrics only, with the trait Metrics: where a server's figures go, whatever collects them.
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    // CacheEngineTracing only, with the trait Tracing: the tracer that a server has, and the span that a task is in.
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.4.0"),
+    // CacheEngineLifecycle only, with the trait Lifecycle: how servers start and end their parts in order.
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     // The explorer only: arguments with help, suggestions and shell completions; YAML with line and column.
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -161,6 +173,29 @@ let package = Package(
         "CacheEngine", "CacheEngineShared",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+      ],
+      swiftSettings: strict),
+    // What servers are watched and ended by. Without their traits the libraries fetch nothing; of CacheEngineMetrics the page
+    // for Prometheus is left, which needs nobody.
+    .target(
+      name: "CacheEngineMetrics",
+      dependencies: [
+        "CacheEngine", .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "CacheEngineTracing",
+      dependencies: [
+        "CacheEngine",
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "CacheEngineLifecycle",
+      dependencies: [
+        "CacheEngine",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Lifecycle"])),
       ],
       swiftSettings: strict),
     // With the trait HTTP; empty without it.
@@ -299,6 +334,32 @@ let package = Package(
         "TestRedis", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineMetricsTests",
+      dependencies: [
+        "CacheEngineMetrics", "CacheEngine", "CacheEngineTesting",
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineTracingTests",
+      dependencies: [
+        "CacheEngineTracing", "CacheEngine", "CacheEngineTesting",
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CacheEngineLifecycleTests",
+      dependencies: [
+        "CacheEngineLifecycle", "CacheEngine", "CacheEngineTesting", "TestSupport",
+        .product(
+          name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Lifecycle"])),
+        .product(
+          name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: .when(traits: ["Lifecycle"])),
       ],
       swiftSettings: strict),
     // Every parser of foreign bytes, run on the files in its folder Corpus; make fuzz makes up more.

@@ -1,0 +1,127 @@
+#if Tracing
+public import CacheEngine
+public import Tracing
+
+/// Makes a span of each read that has to wait for the level inside.
+///
+/// Built by `CacheLevel.spanned(as:tracer:)`.
+public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
+  /// What values are found by.
+  public typealias Key = Base.Key
+  /// What is held.
+  public typealias Value = Base.Value
+
+  /// The level whose reads have spans.
+  public let base: Base
+  /// What the spans are called.
+  public let operationName: String
+
+  private let tracer: (any Tracer)?
+
+  init(base: Base, operationName: String, tracer: (any Tracer)?) {
+    self.base = base
+    self.operationName = operationName
+    self.tracer = tracer
+  }
+
+  /// Returns the value held for a key; what the level inside has at hand makes no span.
+  public func get(_ key: Base.Key) async throws -> Base.Value? {
+    if let value = base.peek(key) { return value }
+    return try await spanned { try await base.lookup(key) }.entry?.value
+  }
+
+  /// Returns the value if the level inside can answer at once; that makes no span.
+  public func peek(_ key: Base.Key) -> Base.Value? { base.peek(key) }
+
+  /// Returns the entry for a key, or why there is none; what the level inside has at hand makes no span.
+  public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    guard base.peek(key) == nil else { return try await base.lookup(key) }
+    return try await spanned { try await base.lookup(key) }
+  }
+
+  /// Returns the entry for a key even if it has expired, or why there is none.
+  public func lookupIncludingExpired(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    try await spanned { try await base.lookupIncludingExpired(key) }
+  }
+
+  /// As the level inside.
+  public var storesAtOnce: Bool { base.storesAtOnce }
+
+  private func spanned(
+    _ read: () async throws -> Lookup<Base.Value>
+  ) async throws -> Lookup<Base.Value> {
+    let tracer = tracer ?? InstrumentationSystem.tracer
+    // An answer and no error leaves the span, since that would mark a cancelled read as failed.
+    let answer: Result<Lookup<Base.Value>, any Error> = await tracer.withAnySpan(operationName, ofKind: .internal) {
+      span in
+      do {
+        let answer = try await read()
+        span.updateAttributes { attributes in
+          switch answer {
+          case .hit(let entry):
+            attributes["cache.level"] = entry.level ?? base.name
+            attributes["cache.outcome"] = entry.isStale ? "stale" : "hit"
+          case .miss(let reason):
+            attributes["cache.level"] = base.name
+            attributes["cache.outcome"] = "miss"
+            attributes["cache.miss_reason"] = reason.rawValue
+          }
+        }
+        return .success(answer)
+      } catch let error as CancellationError {
+        span.updateAttributes { attributes in
+          attributes["cache.level"] = base.name
+          attributes["cache.outcome"] = "cancelled"
+        }
+        return .failure(error)
+      } catch {
+        span.updateAttributes { attributes in
+          attributes["cache.level"] = (error as? CacheError)?.level ?? base.name
+          attributes["cache.outcome"] = "failed"
+        }
+        span.recordError(error)
+        span.setStatus(SpanStatus(code: .error))
+        return .failure(error)
+      }
+    }
+    return try answer.get()
+  }
+}
+
+extension SpannedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
+extension SpannedLevel: TaggedLevel where Base: TaggedLevel {}
+extension SpannedLevel: ConditionalLevel where Base: ConditionalLevel {}
+
+extension SpannedLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies in the level inside.
+  public func invalidate(_ key: Base.Key) async throws { try await base.invalidate(key) }
+
+  /// Forgets all copies in the level inside.
+  public func invalidateAll(_ cause: InvalidationCause) async throws { try await base.invalidateAll(cause) }
+}
+
+extension CacheLevel {
+  /// Makes a span of each read that has to wait for this level.
+  ///
+  /// ```swift
+  /// let photos = memory.compose(disk.spanned(as: "photos on disk")).compose(network.spanned(as: "fetch photo"))
+  /// ```
+  ///
+  /// What this level can answer at once, as memory does, makes no span. So a whole composition can be spanned as well as a level
+  /// in it; but one in which the memory is observed by who always listens answers nothing at once, and the levels below are
+  /// the place then.
+  ///
+  /// The span's parent is the task's. Its attributes are `cache.level` (who answered), `cache.outcome` (`hit`, `stale`,
+  /// `miss`, `failed`, `cancelled`) and `cache.miss_reason`, never the key. A failure is recorded with its error, whose text may
+  /// tell more, and sets the span's status; a cancelled read is no failure. Inside a pool the span belongs to the caller
+  /// who began the load.
+  ///
+  /// - Parameters:
+  ///   - operationName: What the spans are called.
+  ///   - tracer: Who makes the spans; `nil` for the program's own at the moment of each read.
+  /// - Returns: The level with spans.
+  public func spanned(as operationName: String, tracer: (any Tracer)? = nil) -> SpannedLevel<Self> {
+    SpannedLevel(base: self, operationName: operationName, tracer: tracer)
+  }
+}
+#endif

@@ -1,0 +1,91 @@
+#if Metrics
+import CacheEngine
+import CacheEngineMetrics
+import CacheEngineTesting
+import Metrics
+import MetricsTestKit
+import Testing
+
+/// What a metrics system is told.
+struct MetricsObserverTests {
+  private let figures = TestMetrics()
+
+  private func event(_ level: String, _ kind: CacheEvent.Kind) -> CacheEvent {
+    CacheEvent(time: CacheInstant(nanoseconds: 0), level: level, key: "secret", kind: kind)
+  }
+
+  @Test("Hits, misses by reason, failures, stores, loads and latencies are told with cache and level")
+  func told() async throws {
+    let metrics = MetricsObserver(cache: "numbers", factory: figures)
+    let origin = ScriptedLevel<String, Int> { key in
+      if key == "broken" { throw CacheError(.unreachable, "gone") }
+      return key == "absent" ? .miss(.absent) : .hit(Entry(1))
+    }
+    let cache = MemoryCacheLevel<String, Int>(capacity: 2, removalListener: metrics.removals(from: "memory")) { _, _ in
+      1
+    }
+    .observed(as: "memory", by: metrics)
+    .compose(origin.observed(as: "origin", by: metrics), observer: nil).pooled(observer: metrics).traced(by: metrics)
+    for key in ["a", "a", "b", "absent", "c"] { _ = try await cache.get(key) }
+    await #expect(throws: CacheError.self) { try await cache.get("broken") }
+
+    func total(_ label: String, _ dimensions: [(String, String)]) -> Int64 {
+      figures.counterTotal(label: label, dimensions: [("cache", "numbers")] + dimensions)
+    }
+    #expect(total("cache_requests", [("outcome", "hit")]) == 4)
+    #expect(total("cache_requests", [("outcome", "hit"), ("level", "memory")]) == 1)
+    #expect(total("cache_requests", [("outcome", "miss")]) == 1)
+    #expect(total("cache_requests", [("outcome", "failed")]) == 1)
+    #expect(total("cache_lookups", [("level", "memory"), ("outcome", "hit")]) == 1)
+    #expect(total("cache_misses", [("level", "memory"), ("reason", "absent")]) == 5)
+    #expect(total("cache_failures", [("level", "origin"), ("operation", "get")]) == 1)
+    #expect(total("cache_stores", [("level", "memory"), ("purpose", "fill")]) == 3)
+    #expect(total("cache_removals", [("level", "memory"), ("cause", "evicted")]) == 1)
+    #expect(total("cache_loads", []) >= 5)
+    let timers = figures.timers(label: "cache_lookup_duration", dimensions: [("level", "origin")])
+    #expect(timers.flatMap(\.values).count == 5)
+    #expect(timers.flatMap(\.values).allSatisfy { $0 >= 0 })
+  }
+
+  @Test("However many names of levels and reasons come, the series are bounded, nothing is lost, and no key is told")
+  func bounded() {
+    let metrics = MetricsObserver(cache: "c", factory: figures)
+    for number in 0..<1_000 {
+      metrics.record(event("level \(number)", .miss(MissReason(rawValue: "reason \(number)"), .zero)))
+    }
+    let limit = MetricsObserver.mostNames + 1
+    #expect(Set(figures.counters.flatMap { $0.dimensions.filter { $0.0 == "level" }.map(\.1) }).count == limit)
+    #expect(figures.counters(label: "cache_misses").count == limit)
+    #expect(figures.counterTotal(label: "cache_misses") == 1_000)
+    #expect(figures.counterTotal(label: "cache_misses", dimensions: [("level", "other")]) == Int64(1_001 - limit))
+    #expect(!figures.counters.contains { $0.dimensions.contains { $0.1.contains("secret") } })
+  }
+
+  @Test("Counts of many tasks at once are all told, though several make a series at the same time")
+  func atOnce() async {
+    let metrics = MetricsObserver(cache: "c", factory: figures)
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask {
+          for _ in 0..<500 {
+            metrics.record(
+              CacheEvent(
+                time: CacheInstant(nanoseconds: 0), level: "level \(task % 2)",
+                kind: .hit(cost: 1, deadline: nil, .seconds(1))))
+          }
+        }
+      }
+    }
+    #expect(figures.counterTotal(label: "cache_lookups") == 4_000)
+    #expect(figures.timers(label: "cache_lookup_duration").flatMap(\.values).count == 4_000)
+  }
+
+  @Test("How full a level is can be told")
+  func usage() throws {
+    let metrics = MetricsObserver(cache: "c", factory: figures)
+    metrics.report(LevelUsage(count: 3, cost: 4_096), as: "disk")
+    let cost = try figures.expectGauge("cache_level_cost", [("cache", "c"), ("level", "disk")])
+    #expect(cost.lastValue == 4_096)
+  }
+}
+#endif
