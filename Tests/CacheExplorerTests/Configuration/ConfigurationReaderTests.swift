@@ -285,7 +285,8 @@ private let badConfigurations = [
     ":2:15: error: memory has no field “capcity”; did you mean “capacity”?"),
   BadConfiguration(
     "levels:\n  - memory: { elephants: 3 }",
-    ":2:15: error: memory has no field “elephants”; use one of name, capacity, count, expiry, keepExpired, policy"),
+    ":2:15: error: memory has no field “elephants”; use one of name, capacity, count, expiry, keepExpired, timeToIdle, policy"
+  ),
   BadConfiguration(
     "levels:\n  - memory: { capacity: 30s }",
     ":2:25: error: “capacity” of memory: “s” is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, GB or TB"),

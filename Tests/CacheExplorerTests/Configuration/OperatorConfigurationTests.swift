@@ -290,6 +290,11 @@ private let badOperators: [(text: String, problems: [String])] = [
     ["35: error: “maximum” of retry is shorter than its “delay”; give a longer maximum, or a shorter delay"]
   ),
   ("breaker: { reset: 0ms, level: origin }", ["23: error: “reset” of breaker: \(moreThanNothing)"]),
+  ("stale: { ifSlow: 0s, level: memory, from: origin }", ["22: error: “ifSlow” of stale: \(moreThanNothing)"]),
+  (
+    "stale: { ifSlow: 1s, slowAfter: 0s, level: memory, from: origin }",
+    ["37: error: “slowAfter” of stale: \(moreThanNothing)"]
+  ),
   ("fallback: { level: origin }", ["5: error: fallback needs “value”; write value: \"…\""]),
   (
     "stale: { level: memory, from: origin }",

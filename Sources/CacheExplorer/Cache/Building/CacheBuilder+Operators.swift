@@ -45,7 +45,8 @@ extension CacheBuilder {
     as name: String
   ) -> BasicCache<String, Value> {
     let policy = RevalidationPolicy(
-      whileRevalidate: stale.whileRevalidate, ifError: stale.ifError, ahead: stale.refreshAhead)
+      whileRevalidate: stale.whileRevalidate, ifError: stale.ifError, ahead: stale.refreshAhead,
+      ifSlow: stale.ifSlow, slowAfter: stale.slowAfter)
     return level.compose(
       source, revalidating: policy, name: name, observer: OperationsOnly(observer: observer), clock: clock
     ).normalize()

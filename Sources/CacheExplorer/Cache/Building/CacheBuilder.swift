@@ -100,8 +100,8 @@ package struct CacheBuilder<Value: ShownValue> {
     case .memory(let memory):
       let level = MemoryCacheLevel<String, Value>(
         name: name, capacity: memory.capacity, countLimit: memory.countLimit, eviction: memory.eviction,
-        expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired, clock: clock,
-        removalListener: observer.removals(from: name, clock: clock))
+        expiry: Self.expiry(memory.lifetime), keepsExpired: memory.keepsExpired,
+        timeToIdle: memory.timeToIdle, clock: clock, removalListener: observer.removals(from: name, clock: clock))
       return add(level, specification, storage: level) {}
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Value>(

@@ -135,7 +135,7 @@ extension StaleSpecification {
   package var setting: String {
     let parts = [
       whileRevalidate.map { "for \(Quantity.text($0))" }, ifError.map { "if error \(Quantity.text($0))" },
-      refreshAhead.map { "ahead \(Quantity.text($0))" },
+      refreshAhead.map { "ahead \(Quantity.text($0))" }, ifSlow.map { "if slow \(Quantity.text($0))" },
     ]
     return parts.compactMap(\.self).joined(separator: ", ")
   }

@@ -76,7 +76,7 @@ extension LevelSpecification {
         ("count", memory.countLimit.map { Format.count($0) } ?? "no limit"),
         ("policy", memory.eviction.name), ("expiry", Self.text(memory.lifetime)),
         ("keepExpired", Quantity.text(memory.keepsExpired)),
-      ]
+      ] + (memory.timeToIdle.map { [("timeToIdle", Quantity.text($0))] } ?? [])
     case .disk(let disk):
       [
         ("directory", disk.directory), ("capacity", Format.bytes(disk.capacity)), ("expiry", Self.text(disk.lifetime)),
@@ -114,6 +114,7 @@ extension LevelSpecification {
         ("ifError", stale.ifError.map { Quantity.text($0) } ?? "off"),
         ("refreshAhead", stale.refreshAhead.map { Quantity.text($0) } ?? "off"),
       ]
+        + (stale.ifSlow.map { [("ifSlow", Quantity.text($0)), ("slowAfter", Quantity.text(stale.slowAfter))] } ?? [])
     }
   }
 

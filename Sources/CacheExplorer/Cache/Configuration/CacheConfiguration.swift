@@ -105,7 +105,7 @@ package struct LevelSpecification: Equatable, Sendable {
   }
 }
 
-/// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s, keepExpired: 10m }`.
+/// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s, keepExpired: 10m, timeToIdle: 20s }`.
 package struct MemorySpecification: Equatable, Sendable {
   /// In bytes.
   package var capacity = 50 << 20
@@ -114,6 +114,8 @@ package struct MemorySpecification: Equatable, Sendable {
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.
   package var keepsExpired = Duration.zero
+  /// How long an entry may go unread.
+  package var timeToIdle: Duration?
 }
 
 /// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h, durability: synced }`.

@@ -12,6 +12,7 @@ extension ConfigurationReader {
     memory.countLimit = fields.number("count", in: 1...Int(Int32.max))
     memory.lifetime = fields.quantity("expiry", Quantity.duration)
     if let kept = fields.quantity("keepExpired", Quantity.duration) { memory.keepsExpired = kept }
+    memory.timeToIdle = fields.quantity("timeToIdle", Quantity.timeLimit)
     let eviction = fields.quantity("policy") { (text) throws(QuantityError) in
       guard let eviction = Eviction(name: text) else {
         throw QuantityError(

@@ -113,11 +113,13 @@ extension ConfigurationReader {
   }
 
   mutating func stale(_ fields: inout FieldReader, depth: Int) -> LevelSpecification.Kind? {
-    let stale = StaleSpecification(
+    var stale = StaleSpecification(
       whileRevalidate: fields.quantity("whileRevalidate", Quantity.timeLimit),
       ifError: fields.quantity("ifError", Quantity.timeLimit),
-      refreshAhead: fields.quantity("refreshAhead", Quantity.timeLimit))
-    let isGiven = ["whileRevalidate", "ifError", "refreshAhead"].contains { fields.node($0) != nil }
+      refreshAhead: fields.quantity("refreshAhead", Quantity.timeLimit),
+      ifSlow: fields.quantity("ifSlow", Quantity.timeLimit))
+    if let slowAfter = fields.quantity("slowAfter", Quantity.timeLimit) { stale.slowAfter = slowAfter }
+    let isGiven = ["whileRevalidate", "ifError", "refreshAhead", "ifSlow"].contains { fields.node($0) != nil }
     if !isGiven {
       fields.report(
         "stale does not say when a stale answer is good enough", "write whileRevalidate: 30s, ifError: 10m or both",

@@ -66,12 +66,15 @@ package struct BreakerSpecification: Equatable, Sendable {
   package var reset = Duration.seconds(30)
 }
 
-/// `stale: { whileRevalidate: 30s, ifError: 10m, refreshAhead: 5s, level: …, from: … }`.
+/// `stale: { whileRevalidate: 30s, ifError: 10m, refreshAhead: 5s, ifSlow: 5m, slowAfter: 200ms, level: …, from: … }`.
 package struct StaleSpecification: Equatable, Sendable {
   var whileRevalidate: Duration?
   var ifError: Duration?
   var refreshAhead: Duration?
+  var ifSlow: Duration?
+  /// How long the source may take before ``ifSlow`` counts.
+  var slowAfter = Duration.milliseconds(100)
 
   /// How long an expired entry must stay readable for all of this.
-  package var longest: Duration? { [whileRevalidate, ifError].compactMap(\.self).max() }
+  package var longest: Duration? { [whileRevalidate, ifError, ifSlow].compactMap(\.self).max() }
 }
