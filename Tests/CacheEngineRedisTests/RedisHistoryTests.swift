@@ -257,7 +257,7 @@ private struct RedisHistory: Sendable {
       }
     case .foreign:
       await raw { raw in
-        for name in [here, "test:s:", "test:t:y"] { _ = try await raw.ask("SET", name, "not one of ours!") }
+        for name in [here, "test:s:", "test:t:y"] { _ = try await raw.ask("SET", name, "no record of ours") }
       }
     case .swap: await raw { _ = try await $0.ask("EVAL", Self.swap, "2", here, there) }
     }

@@ -138,6 +138,25 @@ struct RedisStoreTests {
     #expect(place?.code == .unreachable && place?.message.contains("/tmp/no such socket") == true)
   }
 
+  @Test(
+    "what a stranger puts in place of a stamp clears, and what is stored under it is found",
+    arguments: ["", "x", "17 bytes long ..."])
+  func foreignStamps(text: String) async throws {
+    let redis = try await TestRedis()
+    let level = try SharedCacheLevel<String, Data>(redis.store(), namespace: "test", valueCoding: .data)
+    try await level.set(Data([0]), forKey: "old", tags: ["t"])
+    let raw = try await RawRedis(redis)
+    for name in ["test:s:", "test:t:t"] { _ = try await raw.ask("SET", name, text) }
+    #expect(try await level.get("old") == nil)
+    let other = try SharedCacheLevel<String, Data>(redis.store(), namespace: "test", valueCoding: .data)
+    try await other.set(Data([1]), forKey: "a", tags: ["t"])
+    #expect(try await level.get("a") == Data([1]))
+    #expect(try await other.store(Data([2]), forKey: "b", terms: StoreTerms(), if: .absent))
+    #expect(try await level.get("b") == Data([2]))
+    try await level.removeAll(tagged: "t")
+    #expect(try await other.get("a") == nil)
+  }
+
   @Test("a server that is full, and a replica that is only read, refuse writes and are read all the same")
   func refusesWrites() async throws {
     for options in [["--maxmemory", "1", "--maxmemory-policy", "noeviction"], ["--replicaof", "127.0.0.1", "1"]] {

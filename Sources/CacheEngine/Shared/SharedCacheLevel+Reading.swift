@@ -22,7 +22,7 @@ extension SharedCacheLevel {
   func judge(
     _ keys: [(id: [UInt8], key: [UInt8])], _ found: [[UInt8]?], inDoubt: [Bool]
   ) async throws -> [Result<SharedCodec<Key, Value>.Opened, any Error>] {
-    guard found.count == keys.count + 1, let stamp = found[keys.count] else {
+    guard found.count == keys.count + 1, let stamp = found[keys.count].map(SharedToken.carried) else {
       return keys.map { _ in .failure(SharedMiss(.absent)) }
     }
     var answers: [Result<SharedCodec<Key, Value>.Opened, any Error>] = []
@@ -40,7 +40,7 @@ extension SharedCacheLevel {
     if !tags.isEmpty {
       let ids = Array(tags.keys)
       let stamps = try await store.read(ids.map(namespace.tag))
-      for (id, stamp) in zip(ids, stamps) { tags[id] = stamp }
+      for (id, stamp) in zip(ids, stamps) { tags[id] = stamp.map(SharedToken.carried) }
     }
     return zip(zip(keys, inDoubt), answers).map { key, answer in
       answer.flatMap { opened in

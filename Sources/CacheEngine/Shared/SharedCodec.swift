@@ -65,11 +65,11 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Throws: `CacheError` with code `CacheError.Code.encryptionFailed` or `CacheError.Code.tooLarge`.
   func bytes(of content: Content, stamp: [UInt8], tagStamps: [[UInt8]: [UInt8]]) throws -> [UInt8] {
     var record = SharedRecord(
-      created: content.created, deadline: content.deadline, cost: Int64(content.packed.bytes.count), stamp: stamp,
-      key: content.id)
+      created: content.created, deadline: content.deadline, cost: Int64(content.packed.bytes.count),
+      stamp: SharedToken.carried(stamp), key: content.id)
     record.tags = content.tags.sorted().map { tag in
       let id = id(ofTag: tag)
-      return SharedRecord.Tag(id: id, stamp: tagStamps[id] ?? SharedToken.random())
+      return SharedRecord.Tag(id: id, stamp: SharedToken.carried(tagStamps[id] ?? SharedToken.random()))
     }
     let type = Array(content.packed.form.utf8)
     guard let encryption else {

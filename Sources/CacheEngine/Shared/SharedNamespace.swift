@@ -76,4 +76,12 @@ enum SharedToken {
   static let length = 16
 
   static func random() -> [UInt8] { (0..<length).map { _ in UInt8.random(in: 0 ... .max) } }
+
+  /// A stamp as records carry it: itself, or, if a stranger has put something else in its place, a sum of that.
+  static func carried(_ stamp: [UInt8]) -> [UInt8] {
+    if stamp.count == length { return stamp }
+    var writer = ByteWriter()
+    for seed: UInt64 in [1, 2] { writer.put(Checksum.of(stamp, seed: seed)) }
+    return writer.bytes
+  }
 }
