@@ -251,6 +251,13 @@ let package = Package(
     .executableTarget(
       name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
       swiftSettings: strict),
+    // A client on the command line that works without a network, and a service that makes thumbnails; not products.
+    .executableTarget(
+      name: "OfflineClient", dependencies: ["CacheEngine", "CacheEngineNetwork"], path: "Examples/OfflineClient",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "ThumbnailService", dependencies: ["CacheEngine", "CacheEngineImages"], path: "Examples/ThumbnailService",
+      swiftSettings: strict),
     // Kills disk levels and looks at what is left; not a product.
     .executableTarget(
       name: "CacheTorture",
@@ -360,6 +367,13 @@ let package = Package(
           name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: .when(traits: ["Lifecycle"])),
         .product(
           name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: .when(traits: ["Lifecycle"])),
+      ],
+      swiftSettings: strict),
+    // The programs in Examples, run as they are.
+    .testTarget(
+      name: "ExampleProgramTests",
+      dependencies: [
+        "OfflineClient", "ThumbnailService", "CacheEngineImages", "CacheEngine", "LoopbackServer", "TestSupport",
       ],
       swiftSettings: strict),
     // Every parser of foreign bytes, run on the files in its folder Corpus; make fuzz makes up more.

@@ -86,7 +86,7 @@ public final class ModelArchive: Sendable {
   ///   - observer: Told of what is damaged or unreadable. By default the log.
   public init(
     of cache: ModelCache, in level: some CacheLevel<String, Data>, prefix: String = "models/", models: [ModelCoding],
-    observer: (any CacheObserver)? = CacheLogger()
+    observer: (any CacheObserver)? = CacheLogger.failures
   ) {
     precondition(Set(models.map(\.name)).count == models.count, "two types of an archive cannot have the same name")
     precondition(models.allSatisfy { !$0.name.contains("/") }, "the name of a type cannot have a slash")

@@ -191,7 +191,7 @@ extension CacheLevel {
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
     _ lower: Lower, coherence: Coherence<Key>, partialStores: PartialStores = .allowed,
-    backFill: BackFill = .within(.milliseconds(50)), observer: (any CacheObserver)? = CacheLogger(),
+    backFill: BackFill = .within(.milliseconds(50)), observer: (any CacheObserver)? = CacheLogger.failures,
     clock: any CacheClock = SystemClock()
   ) -> CoherentLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     CoherentLevel(

@@ -183,7 +183,7 @@ extension CacheLevel {
   /// - Returns: The shared level and the source as one, pooled within this process too.
   public func sharedPool(
     _ shared: SharedCacheLevel<Key, Value>, lease: Duration = .seconds(5), name: String = "shared pool",
-    observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
+    observer: (any CacheObserver)? = CacheLogger.failures, clock: any CacheClock = SystemClock()
   ) -> PooledLevel<SharedPoolLevel<Self>> {
     precondition(lease >= .milliseconds(1), "a lease lasts for a millisecond at least")
     let recorder = OperatorRecorder(name: name, observer: observer, clock: clock)

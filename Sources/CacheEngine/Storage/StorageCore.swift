@@ -77,7 +77,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     try config.applyAttributes()
     let foreign = try config.foreignFiles.count
     if foreign > 0 {
-      CacheLogger().record(
+      CacheLogger.failures.record(
         CacheEvent(
           time: clock.now, request: .current, level: disk.name, key: nil,
           kind: .failed(
@@ -276,7 +276,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   private func sweepOnce() async {
     do { _ = try await run { [self] in try await removeExpired() } } catch {
-      CacheLogger().record(
+      CacheLogger.failures.record(
         CacheEvent(
           time: clock.now, request: .current, level: disk?.name ?? "memory", key: nil,
           kind: .failed(.remove, "the sweep of expired entries failed: \(error)", .zero)))

@@ -122,6 +122,20 @@ import Testing
     let level = ScriptedLevel<String, Int>().observed(as: "log-test", by: CacheLogger(), clock: clock)
     _ = try await level.get("a")
     #expect(lines.withLock { $0 }.filter { $0.contains("log-test") } == ["debug log-test miss a (absent) 0.000 ms"])
+
+    // What operators tell of by themselves is what fails; a stale value that was asked for is no failure.
+    let upper = MemoryCacheLevel<String, Int>(name: "log-upper", keepsExpired: .seconds(60), clock: clock)
+    try await upper.set(1, forKey: "a", expiry: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    let lower = ScriptedLevel<String, Int>(name: "log-lower") { _ in throw CacheError(.unreachable, "log-gone") }
+    lines.withLock { $0 = [] }
+    #expect(try await upper.staleIfError(lower, for: .seconds(60), clock: clock).get("a") == 1)
+    let told = lines.withLock { $0 }.filter { $0.contains("log-gone") || $0.contains("log-upper") }
+    #expect(!told.isEmpty)
+    #expect(told.allSatisfy { $0.hasPrefix("warning ") }, "\(told)")
+    try await upper.set(2, forKey: "b")
+    _ = try await upper.observed(as: "log-own", by: CacheLogger(), clock: clock).get("b")
+    #expect(lines.withLock { $0 }.contains { $0.hasPrefix("info log-own hit b") })
   }
 
   @Test("percentiles are exact to a sixteenth of themselves")

@@ -377,7 +377,7 @@ extension CacheLevel {
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
     _ lower: Lower, partialStores: PartialStores = .allowed, backFill: BackFill = .within(.milliseconds(50)),
-    observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
+    observer: (any CacheObserver)? = CacheLogger.failures, clock: any CacheClock = SystemClock()
   ) -> ComposedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     ComposedLevel(
       upper: self, lower: lower,

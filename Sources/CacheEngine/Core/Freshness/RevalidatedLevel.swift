@@ -322,7 +322,7 @@ extension CacheLevel {
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
     _ lower: Lower, revalidating policy: RevalidationPolicy, name: String = "stale",
-    observer: (any CacheObserver)? = CacheLogger(), clock: any CacheClock = SystemClock()
+    observer: (any CacheObserver)? = CacheLogger.failures, clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     RevalidatedLevel(
       base: ComposedLevel(
@@ -343,7 +343,7 @@ extension CacheLevel {
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleWhileRevalidate<Lower: CacheLevel>(
-    _ lower: Lower, for limit: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    _ lower: Lower, for limit: Duration, observer: (any CacheObserver)? = CacheLogger.failures,
     clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     compose(lower, revalidating: RevalidationPolicy(whileRevalidate: limit), observer: observer, clock: clock)
@@ -358,7 +358,7 @@ extension CacheLevel {
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleIfError<Lower: CacheLevel>(
-    _ lower: Lower, for limit: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    _ lower: Lower, for limit: Duration, observer: (any CacheObserver)? = CacheLogger.failures,
     clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     compose(lower, revalidating: RevalidationPolicy(ifError: limit), observer: observer, clock: clock)
@@ -393,7 +393,7 @@ extension CacheLevel {
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func refreshAhead<Lower: CacheLevel>(
-    _ lower: Lower, within window: Duration, observer: (any CacheObserver)? = CacheLogger(),
+    _ lower: Lower, within window: Duration, observer: (any CacheObserver)? = CacheLogger.failures,
     clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     compose(lower, revalidating: RevalidationPolicy(ahead: window), observer: observer, clock: clock)

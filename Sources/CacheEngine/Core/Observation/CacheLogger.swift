@@ -20,7 +20,15 @@ public struct CacheLogger: CacheObserver {
     set { outputBox.withLock { $0 = newValue } }
   }
 
+  /// What operators tell of by themselves, unless they are given an observer: warnings and errors, and nothing else.
+  ///
+  /// A program that has not set up its logging finds no line of a cache on its standard error while all goes well: swift-log writes
+  /// there from `info` on. Who wants no line at all gives operators `nil` as their observer, or for all of them
+  /// `CacheLogger.output = { _, _ in }`; who wants more gives them ``init()`` or a logger.
+  public static let failures = CacheLogger(standard, atLeast: .warning)
+
   private let logger: Logger
+  private let least: Logger.Level
 
   /// Creates an observer that logs to the logger "CacheEngine".
   public init() { self.init(Self.standard) }
@@ -28,11 +36,16 @@ public struct CacheLogger: CacheObserver {
   /// Creates an observer that logs.
   ///
   /// - Parameter logger: Where the messages go while ``output`` is `nil`. Its log level decides what is formatted.
-  public init(_ logger: Logger) { self.logger = logger }
+  public init(_ logger: Logger) { self.init(logger, atLeast: .trace) }
+
+  private init(_ logger: Logger, atLeast least: Logger.Level) {
+    self.logger = logger
+    self.least = least
+  }
 
   /// Logs an event, if it is worth a line.
   public func record(_ event: CacheEvent) {
-    guard let severity = event.severity else { return }
+    guard let severity = event.severity, severity >= least else { return }
     if let output = Self.output {
       output(event.description, severity)
     } else {

@@ -1,0 +1,47 @@
+public import Observation
+
+/// A model of a cache as a view observes it: what reads ``value`` is drawn anew after every commit that changed the model or
+/// one that it points to.
+///
+/// ```swift
+/// struct BookTitle: View {
+///   @State private var book: ObservedModel<Book>
+///
+///   init(id: String, in cache: ModelCache) { _book = State(initialValue: ObservedModel(id: id, in: cache)) }
+///   var body: some View { Text(book.value?.title ?? "gone") }
+/// }
+/// ```
+///
+/// It keeps no copy: what is read is what the cache holds at that moment. It keeps the model from being pruned as any
+/// other observation does, until it is let go.
+@MainActor
+@Observable
+public final class ObservedModel<Model: Identifiable & Sendable> where Model.ID: Sendable {
+  /// The identifier of the model.
+  @ObservationIgnored public let id: Model.ID
+
+  @ObservationIgnored private let cache: ModelCache
+  @ObservationIgnored private var observation: ModelObservation?
+  private var commits = 0
+
+  /// Begins to observe a model, which need not be stored yet.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the model.
+  ///   - id: The identifier of the model.
+  ///   - cache: Where it is stored.
+  public init(_ type: Model.Type = Model.self, id: Model.ID, in cache: ModelCache) {
+    self.id = id
+    self.cache = cache
+    observation = cache.observe(type, id: id) { [weak self] _ in
+      // Commits are told on whatever thread they were made; in which order these come matters to nobody.
+      Task { @MainActor in self?.commits += 1 }
+    }
+  }
+
+  /// The model as the cache holds it now; `nil` if it does not.
+  public var value: Model? {
+    _ = commits
+    return cache.value(Model.self, id: id)
+  }
+}
