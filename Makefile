@@ -19,7 +19,7 @@ SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .b
 .PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
-TRAITS ?= Combine,Encryption,Explorer,Metrics,Tracing,Lifecycle
+TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,Tracing
 EXPLORER = $(BUILD) -c release --traits Explorer
 
 run: dependencies ## Build the explorer and open it on the embedded demo
