@@ -35,7 +35,8 @@ extension Cashier {
   public static func open(
     _ id: String = "default", in location: CashierLocation = .purgeable, persistsCacheAcrossVersions: Bool? = nil,
     appVersion: String? = bundleVersion, capacity: Int = 256 << 20, memoryCapacity: Int = 50 << 20,
-    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(), observer: any CacheObserver = CacheLogger.failures
+    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
+    observer: any CacheObserver = CacheLogger.failures
   ) async throws -> Cashier {
     let opening = CashierOpening(
       id: id, location: location, persistsCacheAcrossVersions: persistsCacheAcrossVersions,

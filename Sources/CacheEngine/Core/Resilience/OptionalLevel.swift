@@ -141,7 +141,8 @@ extension CacheLevel {
   ///   - clock: The clock that events are timed by.
   /// - Returns: The level, which fails no write.
   public func optional(
-    name: String = "optional", observer: (any CacheObserver)? = CacheLogger.failures, clock: any CacheClock = SystemClock()
+    name: String = "optional", observer: (any CacheObserver)? = CacheLogger.failures,
+    clock: any CacheClock = SystemClock()
   ) -> OptionalLevel<Self> {
     OptionalLevel(base: self, recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
