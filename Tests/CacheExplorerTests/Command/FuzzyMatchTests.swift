@@ -34,7 +34,7 @@ struct FuzzyMatchTests {
   @Test("A word start that leads nowhere does not hide one that leads on")
   func goesBack() {
     #expect(rank("memc", in: "memory me caches") == .wordStarts)
-    #expect(rank("aab", in: "a ab aab") == .wordStarts)
+    #expect(rank("aab", in: "a xab ab") == .wordStarts)
   }
 
   @Test("Long names are compared without doing everything over and over", .timeLimit(.minutes(1)))

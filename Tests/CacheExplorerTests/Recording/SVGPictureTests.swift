@@ -40,7 +40,7 @@ struct SVGPictureTests {
       #expect(String((rows[y] ?? []).filter { $0 != "\0" }) == line)
     }
     #expect(svg.contains("viewBox=\"0 0 980 700\""))
-    #expect(svg.contains("<title>a &lt; b &amp; &quot;c&quot;\\e</title>"))
+    #expect(svg.contains("<title>a &lt; b &amp; &quot;c&quot;\\u{1b}</title>"))
   }
 
   @Test("Colours are those of the theme, and what is reversed stands on its colour")

@@ -777,13 +777,13 @@ enum ScreenGrids {
     """#,
     "figures": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
-    ┌ 1 MEMORY ───┌ Figures · Levels and Entries ─────────────────────────────────────── ↓ more · Esc closes ┐ ┌ ORIGIN ───┐
-    │ hit    0.0% │ MEMORY hit rate (conditional)   0.0% = 0 / 12; last 5 s 0.0%                             │▶│ 0.4/s     │
-    │ miss   100% │   is             hits of this level ÷ look-ups that reached this level and were answered;│ │ 7 loads   │
-    │ p50 18µs  p9│                  each look-up weighs the same                                            │ │ p50 84ms  │
-    │ used ▍░░░░░░│   unit           percent                                                                 │─│ p99 150ms │
-    │ 5 keys  evic│   window         since the start; with R the last 5 s                                    │ │ err 14.3% │
-    └ misses: abse│   source         the engine's counts hits ÷ answered of memory                           │ └ errors 1 ─┘
+    ┌ 1 MEMORY ───┌ Figures · Levels and Entries ─────────────────────────────────────── ↓ more · Esc closes ┐ ORIGIN ─────┐
+    │ hit    0.0% │ MEMORY hit rate (conditional)   0.0% = 0 / 12; last 5 s 0.0%                             │ 0.4/s ·██·· │
+    │ miss   100% │   is             hits of this level ÷ look-ups that reached this level and were answered;│ 7 loads     │
+    │ p50 18µs  p9│                  each look-up weighs the same                                            │ p50 84ms    │
+    │ used ▍░░░░░░│   unit           percent                                                                 │ p99 150ms   │
+    │ 5 keys  evic│   window         since the start; with R the last 5 s                                    │ err 14.3%   │
+    └ misses: abse│   source         the engine's counts hits ÷ answered of memory                           │ errors 1 ───┘
      served by MEM│ MEMORY served by (global share)   0.0% = 0 / 8; last 5 s 0.0%                            │  failed 1
     ┌ Entries 1–6 │   is             reads answered by this level ÷ reads answered by any level; callers that│─────────────┐
     │ KEY         │                  joined a load are not in it                                             │ ELAPSED     │

@@ -121,6 +121,7 @@ enum HelpOverlay {
 extension String {
   /// Lines of at most so many characters, broken between words, and within a word that has no room on a line.
   fileprivate func wrappedWords(to room: Int) -> [String] {
+    guard count > room else { return [self] }
     var lines: [String] = []
     for word in split(separator: " ") {
       var rest = word
