@@ -4,7 +4,7 @@ import Observation
 import Testing
 
 /// Models as views observe them.
-@MainActor @Suite(.timeLimit(.minutes(1)))
+@MainActor @Suite(.timeLimit(.minutes(10)))
 struct ObservedModelTests {
   private let cache = ModelCache()
   private let herbert = Author(id: "herbert", name: "Frank Herbert")

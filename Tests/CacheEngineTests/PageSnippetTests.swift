@@ -24,6 +24,47 @@ struct PageSnippetTests {
     #expect(pages.peek(1) != nil)
   }
 
+  @Test("sessions that nobody reads are forgotten")
+  func idle() async throws {
+    struct Session: Sendable {}
+    // Article
+    let sessions = MemoryCacheLevel<String, Session>(expiry: .after(.seconds(28_800)), timeToIdle: .seconds(900))
+    // end
+    #expect(sessions.timeToIdle == .seconds(900))
+  }
+
+  @Test("a memory level is written without waiting")
+  func atOnce() {
+    func store(_ value: Int, in memory: MemoryCacheLevel<String, Int>, counters: MemoryCacheLevel<String, Int>) -> Int?
+    {
+      // Article
+      memory["a"] = value  // at once: no await, no error
+      let value = memory["a"]
+      counters.update("visits") { ($0 ?? 0) + 1 }  // with no write in between
+      // end
+      return value
+    }
+    let (memory, counters) = (MemoryCacheLevel<String, Int>(), MemoryCacheLevel<String, Int>())
+    #expect(store(1, in: memory, counters: counters) == 1)
+    #expect(store(2, in: memory, counters: counters) == 2)
+    #expect(counters["visits"] == 2)
+  }
+
+  @Test("a process begins with what the one before it held")
+  func warm() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)").path()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let memory = MemoryCacheLevel<String, Data>()
+    memory["a"] = Data([1])
+    // Article
+    try await memory.snapshot(to: path, keys: .utf8, values: .data)  // at the end of one process
+    try await memory.restore(from: path, keys: .utf8, values: .data)  // at the start of the next
+    // end
+    let next = MemoryCacheLevel<String, Data>()
+    try await next.restore(from: path, keys: .utf8, values: .data)
+    #expect(next["a"] == Data([1]))
+  }
+
   @Test("an observer tells what another policy would bring, once it has seen enough")
   func whatIf() async throws {
     // Article

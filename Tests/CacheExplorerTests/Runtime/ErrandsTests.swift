@@ -3,7 +3,7 @@ import Testing
 @testable import CacheExplorer
 
 @MainActor
-@Suite(.timeLimit(.minutes(1))) struct ErrandsTests {
+@Suite(.timeLimit(.minutes(10))) struct ErrandsTests {
   /// Ends when its task is cancelled, and not before.
   private static func untilCancelled() async {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
