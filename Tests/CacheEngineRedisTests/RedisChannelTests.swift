@@ -213,8 +213,8 @@ struct RedisFallbackTests {
       _ = try await raw.ask("PUBLISH", "test:i:0", large)
       return here.coherence.everything > before + 1 && store.isConnected
     }
-    try await turns { here.coherence.deafSince == nil }
-    try await here.set(1, forKey: "a")
+    // The last of what was published may cut it off once more.
+    try await turns { (try? await here.set(1, forKey: "a")) != nil && here.coherence.deafSince == nil }
     #expect(try await here.get("a") == 1)
   }
 
