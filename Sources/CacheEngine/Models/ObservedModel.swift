@@ -15,14 +15,13 @@ public import Observation
 /// It keeps no copy: what is read is what the cache holds at that moment. It keeps the model from being pruned as any
 /// other observation does, until it is let go.
 @MainActor
-@Observable
-public final class ObservedModel<Model: Identifiable & Sendable> where Model.ID: Sendable {
+public final class ObservedModel<Model: Identifiable & Sendable>: Observable where Model.ID: Sendable {
   /// The identifier of the model.
-  @ObservationIgnored public let id: Model.ID
+  public let id: Model.ID
 
-  @ObservationIgnored private let cache: ModelCache
-  @ObservationIgnored private var observation: ModelObservation?
-  private var commits = 0
+  private let cache: ModelCache
+  private let registrar = ObservationRegistrar()
+  private var observation: ModelObservation?
 
   /// Begins to observe a model, which need not be stored yet.
   ///
@@ -35,13 +34,15 @@ public final class ObservedModel<Model: Identifiable & Sendable> where Model.ID:
     self.cache = cache
     observation = cache.observe(type, id: id) { [weak self] _ in
       // Commits are told on whatever thread they were made; in which order these come matters to nobody.
-      Task { @MainActor in self?.commits += 1 }
+      Task { @MainActor in self?.noteChange() }
     }
   }
 
   /// The model as the cache holds it now; `nil` if it does not.
   public var value: Model? {
-    _ = commits
+    registrar.access(self, keyPath: \.value)
     return cache.value(Model.self, id: id)
   }
+
+  private func noteChange() { registrar.withMutation(of: self, keyPath: \.value) {} }
 }

@@ -263,11 +263,11 @@ struct PictureTests {
   func dismissesFrozen() {
     var scene = Scene.busy(small)
     scene.press(.character(" "))
-    #expect(scene.lines.contains { $0.contains("MEMORY WARNING") })
+    #expect(scene.lines.contains { $0.contains("▲") })
     scene.press(.escape)
-    #expect(!scene.lines.contains { $0.contains("MEMORY WARNING") })
+    #expect(!scene.lines.contains { $0.contains("▲") })
     scene.press(.character("L"))
-    #expect(!scene.lines.contains { $0.contains("MEMORY WARNING") })
+    #expect(!scene.lines.contains { $0.contains("▲") })
   }
 
   @Test(
