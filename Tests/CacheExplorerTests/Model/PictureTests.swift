@@ -263,11 +263,11 @@ struct PictureTests {
   func dismissesFrozen() {
     var scene = Scene.busy(small)
     scene.press(.character(" "))
-    #expect(scene.lines.contains { $0.contains("▲") })
+    #expect(scene.lines.contains { $0.contains("▲ WARNING") })
     scene.press(.escape)
-    #expect(!scene.lines.contains { $0.contains("▲") })
+    #expect(!scene.lines.contains { $0.contains("▲ WARNING") })
     scene.press(.character("L"))
-    #expect(!scene.lines.contains { $0.contains("▲") })
+    #expect(!scene.lines.contains { $0.contains("▲ WARNING") })
   }
 
   @Test(
