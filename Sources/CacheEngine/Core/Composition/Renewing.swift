@@ -20,7 +20,7 @@ extension ComposedLevel: RenewingLevel where Lower: RenewingLevel {
   /// As the lower level.
   public var renews: Bool { lower.renews }
 
-  /// As ``lookup(_:)``; the lower level is shown the given entry, or that of the upper level if it was stored later.
+  /// As a read of the key; the lower level is shown the given entry, or that of the upper level if it was stored later.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
     let above: Result<Lookup<Value>, any Error>
