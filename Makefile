@@ -16,7 +16,7 @@ CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs dependencies test-dependencies help
+.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs examples dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,Tracing
@@ -151,6 +151,10 @@ api-check: test-dependencies ## Tell what breaks the public API since the commit
 docs: test-dependencies ## Build the documentation of all products, in .build/docs; a warning is an error
 	@$(BUILD) --build-tests --traits $(TRAITS)
 	@./Scripts/docs .build/docs
+
+# Their tests, too; packages of their own, so that nobody else fetches what they stand on.
+examples: dependencies ## Build and test the examples that are packages of their own
+	@cd Examples/HummingbirdSessions && $(SWIFT) test
 
 deb: ## Make a Debian package of a release build, in .build/deb
 	@rm -rf .build/deb

@@ -43,7 +43,7 @@ extension PixelBuffer {
     guard let space = CGColorSpace(name: CGColorSpace.sRGB),
       let provider = CGDataProvider(data: Data(bytes) as CFData)
     else { return nil }
-    return CGImage(
+    return unsafe CGImage(
       width: width, height: height, bitsPerComponent: 8, bitsPerPixel: 32, bytesPerRow: 4 * width, space: space,
       bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue), provider: provider, decode: nil, shouldInterpolate: false,
       intent: .defaultIntent)

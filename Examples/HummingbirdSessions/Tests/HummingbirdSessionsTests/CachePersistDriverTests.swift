@@ -1,0 +1,72 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Hummingbird
+import HummingbirdSessions
+import HummingbirdTesting
+import Testing
+
+struct CachePersistDriverTests {
+  private struct Session: Codable, Equatable { var user: String }
+
+  private let clock = ManualClock()
+
+  private func driver() -> CachePersistDriver<MemoryCacheLevel<String, Data>> {
+    CachePersistDriver(MemoryCacheLevel(clock: clock), clock: clock)
+  }
+
+  @Test("A value is created once, replaced, read back and removed")
+  func values() async throws {
+    let driver = driver()
+    try await driver.create(key: "a", value: Session(user: "ada"))
+    await #expect(throws: PersistError.duplicate) { try await driver.create(key: "a", value: Session(user: "eve")) }
+    #expect(try await driver.get(key: "a", as: Session.self) == Session(user: "ada"))
+    try await driver.set(key: "a", value: Session(user: "bob"))
+    #expect(try await driver.get(key: "a", as: Session.self) == Session(user: "bob"))
+    await #expect(throws: PersistError.invalidConversion) { try await driver.get(key: "a", as: Int.self) }
+    try await driver.remove(key: "a")
+    #expect(try await driver.get(key: "a", as: Session.self) == nil)
+    try await driver.create(key: "a", value: 1)
+    #expect(try await driver.get(key: "a", as: Int.self) == 1)
+  }
+
+  @Test("A value lives as long as told; one that takes its place without a lifetime keeps the deadline")
+  func lifetimes() async throws {
+    let driver = driver()
+    try await driver.create(key: "a", value: 1, expires: .seconds(10))
+    clock.advance(by: .seconds(4))
+    try await driver.set(key: "a", value: 2)
+    #expect(try await driver.getWithTTL(key: "a", as: Int.self)?.ttl == .seconds(6))
+    clock.advance(by: .seconds(6))
+    #expect(try await driver.get(key: "a", as: Int.self) == nil)
+    try await driver.create(key: "a", value: 3)
+    #expect(try await driver.getWithTTL(key: "a", as: Int.self)?.ttl == nil)
+  }
+
+  @Test("An application counts a visitor's visits, and a disk has them after the application has ended")
+  func application() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sessions-\(UUID().uuidString)").path()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for expected in [["1", "2"], ["3", "4"]] {
+      let disk = try DiskCacheLevel<String, Data>(directory: folder)
+      let sessions = CachePersistDriver(MemoryCacheLevel<String, Data>().compose(disk)) { try await disk.close() }
+      let router = Router()
+      router.get("visits/:name") { _, context -> String in
+        let name = try context.parameters.require("name")
+        let visits = (try await sessions.get(key: name, as: Int.self) ?? 0) + 1
+        try await sessions.set(key: name, value: visits, expires: .seconds(60))
+        return "\(visits)"
+      }
+      var app = Application(router: router)
+      app.addServices(sessions)
+      try await app.test(.router) { client in
+        for count in expected {
+          try await client.execute(uri: "/visits/ada", method: .get) { response in
+            #expect(String(buffer: response.body) == count)
+          }
+        }
+      }
+      await #expect { try await disk.get("ada") } throws: { ($0 as? CacheError)?.code == .closed }
+    }
+  }
+}
