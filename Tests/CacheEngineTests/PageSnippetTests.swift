@@ -65,6 +65,23 @@ struct PageSnippetTests {
     #expect(next["a"] == Data([1]))
   }
 
+  @Test("a level of which no more is known than that it is one is composed", arguments: [false, true])
+  func existential(isPersistent: Bool) async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "any-\(UUID().uuidString)").path()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let disk = try DiskCacheLevel<String, Data>(directory: path, capacity: 4 << 20)
+    let memory = MemoryCacheLevel<String, Data>()
+    let source = BasicFetcher<String, Data> { Data($0.utf8) }
+    // Article
+    let chosen: any CacheLevel<String, Data> = isPersistent ? disk : memory
+    let cache = chosen.normalize().compose(source)
+    // end
+    #expect(try await cache.get("a") == Data("a".utf8))
+    #expect(try await chosen.get("a") == Data("a".utf8))
+    #expect(memory.contains("a") == !isPersistent)
+    try await disk.close()
+  }
+
   @Test("an observer tells what another policy would bring, once it has seen enough")
   func whatIf() async throws {
     // Article
