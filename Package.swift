@@ -266,6 +266,10 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       swiftSettings: strict),
+    // What a growing fleet of processes does to its server, simulated; with the benchmarks, and not a product.
+    .executableTarget(
+      name: "FleetGrowth", dependencies: ["CacheEngine", "CacheEngineShared", "CacheEngineTesting"],
+      path: "Benchmarks/Sources/FleetGrowth", swiftSettings: strict),
     .testTarget(
       name: "CacheTortureTests", dependencies: ["CacheTorture", "CacheEngine", "CacheEngineTesting"],
       swiftSettings: strict),
@@ -283,7 +287,7 @@ let package = Package(
     .tests("CacheEngineHitRatio", ["CacheEngineHitRatio"], resources: [.copy("Traces")]),
     .tests("CacheEngineModels", ["CacheEngineModels"]),
     .tests("CacheEngineNetwork", ["CacheEngineNetwork", "CacheEngineProviders", "LoopbackServer"]),
-    .tests("CacheEngineShared", ["CacheEngineShared"]),
+    .tests("CacheEngineShared", ["CacheEngineShared", "FleetGrowth"]),
     .tests("CacheEngineStorage", ["CacheEngineStorage"]),
     .tests("CacheEngineTransformers", ["CacheEngineTransformers"]),
     .testTarget(
