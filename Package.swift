@@ -258,6 +258,10 @@ let package = Package(
     .executableTarget(
       name: "ThumbnailService", dependencies: ["CacheEngine", "CacheEngineImages"], path: "Examples/ThumbnailService",
       swiftSettings: strict),
+    // How an app uses a Redis client that it already has; not a product.
+    .target(
+      name: "RedisAdapter", dependencies: ["CacheEngine", "CacheEngineShared"], path: "Examples/RedisAdapter",
+      swiftSettings: strict),
     // Kills disk levels and looks at what is left; not a product.
     .executableTarget(
       name: "CacheTorture",
@@ -342,7 +346,7 @@ let package = Package(
     .testTarget(
       name: "CacheEngineRedisTests",
       dependencies: [
-        "TestRedis", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
+        "TestRedis", "RedisAdapter", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
       ],
