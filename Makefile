@@ -16,7 +16,7 @@ CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy measure-explorer install deb api-check docs examples dependencies test-dependencies help
+.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy bench-fleet measure-explorer install deb api-check docs examples dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,Tracing
@@ -121,6 +121,9 @@ count: dependencies ## Print instructions an operation beside those recorded; CO
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores
 	@$(BENCH_RUN) DiskBenchmarks $(ARGUMENTS)
+
+bench-fleet: ## Simulate what 10 to 100,000 processes do to a shared level; ARGUMENTS='--processes 10,100 --seed 2'
+	@$(SWIFT) run -c release FleetGrowth $(ARGUMENTS)
 
 bench-proxy: dependencies ## Measure cache-explorer serve beside nginx and Varnish, with wrk; ARGUMENTS='SECONDS CONNECTIONS'
 	@$(EXPLORER) --product cache-explorer

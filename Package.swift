@@ -258,6 +258,10 @@ let package = Package(
     .executableTarget(
       name: "ThumbnailService", dependencies: ["CacheEngine", "CacheEngineImages"], path: "Examples/ThumbnailService",
       swiftSettings: strict),
+    // How an app uses a Redis client that it already has; not a product.
+    .target(
+      name: "RedisAdapter", dependencies: ["CacheEngine", "CacheEngineShared"], path: "Examples/RedisAdapter",
+      swiftSettings: strict),
     // Kills disk levels and looks at what is left; not a product.
     .executableTarget(
       name: "CacheTorture",
@@ -266,6 +270,10 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       swiftSettings: strict),
+    // What a growing fleet of processes does to its server, simulated; with the benchmarks, and not a product.
+    .executableTarget(
+      name: "FleetGrowth", dependencies: ["CacheEngine", "CacheEngineShared", "CacheEngineTesting"],
+      path: "Benchmarks/Sources/FleetGrowth", swiftSettings: strict),
     .testTarget(
       name: "CacheTortureTests", dependencies: ["CacheTorture", "CacheEngine", "CacheEngineTesting"],
       swiftSettings: strict),
@@ -283,7 +291,7 @@ let package = Package(
     .tests("CacheEngineHitRatio", ["CacheEngineHitRatio"], resources: [.copy("Traces")]),
     .tests("CacheEngineModels", ["CacheEngineModels"]),
     .tests("CacheEngineNetwork", ["CacheEngineNetwork", "CacheEngineProviders", "LoopbackServer"]),
-    .tests("CacheEngineShared", ["CacheEngineShared"]),
+    .tests("CacheEngineShared", ["CacheEngineShared", "FleetGrowth"]),
     .tests("CacheEngineStorage", ["CacheEngineStorage"]),
     .tests("CacheEngineTransformers", ["CacheEngineTransformers"]),
     .testTarget(
@@ -338,7 +346,7 @@ let package = Package(
     .testTarget(
       name: "CacheEngineRedisTests",
       dependencies: [
-        "TestRedis", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
+        "TestRedis", "RedisAdapter", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
       ],

@@ -36,6 +36,8 @@ package final class TestRedis: Sendable {
 
   package let folder: String
   private let options: [String]
+  /// Where its network is, if not here.
+  private let link: CuttableLink?
   private struct Running {
     var shell: Process
     var pipe: Pipe
@@ -45,11 +47,12 @@ package final class TestRedis: Sendable {
 
   package var socket: String { folder + "/s" }
 
-  package init(_ options: [String]) async throws {
+  package init(_ options: [String], at link: CuttableLink? = nil) async throws {
     var template = Array("/tmp/redis-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    self.options = options
+    self.options = options + (link?.serverOptions ?? [])
+    self.link = link
     try FileManager.default.createSymbolicLink(
       atPath: folder + "/redis-server", withDestinationPath: Self.program ?? "")
     try await start()
@@ -68,7 +71,7 @@ package final class TestRedis: Sendable {
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
     // The shell waits on a pipe, which ends with this process however that ends.
     let command =
-      "\"$0/redis-server\" --port 0 --unixsocket \"$0/s\" --dir \"$0\" --save '' --loglevel warning \"$@\" >\"$0/log\" 2>&1 & echo $!; read end; kill -9 $!"
+      "\(link?.command ?? "") \"$0/redis-server\" --port 0 --unixsocket \"$0/s\" --dir \"$0\" --save '' --loglevel warning \"$@\" >\"$0/log\" 2>&1 & echo $!; read end; kill -9 $!"
     shell.arguments = ["-c", command, folder] + options
     let (input, output) = (Pipe(), Pipe())
     shell.standardInput = input
