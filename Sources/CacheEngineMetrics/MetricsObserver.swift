@@ -118,10 +118,10 @@ public final class MetricsObserver: CacheObserver {
       let series = state.series(figure, level, isOpen ? word.map { state.reasons.bounded($0) } : word)
       return (series, state.counters[series])
     }
-    // The factory is not ours, so it is called under no lock; of two that are made at once, one is kept.
+    // The factory is not ours, so it is called under no lock; of two that are made at once, one is kept, and counts for both.
     let counter =
-      known ?? Counter(label: figure, dimensions: dimensions(of: series, name), factory: factory)
-    if known == nil { state.withLock { $0.counters[series] = $0.counters[series] ?? counter } }
+      known
+      ?? kept(\.counters, series, Counter(label: figure, dimensions: dimensions(of: series, name), factory: factory))
     counter.increment()
   }
 
@@ -130,9 +130,20 @@ public final class MetricsObserver: CacheObserver {
       let series = state.series(figure, level, word)
       return (series, state.timers[series])
     }
-    let timer = known ?? Timer(label: figure, dimensions: dimensions(of: series, name), factory: factory)
-    if known == nil { state.withLock { $0.timers[series] = $0.timers[series] ?? timer } }
+    let timer =
+      known ?? kept(\.timers, series, Timer(label: figure, dimensions: dimensions(of: series, name), factory: factory))
     timer.recordNanoseconds(max(0, duration.clampedNanoseconds))
+  }
+
+  /// The one of a series that is there already, or this one from now on.
+  private func kept<Figure: Sendable>(
+    _ figures: WritableKeyPath<State, [Series: Figure]>, _ series: Series, _ figure: Figure
+  ) -> Figure {
+    state.withLock { state in
+      let kept = state[keyPath: figures][series] ?? figure
+      state[keyPath: figures][series] = kept
+      return kept
+    }
   }
 
   private func dimensions(of series: Series, _ name: String?) -> [(String, String)] {

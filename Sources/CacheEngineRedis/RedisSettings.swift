@@ -22,7 +22,9 @@ public struct RedisSettings: Sendable {
   /// How a process hears what others change.
   public enum Invalidations: Sendable, Equatable, CaseIterable {
     /// By ``tracking``, or where the server refuses that, or is too old for it, by ``channel``. Every change is told through
-    /// the channel as well, if that is allowed, since others may listen there.
+    /// the channel as well, if that is allowed, since others may listen there. Who hears by tracking and may not `PUBLISH` writes
+    /// all the same, and says so (``RedisStore/tellingError``); those who listen to the channel do not hear of that. So allow it to
+    /// all (`+publish`), or to nobody.
     case automatic
     /// The server tells by itself (`CLIENT TRACKING`, since Redis 6), whoever makes a change, and also what it evicts and that
     /// it was emptied. Nothing is told through the channel, so nobody may listen there.

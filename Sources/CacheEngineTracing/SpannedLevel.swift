@@ -92,6 +92,20 @@ extension SpannedLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension SpannedLevel: TaggedLevel where Base: TaggedLevel {}
 extension SpannedLevel: ConditionalLevel where Base: ConditionalLevel {}
 
+extension SpannedLevel: RenewingLevel where Base: RenewingLevel {
+  /// Asks the level inside, with an expired entry to renew.
+  public func lookup(_ key: Base.Key, renewing old: Entry<Base.Value>) async throws -> Lookup<Base.Value> {
+    try await spanned { try await base.lookup(key, renewing: old) }
+  }
+}
+
+extension SpannedLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew.
+  public func reload(_ key: Base.Key) async throws -> Lookup<Base.Value> {
+    try await spanned { try await base.reload(key) }
+  }
+}
+
 extension SpannedLevel: InvalidatableLevel where Base: InvalidatableLevel {
   /// Forgets the copies in the level inside.
   public func invalidate(_ key: Base.Key) async throws { try await base.invalidate(key) }

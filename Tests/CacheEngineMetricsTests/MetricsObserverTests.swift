@@ -4,6 +4,7 @@ import CacheEngineMetrics
 import CacheEngineTesting
 import Metrics
 import MetricsTestKit
+import Synchronization
 import Testing
 
 /// What a metrics system is told.
@@ -78,6 +79,41 @@ struct MetricsObserverTests {
     }
     #expect(figures.counterTotal(label: "cache_lookups") == 4_000)
     #expect(figures.timers(label: "cache_lookup_duration").flatMap(\.values).count == 4_000)
+  }
+
+  @Test("Of two figures that are made for one series at the same time only one counts")
+  func madeTwice() {
+    /// Hands out a figure a look-up, as systems do that do not know which they have, and is overtaken while it makes the first.
+    final class Overtaken: MetricsFactory {
+      let figures = TestMetrics()
+      let made = Mutex((count: 0, overtake: (@Sendable () -> Void)?.none))
+
+      func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        let (number, overtake) = made.withLock { made in
+          made.count += 1
+          defer { made.overtake = nil }
+          return (made.count, made.overtake)
+        }
+        overtake?()
+        return figures.makeCounter(label: "\(label) \(number)", dimensions: dimensions)
+      }
+      func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        figures.makeRecorder(label: label, dimensions: dimensions, aggregate: aggregate)
+      }
+      func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        figures.makeTimer(label: label, dimensions: dimensions)
+      }
+      func destroyCounter(_ handler: any CounterHandler) { figures.destroyCounter(handler) }
+      func destroyRecorder(_ handler: any RecorderHandler) { figures.destroyRecorder(handler) }
+      func destroyTimer(_ handler: any TimerHandler) { figures.destroyTimer(handler) }
+    }
+    let factory = Overtaken()
+    let metrics = MetricsObserver(cache: "c", factory: factory)
+    let event = event("level", .stored(.set, cost: 1, deadline: nil, .zero))
+    factory.made.withLock { $0.overtake = { metrics.record(event) } }
+    for _ in 0..<3 { metrics.record(event) }
+    let counters = factory.figures.counters.filter { $0.label.hasPrefix("cache_stores") }
+    #expect(counters.map(\.totalValue).sorted() == [0, 4])
   }
 
   @Test("How full a level is can be told")

@@ -72,6 +72,26 @@ import Testing
     feed.end()
   }
 
+  @Test("what is refused for now, as by a server that still loads, is asked for once more")
+  func later() async throws {
+    let asked = Atomic(0)
+    let server = try await HostileServer { _, command in
+      switch command[0] {
+      case "HELLO": .say("")
+      case "CLIENT", "SUBSCRIBE":
+        // Tracking and the channel, twice.
+        asked.add(1, ordering: .relaxed).newValue <= 4
+          ? .say("-LOADING Redis is loading the dataset in memory\r\n") : .say("+OK\r\n")
+      default: .say("+OK\r\n")
+      }
+    }
+    let store = server.store()
+    var feed = store.changes(of: [bytes("a:r:")]).makeAsyncIterator()
+    #expect(await feed.next() == .everything(.connected))
+    #expect(store.hearsBy == .tracking && store.listeningError == nil)
+    #expect(asked.load(ordering: .relaxed) == 5)
+  }
+
   @Test(
     "what listens is cut off by a reply that nobody asked for, silence or a lie, and everything is in doubt after it")
   func hostile() async throws {

@@ -40,6 +40,40 @@ import Testing
     )
   }
 
+  @Test("a removal or a set while a value is loaded wins", arguments: ["remove", "set", "clear"])
+  func loads(_ write: String) async throws {
+    let (here, _) = try await twoProcesses()
+    let gate = Gate()
+    let maker = Task {
+      try await here.cache.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value(1)
+      }
+    }
+    await gate.arrivals(1)
+    switch write {
+    case "set": try await here.cache.set(2, forKey: "a")
+    case "remove": try await here.cache.remove("a")
+    default: try await here.cache.clear()
+    }
+    gate.open()
+    #expect(try await maker.value == 1)
+    #expect(try await here.cache.get("a") == (write == "set" ? 2 : nil))
+    #expect(try await here.shared.get("a") == (write == "set" ? 2 : nil))
+  }
+
+  @Test("a reload finds what nobody has told of")
+  func reloads() async throws {
+    let (here, there) = try await twoProcesses()
+    try await here.cache.set(1, forKey: "a")
+    store.holdBack(true)
+    try await there.cache.set(2, forKey: "a")
+    #expect(try await here.cache.get("a") == 1)
+    #expect(try await here.cache.normalize().reload("a").entry?.value == 2)
+    #expect(here.cache.peek("a") == 2)
+    store.holdBack(false)
+  }
+
   @Test("what one process sets or removes the other forgets; what one wrote itself stays", arguments: [false, true])
   func forgets(isSealed: Bool) async throws {
     let (here, there) = try await twoProcesses(

@@ -402,6 +402,25 @@ import Testing
     #expect(try await small.get("a") == Data([1, 2, 3]))
     #expect(small.unsettledCount == 0)
   }
+
+  @Test(
+    "over an entry whose tag has a stranger's stamp values are stored on a condition, and the tag removes them",
+    arguments: ["", "x", "17 bytes long ..."], [true, false])
+  func foreignTags(stamp: String, keepsTag: Bool) async throws {
+    let level = try level(store.client("here"))
+    store.plant(Array("test:t:t".utf8), Array(stamp.utf8))
+    try await level.set(Data([1]), forKey: "a", tags: ["t"])
+    #expect(try await level.get("a") == Data([1]))
+    let terms = StoreTerms(tags: keepsTag ? ["t"] : ["other"])
+    #expect(try await level.store(Data([2]), forKey: "a", terms: terms, if: .present))
+    #expect(try await level.get("a") == Data([2]))
+    try await level.removeAll(tagged: "t")
+    #expect(try await level.get("a") == (keepsTag ? nil : Data([2])))
+    // A tag that is removed in between ends the entry that the condition saw.
+    try await level.set(Data([3]), forKey: "b", tags: ["t"])
+    try await level.removeAll(tagged: "t")
+    #expect(try await level.store(Data([4]), forKey: "b", terms: StoreTerms(), if: .present) == false)
+  }
 }
 
 /// Hides and authenticates well enough to see whether it is used.

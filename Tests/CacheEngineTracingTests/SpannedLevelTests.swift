@@ -84,6 +84,28 @@ struct SpannedLevelTests {
     #expect(Set(spans.values.map(\.traceID)).count == 1)
   }
 
+  @Test("A source is shown what has expired above it through spans, and read anew through them")
+  func renewed() async throws {
+    let clock = ManualClock()
+    let source = BasicFetcher<String, Int>(
+      clock: clock,
+      renewing: { _, old in
+        old?.validator == "v"
+          ? .notModified(expiry: .after(.seconds(20))) : .value(1, expiry: .after(.seconds(10)), validator: "v")
+      })
+    let memory = MemoryCacheLevel<String, Int>(keepsExpired: .seconds(60), clock: clock)
+    let cache = memory.compose(source.spanned(as: "source", tracer: tracer), clock: clock)
+    #expect(try await cache.get("a") == 1)
+    clock.advance(by: .seconds(10))
+    #expect(try await cache.lookup("a").entry?.deadline == clock.now.advanced(by: .seconds(20)))
+    let middle = MemoryCacheLevel<String, Int>().compose(source)
+    let whole = MemoryCacheLevel<String, Int>().compose(middle.spanned(as: "middle", tracer: tracer))
+    #expect(try await whole.get("a") == 1)
+    try await middle.upper.set(7, forKey: "a")
+    #expect(try await whole.reload("a").entry?.value == 1)
+    #expect(tracer.finishedSpans.map(\.operationName) == ["source", "source", "middle", "middle"])
+  }
+
   @Test("A spanned memory level keeps the contract")
   func contract() async {
     let contract = LevelContract("spanned", values: [1, 2, 3], capabilities: .expiring) {

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import Testing
 @testable import CacheMemory
 @testable import CacheCore
@@ -180,6 +181,45 @@ import Testing
       await expect(.unusableStore) {
         _ = try await new.restore(from: path, keys: .utf8, values: .data)
       }
+    }
+  }
+
+  @Test("a snapshot at a symbolic link is written and read there, and one that leads nowhere is no file")
+  func link() async throws {
+    try await withFile { path in
+      let link = path + ".link"
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+      let new = level()
+      #expect(try await new.restore(from: link, keys: .utf8, values: .data) == nil)
+      try await filled().snapshot(to: link, keys: .utf8, values: .data)
+      #expect(try await new.restore(from: link, keys: .utf8, values: .data)?.restored == 3)
+    }
+  }
+
+  @Test("a snapshot while others write holds what was there at one moment, and can be read")
+  func whileWriting() async throws {
+    try await withFile { path in
+      let level = MemoryCacheLevel<String, String>(clock: clock)
+      // Two keys that are always written in this order: the second is never ahead.
+      let isOver = Atomic(false)
+      async let writer: Void = {
+        var step = 0
+        while !isOver.load(ordering: .relaxed) {
+          step += 1
+          level["a"] = "\(step)"
+          level["b"] = "\(step)"
+          if step % 100 == 0 { await Task.yield() }
+        }
+      }()
+      for _ in 0..<20 {
+        try await level.snapshot(to: path, keys: .utf8, values: .utf8)
+        let new = MemoryCacheLevel<String, String>(clock: clock)
+        try await new.restore(from: path, keys: .utf8, values: .utf8)
+        let (first, second) = (new["a"].flatMap(Int.init) ?? 0, new["b"].flatMap(Int.init) ?? 0)
+        #expect(first == second || first == second + 1)
+      }
+      isOver.store(true, ordering: .relaxed)
+      await writer
     }
   }
 

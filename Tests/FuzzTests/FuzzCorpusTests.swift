@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineTesting
 import Foundation
 import Testing
 
@@ -26,6 +27,9 @@ import CacheEngineHTTP
   func seeds() async throws {
     let list = try Data(contentsOf: FuzzTarget.propertyList.folder.appending(path: "binary"))
     #expect(try await PropertyListTransformer<AnyList>().transform(list).depth == 2)
+    let held = MemoryCacheLevel<String, Data>(clock: ManualClock())
+    let snapshot = FuzzTarget.snapshot.folder.appending(path: "plain")
+    #expect(try await held.restore(from: snapshot.path, keys: .utf8, values: .data)?.restored == 3)
     let folder = try ScratchFolder()
     for (name, target) in [(FuzzTarget.segmentName, FuzzTarget.segment), ("index", .checkpoint)] {
       try folder.write([UInt8](Data(contentsOf: target.folder.appending(path: "plain"))), to: name)

@@ -33,7 +33,7 @@ enum FuzzSeeds {
       .segment: [open: plain[FuzzTarget.segmentName] ?? Data(), shut: sealed[FuzzTarget.segmentName] ?? Data()],
       .checkpoint: [open: plain["index"] ?? Data(), shut: sealed["index"] ?? Data()],
       .keys: [shut: sealed["keys"] ?? Data()],
-      .settings: ["plain": try await settings()],
+      .settings: ["plain": try await settings()], .snapshot: [open: try await snapshot()],
       .propertyList: [
         "xml": try await PropertyListTransformer(format: .xml).inverseTransform(list),
         "binary": try await PropertyListTransformer(format: .binary).inverseTransform(list),
@@ -109,6 +109,18 @@ enum FuzzSeeds {
     try await level.set(Data("one".utf8), forKey: "a")
     try await level.set(Data("two".utf8), forKey: "b c", expiry: .after(.seconds(1 << 30)))
     return try folder.files()["d.plist"] ?? Data()
+  }
+
+  /// What a memory level held: an entry for ever, one with a lifetime and tags, and one of no bytes.
+  private static func snapshot() async throws -> Data {
+    let folder = try ScratchFolder()
+    let level = MemoryCacheLevel<String, Data>(clock: ManualClock())
+    try await level.set(Data("one".utf8), forKey: "a")
+    try await level.store(
+      Data("two".utf8), forKey: "b", terms: StoreTerms(expiry: .after(.seconds(60)), cost: 7, tags: ["tag", "other"]))
+    try await level.set(Data(), forKey: "")
+    try await level.snapshot(to: folder.path + "/s", keys: .utf8, values: .data)
+    return try folder.files()["s"] ?? Data()
   }
 
   private static func images() async throws -> [String: Data] {

@@ -56,6 +56,33 @@ extension FuzzTarget {
     }
   }
 
+  func snapshot(_ bytes: [UInt8]) async throws {
+    let folder = try ScratchFolder()
+    let path = folder.path + "/s"
+    let (clock, capacity) = (ManualClock(), 1 << 12)
+    func level() -> MemoryCacheLevel<String, Data> {
+      MemoryCacheLevel(
+        capacity: capacity, countLimit: 64, keepsExpired: .seconds(1), timeToIdle: .seconds(60), clock: clock)
+    }
+    let (first, second) = (level(), level())
+    try await first.set(Data([1]), forKey: "own")
+    try folder.write(bytes, to: "s")
+    let answer = try await attempt { try await first.restore(from: path, keys: .utf8, values: .data) }
+    let restored = (answer ?? nil)?.restored ?? 0
+    let usage = first.usage
+    try expect(usage.count == restored + 1, "\(usage.count) entries are there after \(restored) were restored")
+    try expect(usage.cost <= capacity && usage.count <= 64, "\(usage) is too much")
+    try expect(first.peek("own") == Data([1]), "what was there has gone")
+    // What came out of it can be written, and read as the same.
+    try await first.snapshot(to: path, keys: .utf8, values: .data)
+    let again = try await second.restore(from: path, keys: .utf8, values: .data)
+    let alive = try await first.contents().count { first.contains($0.key) }
+    try expect(again?.restored == alive, "\(alive) entries were written, and \(again?.restored ?? 0) read")
+    for entry in try await second.contents() {
+      try expect(first.peek(entry.key) == second.peek(entry.key), "a value is read as another")
+    }
+  }
+
   func propertyList(_ data: Data) async throws {
     let transformer = PropertyListTransformer<AnyList>()
     guard let list = try await attempt({ try await transformer.transform(data) }) else { return }

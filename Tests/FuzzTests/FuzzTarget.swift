@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// `make fuzz` runs them on bytes that it makes up, the tests on those that are kept in the folder `Corpus`.
 enum FuzzTarget: String, CaseIterable {
-  case segment, checkpoint, keys, settings
+  case segment, checkpoint, keys, settings, snapshot
   case propertyList = "property-list"
   case json, image, gzip, zlib
   case http, address
@@ -41,6 +41,7 @@ enum FuzzTarget: String, CaseIterable {
     case .checkpoint: try await store(bytes, as: "index")
     case .keys: try await store(bytes, as: "keys", cipher: PlainCipher())
     case .settings: try await settings(bytes)
+    case .snapshot: try await snapshot(bytes)
     case .propertyList: try await propertyList(Data(bytes))
     case .json: try await json(Data(bytes))
     case .image: try await image(Data(bytes))

@@ -14,20 +14,21 @@ extension MemoryCacheLevel {
 
   /// Notes the use of an entry that has not expired.
   ///
-  /// - Returns: When the entry expires, or has expired; `nil` if it has left meanwhile.
+  /// - Returns: Its value; `nil` if it has expired, or left meanwhile.
   @usableFromInline
-  func use(_ key: Key, hash: UInt32) -> CacheInstant? {
+  func use(_ key: Key, hash: UInt32) -> Value? {
     let now = now
     return state.read(countedAs: .none) { entries, _ in entries.use(key, hash: hash, now: now) }.answer
   }
 }
 
 extension MemoryEntries {
-  func use(_ key: Key, hash: UInt32, now: CacheInstant) -> CacheInstant? {
-    guard let slot = table.find(key, hash: hash), let deadline = self.deadline(of: slot) else { return nil }
-    guard let idle, deadline > now else { return deadline }
+  func use(_ key: Key, hash: UInt32, now: CacheInstant) -> Value? {
+    guard let idle, let slot = table.find(key, hash: hash) else { return nil }
+    let entry = table[slot]
+    guard idle.deadline(of: slot, storedDeadline: entry.storedDeadline) > now else { return nil }
     idle.use(slot, now: now)
-    return self.deadline(of: slot)
+    return entry.value
   }
 
   /// The time at which an entry leaves that has a deadline.

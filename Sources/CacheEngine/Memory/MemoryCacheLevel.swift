@@ -120,7 +120,8 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func getNow(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .whole) else { return nil }
-    guard deadline != MemoryEntry<Value>.never, end(of: key, deadline) <= now else { return value }
+    if deadline == MemoryEntry<Value>.never { return value }
+    if let living = living(key, value, deadline) { return living }
     state.recount(ReadCounts(found: -1))
     return find(key, includingExpired: false).entry?.value
   }
@@ -133,16 +134,20 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   public func peek(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .ifFound) else { return nil }
-    guard deadline != MemoryEntry<Value>.never, end(of: key, deadline) <= now else { return value }
+    if deadline == MemoryEntry<Value>.never { return value }
+    if let living = living(key, value, deadline) { return living }
     state.recount(ReadCounts(found: -1))
     return nil
   }
 
-  /// When an entry that can expire does so; a use of it is noted where that puts it off.
+  /// What was read of an entry that can expire; `nil` if it has.
+  ///
+  /// Where reads put that off, the value is the one whose use is noted: another may have come since.
   @inlinable
   @inline(__always)
-  func end(of key: Key, _ storedDeadline: CacheInstant) -> CacheInstant {
-    idleLimit == nil ? storedDeadline : use(key, hash: hashing(key)) ?? storedDeadline
+  func living(_ key: Key, _ value: Value, _ storedDeadline: CacheInstant) -> Value? {
+    if idleLimit != nil { return use(key, hash: hashing(key)) }
+    return storedDeadline <= now ? nil : value
   }
 
   @inlinable
@@ -188,12 +193,12 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let hash = hashing(key)
     // Who asks for what has expired, too, was told of a miss before.
     let counts = includingExpired ? ReadCounts.none : .whole
+    if idleLimit != nil { _ = use(key, hash: hash) }
     guard let (found, tags) = readEntry(key, hash, countedAs: counts) else { return .miss(.absent) }
-    let end = idleLimit == nil ? found.deadline : use(key, hash: hash) ?? found.deadline
     var entry = Entry(
-      found.value, deadline: end, cost: found.cost, level: name, created: found.created)
+      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
     if let tags { entry.tags = tags }
-    guard let deadline = end, deadline <= clock.now else { return .hit(entry) }
+    guard let deadline = found.deadline, deadline <= clock.now else { return .hit(entry) }
     if !includingExpired { state.recount(ReadCounts(found: -1, missed: 1)) }
     guard deadline.advanced(by: keepsExpired) <= clock.now else {
       entry.isStale = true

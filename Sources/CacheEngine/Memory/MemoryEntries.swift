@@ -22,7 +22,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     self.idle = idle
   }
 
-  /// The entry for a key, and its tags, if any entry has some.
+  /// The entry for a key, with the moment at which it expires, and its tags, if any entry has some.
   @inlinable
   @inline(__always)
   func read(
@@ -30,7 +30,9 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
     guard let (slot, record) = unsafe table.locate(key, hash) else { return nil }
     note(slot, hash, &trace)
-    return unsafe (record.pointee.entry, tags.tagsByKey.isEmpty ? nil : tags.tags(of: key))
+    var entry = unsafe record.pointee.entry
+    if let idle { entry.storedDeadline = idle.deadline(of: slot, storedDeadline: entry.storedDeadline) }
+    return (entry, tags.tagsByKey.isEmpty ? nil : tags.tags(of: key))
   }
 
   @inlinable

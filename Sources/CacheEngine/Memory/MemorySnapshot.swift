@@ -145,19 +145,31 @@ extension MemoryCacheLevel {
       let terms = StoreTerms(expiry: expiry, cost: Int(record.cost), tags: Set(record.tags), created: created)
       found.append((try keys.decode(Data(record.key)), try values.unpack(record.value), terms))
     }
-    for (key, value, terms) in found {
-      let usage = usage
-      if contains(key) {
-        report.held += 1
-      } else if usage.count >= usage.countLimit ?? .max || usage.cost > (usage.capacity ?? .max) - (terms.cost ?? 0) {
-        report.left += 1
-      } else if insert(value, forKey: key, terms: terms, if: .absent) {
-        report.restored += 1
-      } else {
-        report.held += 1
-      }
-    }
+    for (key, value, terms) in found { restore(value, key, terms, &report) }
     return report
+  }
+
+  /// Stores an entry where there is none, if nothing has to leave for it: that is looked at and done in one step.
+  private func restore(_ value: Value, _ key: Key, _ terms: StoreTerms, _ report: inout SnapshotRestoration) {
+    let (now, hash) = (now, hashing(key))
+    let deadline =
+      terms.deadline(levelDefault: expiry, clock: clock) ?? (idleLimit == nil ? nil : CacheInstant(nanoseconds: .max))
+    let entry = MemoryEntry(
+      value: value, cost: max(0, terms.cost ?? 1), created: terms.created ?? now, deadline: deadline)
+    let departed = state.withLock { entries, order -> Departed<Key, Value> in
+      if entries.holds(key, hash: hash, at: now) {
+        report.held += 1
+      } else if order.isFull(for: entry.cost, count: entries.table.count) {
+        report.left += 1
+      } else {
+        report.restored += 1
+        return entries.insert(
+          Table.Record(key: key, entry: entry), hash: hash, tags: terms.tags, keepsExpired: keepsExpired, now: now,
+          order: &order)
+      }
+      return Departed()
+    }
+    if removalListener != nil { self.report(departed, now: now) }
   }
 
   /// The bytes of a regular file; `nil` if there is none.

@@ -197,6 +197,14 @@ extension NegativeCachingLevel: RenewingLevel where Base: RenewingLevel {
   }
 }
 
+extension NegativeCachingLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew, whatever is remembered of it.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    try await remembered.remove(key)
+    return try await read(key, includingExpired: false) { try await base.reload(key) }
+  }
+}
+
 extension CacheLevel {
   /// Remembers for a while what this level has not, and does not ask it again so soon.
   ///

@@ -199,3 +199,14 @@ extension CacheLevel {
       clock: clock)
   }
 }
+
+extension CoherentLevel: ReloadableLevel {
+  /// Reads a key anew from the shared level, or what lies below that.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+}
+
+// What is written while a value is loaded wins here, too.
+extension CoherentLevel: LoadingLevel {
+  package var ownLoadScope: ObjectIdentifier? { base.loadScope }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+}

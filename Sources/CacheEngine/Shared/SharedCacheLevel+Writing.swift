@@ -120,20 +120,27 @@ extension SharedCacheLevel {
       guard let content = try wanted(opened) else { return false }
       try Task.checkCancellation()
       let names = stampNames([content])
-      let tags = try await store.read(names)
+      // A tag that the entry there has, and the new one has not.
+      let others = Set((opened?.record.tags ?? []).map { namespace.tag($0.id) }).subtracting(names)
+      let all = names + others
+      let tags = try await store.read(all)
       var stamps: [[UInt8]: [UInt8]] = [:]
       var candidates: [[UInt8]: [UInt8]] = [:]
       var conditions = [
         condition(namespace.record(id), is: found.first?.map { Array($0.prefix(SharedRecord.headLength)) })
       ]
-      for (name, stamp) in zip(names, tags) {
+      for (name, stamp) in zip(all, tags) {
         conditions.append(condition(name, is: stamp))
+        if others.contains(name) { continue }
         stamps[name] = stamp ?? SharedToken.random()
         if stamp == nil { candidates[name] = stamps[name] }
       }
-      // A tag that the entry there has, and the new one has not.
-      for tag in opened?.record.tags ?? [] { conditions.append(condition(namespace.tag(tag.id), is: tag.stamp)) }
-      if found.last != tags.first { continue }
+      // What stands there need not be what records carry of it: it may be a stranger's.
+      let stands = Dictionary(zip(all, tags)) { first, _ in first }
+      let isOvertaken = opened?.record.tags.contains { tag in
+        (stands[namespace.tag(tag.id)] ?? nil).map(SharedToken.carried) != tag.stamp
+      }
+      if found.last != tags.first || isOvertaken == true { continue }
       do {
         let changes = making(names, candidates) + (try changes([content], stamps, time: try await time()))
         guard try await write(changes, if: conditions, reading: []) != nil else { continue }

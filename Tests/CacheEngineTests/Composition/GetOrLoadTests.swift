@@ -199,6 +199,54 @@ import Testing
     #expect(try await level.value(forKey: "a") { _ in .value("again") } == "again")
   }
 
+  @Test("the first caller leaves, and the load goes on for the second, who alone is told of its failure")
+  func firstLeaves() async throws {
+    struct Broken: Error {}
+    let level = memory().compose(memory())
+    for fails in [false, true] {
+      let (gate, loads) = (Gate(), Calls<Int>())
+      @Sendable func ask() async throws -> String {
+        try await level.value(forKey: "a\(fails)") { _ in
+          loads.append(1)
+          try await gate.pass()
+          if fails { throw Broken() }
+          return .value("made")
+        }
+      }
+      let first = Task { try await ask() }
+      await gate.arrivals(1)
+      let second = Task { try await ask() }
+      let third = Task { try await ask() }
+      third.cancel()
+      await #expect(throws: CancellationError.self) { try await third.value }
+      // Whether it has joined yet cannot be told; it finds the load or makes one, and then there are two.
+      first.cancel()
+      await #expect(throws: CancellationError.self) { try await first.value }
+      gate.open()
+      if fails {
+        await #expect(throws: Broken.self) { try await second.value }
+      } else {
+        #expect(try await second.value == "made")
+      }
+      #expect(try await level.get("a\(fails)") == (fails ? nil : "made"))
+    }
+  }
+
+  @Test("a load through a pool that waits for one through the composition inside, which waits for it, is told so")
+  func circularThroughPool() async throws {
+    let composed = memory().compose(memory())
+    let pool = composed.pooled()
+    let error = await #expect(throws: CacheError.self) {
+      try await pool.value(forKey: "a") { _ in
+        let inner = try await composed.value(forKey: "b") { _ in
+          .value(try await pool.value(forKey: "a") { _ in .value("never") })
+        }
+        return .value(inner)
+      }
+    }
+    #expect(error?.code == .circular)
+  }
+
   @Test("P2 a load that asks for what it loads is told so", .timeLimit(.minutes(10)))
   func circular() async throws {
     let (one, other) = (memory(), memory().compose(memory()))

@@ -30,6 +30,55 @@ import Testing
     }
   }
 
+  @Test("a reload goes through every operator between the levels")
+  func operators() async throws {
+    let answer = Mutex(1)
+    let clock = ManualClock()
+    let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
+    let lower = middle.compose(source, clock: clock)
+    let same = TwoWayTransformationBox<Int, Int>(transform: { $0 }, inverseTransform: { $0 })
+    let stacks: [String: BasicCache<String, Int>] = [
+      "capRequests": memory.compose(lower.capRequests(1)).normalize(),
+      "retry": memory.compose(lower.retry(clock: clock)).normalize(),
+      "timeout": memory.compose(lower.timeout(after: .seconds(1), clock: clock)).normalize(),
+      "circuitBreaker": memory.compose(lower.circuitBreaker(clock: clock)).normalize(),
+      "fallback": memory.compose(lower.fallback { _, _ in nil }).normalize(),
+      "optional": memory.compose(lower.optional()).normalize(),
+      "conditioned": memory.compose(lower.conditioned { _ in true }).normalize(),
+      "expiring": memory.compose(lower.expiring(after: .seconds(60), clock: clock)).normalize(),
+      "maximumAge": memory.compose(lower.maximumAge(.seconds(60), clock: clock)).normalize(),
+      "negativeCaching": memory.compose(lower.negativeCaching(for: .seconds(1), clock: clock)).normalize(),
+      "observed": memory.compose(lower.observed(as: "lower", by: RecordingObserver(), clock: clock)).normalize(),
+      "traced": memory.compose(lower.traced(by: RecordingObserver(), clock: clock)).normalize(),
+      "postProcess": memory.compose(lower.postProcess { $0 }).normalize(),
+      "transformKeys": memory.compose(lower.transformKeys { (key: String) in key }).normalize(),
+      "transformValues": memory.compose(lower.transformValues(same)).normalize(),
+      "switchLevels": memory.compose(switchLevels(lower, lower) { _ in .second }).normalize(),
+      "above": memory.compose(lower).retry(clock: clock).observed(as: "all", by: RecordingObserver()).normalize(),
+    ]
+    for (name, cache) in stacks {
+      answer.withLock { $0 = 1 }
+      #expect(try await cache.get("a") == 1, "\(name)")
+      answer.withLock { $0 = 2 }
+      #expect(try await cache.reload("a").entry?.value == 2, "\(name)")
+      #expect(memory.peek("a") == 2, "\(name)")
+      try await cache.clear()
+    }
+  }
+
+  @Test("a miss that is remembered keeps nobody from reading anew")
+  func remembered() async throws {
+    let answer = Mutex<Int?>(nil)
+    let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
+    let cache = memory.compose(
+      middle.compose(source).negativeCaching(for: .seconds(60), clock: ManualClock()))
+    #expect(try await cache.get("a") == nil)
+    answer.withLock { $0 = 2 }
+    #expect(try await cache.get("a") == nil)
+    #expect(try await cache.reload("a").entry?.value == 2)
+    #expect(try await cache.get("a") == 2)
+  }
+
   @Test("a source that fails takes nothing away; one that has no such value any more does")
   func fails() async throws {
     let answer = Mutex<Result<Int?, CacheError>>(.success(1))

@@ -141,6 +141,46 @@ import Testing
     #expect(try await cache.get("a") == 3)
   }
 
+  @Test("what is removed while a reader waits is not given as stale, nor brought back by the late answer")
+  func removed() async throws {
+    let cache = cache()
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let read = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    await gate.arrivals(1)
+    source.answers(.success(3))
+    try await cache.remove("a")
+    clock.advance(by: .seconds(1))
+    #expect(try await read.value == 3)
+    gate.open()
+    await observer.event { isEnd($0) }
+    #expect(try await cache.get("a") == 3)
+  }
+
+  @Test("a source that fails late takes nothing from those who have the stale value, and is told of")
+  func failsLate() async throws {
+    let cache = cache()
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.failure(CacheError(.simulated, "down")), gate: gate)
+    let read = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    await gate.arrivals(1)
+    clock.advance(by: .seconds(1))
+    #expect(try await read.value == 1)
+    gate.open()
+    await observer.event { event in
+      if case .operated(.refreshEnded(_, let error)) = event.kind { error != nil } else { false }
+    }
+    #expect(try await cache.lookupIncludingExpired("a").entry?.value == 1)
+    source.answers(.success(2))
+    #expect(try await cache.get("a") == 2)
+  }
+
   @Test("a reader that is cancelled returns at once; the reading goes on for the others")
   func cancelled() async throws {
     let cache = cache()

@@ -133,3 +133,8 @@ extension CacheLevel {
 extension ConditionedValueTransformedLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("transformValues"), base) }
 }
+
+extension ConditionedValueTransformedLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew, and transforms its value.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { try await turned(base.reload(key), key) }
+}

@@ -54,7 +54,8 @@ extension CacheLevel {
   ) async throws -> Value {
     let ticket = try await noteLoad(key)
     return try await makeValue(
-      key, reading: self, ticket, OperatorRecorder(name: name, observer: CacheLogger(), clock: SystemClock()), load)
+      key, reading: self, ticket, OperatorRecorder(name: name, observer: CacheLogger.failures, clock: SystemClock()),
+      load)
   }
 
   /// Reads a level, and loads what it has not and stores it in this one.
@@ -127,7 +128,7 @@ struct LoadKey: Hashable, Sendable, CustomStringConvertible {
 final class LoadScope: Sendable {}
 
 /// What the gate of a composition or a pool saw when a load began, so that a write that came since wins.
-final class LoadTicket: LoadMark {
+package final class LoadTicket: LoadMark {
   private let gate: ObjectIdentifier
   private let ticket: ReadTicket
   private let finish: @Sendable () -> Void
@@ -149,7 +150,7 @@ final class LoadTicket: LoadMark {
 }
 
 /// A level that says where its loads meet, and notes that one begins.
-protocol LoadingLevel<Key, Value>: CacheLevel {
+package protocol LoadingLevel<Key, Value>: CacheLevel {
   /// By what its loads are known.
   var ownLoadScope: ObjectIdentifier? { get }
 
@@ -159,13 +160,13 @@ protocol LoadingLevel<Key, Value>: CacheLevel {
 
 extension CacheLevel {
   /// By what the loads of this level are known; `nil` for a struct that says nothing of it.
-  var loadScope: ObjectIdentifier? {
+  package var loadScope: ObjectIdentifier? {
     if let loading = self as? any LoadingLevel { return loading.ownLoadScope }
     if let decorator = self as? any LevelDecorator { return decorator.scopeInside }
     return type(of: self) is AnyClass ? ObjectIdentifier(self as AnyObject) : nil
   }
 
-  func noteLoad(_ key: Key) async throws -> LoadTicket? {
+  package func noteLoad(_ key: Key) async throws -> LoadTicket? {
     if let loading = self as? any LoadingLevel<Key, Value> { return try await loading.beginLoad(key) }
     if let decorator = self as? any LevelDecorator { return try await decorator.noteLoadInside(key) }
     return nil
@@ -182,9 +183,9 @@ extension LevelDecorator {
 }
 
 extension ComposedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(gate) }
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(gate) }
 
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { LoadTicket(gate, key) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { LoadTicket(gate, key) }
 
   /// Stores in both levels what a load gave, unless something came between.
   @usableFromInline
@@ -198,9 +199,9 @@ extension ComposedLevel: LoadingLevel {
 }
 
 extension PooledLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(self) }
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(self) }
 
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { LoadTicket(gate, key) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { LoadTicket(gate, key) }
 
   /// Stores below what a load gave, unless something came between.
   @usableFromInline
@@ -214,40 +215,40 @@ extension PooledLevel: LoadingLevel {
 }
 
 extension ObservedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { base.loadScope }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+  package var ownLoadScope: ObjectIdentifier? { base.loadScope }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
 extension TracedCache: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { base.loadScope }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+  package var ownLoadScope: ObjectIdentifier? { base.loadScope }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
 extension PostProcessedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
 extension KeyTransformedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? {
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? {
     try await base.noteLoad(try await transformer.transform(key))
   }
 }
 
 extension ValueTransformedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
 extension ConditionedValueTransformedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
 extension SwitchedLevel: LoadingLevel {
-  var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
-  func beginLoad(_ key: Key) async throws -> LoadTicket? {
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? {
     switch selector(key) {
     case .first: try await first.noteLoad(key)
     case .second: try await second.noteLoad(key)

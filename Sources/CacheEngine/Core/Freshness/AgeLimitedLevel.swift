@@ -77,6 +77,11 @@ extension AgeLimitedLevel: RenewingLevel where Base: RenewingLevel {
   }
 }
 
+extension AgeLimitedLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew, and returns the entry if it is young enough.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { limited(try await base.reload(key)) }
+}
+
 extension CacheLevel {
   /// Counts entries of this level only up to an age, judged when they are read.
   ///

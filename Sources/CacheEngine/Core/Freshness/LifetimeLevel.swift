@@ -94,6 +94,11 @@ extension LifetimeLevel: RenewingLevel where Base: RenewingLevel {
   }
 }
 
+extension LifetimeLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew.
+  public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+}
+
 extension CacheLevel {
   /// Gives what is stored in this level a lifetime.
   ///

@@ -377,8 +377,8 @@ extension CacheLevel {
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleIfSlow<Lower: CacheLevel>(
-    _ lower: Lower, after wait: Duration, for limit: Duration, observer: (any CacheObserver)? = CacheLogger(),
-    clock: any CacheClock = SystemClock()
+    _ lower: Lower, after wait: Duration, for limit: Duration,
+    observer: (any CacheObserver)? = CacheLogger.failures, clock: any CacheClock = SystemClock()
   ) -> RevalidatedLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     compose(
       lower, revalidating: RevalidationPolicy(ifSlow: limit, slowAfter: wait), observer: observer, clock: clock)

@@ -176,6 +176,14 @@ extension ObservedLevel: RenewingLevel where Base: RenewingLevel {
   }
 }
 
+extension ObservedLevel: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew, and tells of it as of any read.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    guard recorder.isSilent else { return try await told(key) { try await base.reload(key) } }
+    return named(try await base.reload(key))
+  }
+}
+
 extension ObservedLevel: InvalidatableLevel where Base: InvalidatableLevel {
   /// Forgets the copies in the level observed.
   public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }

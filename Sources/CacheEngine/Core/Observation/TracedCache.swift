@@ -189,6 +189,14 @@ extension TracedCache: RenewingLevel where Base: RenewingLevel {
   }
 }
 
+extension TracedCache: ReloadableLevel where Base: ReloadableLevel {
+  /// Lets the level inside read a key anew, and tells of it as of any read.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    guard !recorder.isSilent else { return try await base.reload(key) }
+    return try await tracedRead(key) { try await base.reload(key) }
+  }
+}
+
 extension TracedCache: InvalidatableLevel where Base: InvalidatableLevel {
   /// Forgets the copies in the cache inside.
   public func invalidate(_ key: Key) async throws { try await base.invalidate(key) }

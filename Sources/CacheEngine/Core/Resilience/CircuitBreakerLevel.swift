@@ -129,6 +129,7 @@ extension CircuitBreakerLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension CircuitBreakerLevel: TaggedLevel where Base: TaggedLevel {}
 extension CircuitBreakerLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension CircuitBreakerLevel: RenewingLevel where Base: RenewingLevel {}
+extension CircuitBreakerLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
   /// Leaves this level alone for a while after it has failed several times in a row.

@@ -72,6 +72,7 @@ extension FallbackLevel: TaggedLevel where Base: TaggedLevel {}
 extension FallbackLevel: ConditionalLevel where Base: ConditionalLevel {}
 extension FallbackLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension FallbackLevel: RenewingLevel where Base: RenewingLevel {}
+extension FallbackLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
   /// Answers where this level has no answer.

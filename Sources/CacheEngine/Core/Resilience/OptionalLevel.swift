@@ -126,6 +126,7 @@ extension OptionalLevel: BulkLevel where Base: BulkLevel {
 
 extension OptionalLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension OptionalLevel: RenewingLevel where Base: RenewingLevel {}
+extension OptionalLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
   /// Lets others do without this level: what it fails to write is told, and fails nobody.

@@ -129,6 +129,7 @@ extension RetriedLevel: TaggedLevel where Base: TaggedLevel {}
 extension RetriedLevel: ConditionalLevel where Base: ConditionalLevel {}
 extension RetriedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension RetriedLevel: RenewingLevel where Base: RenewingLevel {}
+extension RetriedLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
   /// Tries reads of this level again when they fail.

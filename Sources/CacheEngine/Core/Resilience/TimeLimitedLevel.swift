@@ -135,6 +135,7 @@ extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {
 }
 
 extension TimeLimitedLevel: RenewingLevel where Base: RenewingLevel {}
+extension TimeLimitedLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
   /// Gives reads of this level a time limit, and writes one of their own.

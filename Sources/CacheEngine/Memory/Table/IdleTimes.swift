@@ -30,15 +30,17 @@ final class IdleTimes: @unchecked Sendable {
     return min(storedDeadline, CacheInstant(nanoseconds: used).advanced(by: limit))
   }
 
-  /// Notes a use; of two at the same time either may stay.
+  /// Notes a use; of two the later one stays, whichever is noted last: a reader may have been held up since it saw the clock.
   @inlinable
-  func use(_ slot: Int32, now: CacheInstant) { unsafe times[Int(slot)].store(now.nanoseconds, ordering: .relaxed) }
+  func use(_ slot: Int32, now: CacheInstant) {
+    unsafe times[Int(slot)].max(now.nanoseconds, ordering: .relaxed)
+  }
 
   /// Notes that an entry came into a slot, which may be a new one.
   @usableFromInline
   func begin(_ slot: Int32, now: CacheInstant) {
     if Int(slot) >= capacity { grow(to: Int(slot) + 1) }
-    use(slot, now: now)
+    unsafe times[Int(slot)].store(now.nanoseconds, ordering: .relaxed)
   }
 
   private func grow(to length: Int) {
