@@ -100,6 +100,74 @@ import Testing
     try await level.close()
   }
 
+  /// How often a store asks for the state of a file.
+  private final class Looks: Sendable {
+    private let state = Mutex(0)
+    var count: Int { state.withLock { $0 } }
+
+    var calls: FileCalls {
+      let real = FileCalls()
+      var calls = real
+      calls.status = { descriptor in
+        self.state.withLock { $0 += 1 }
+        return real.status(descriptor)
+      }
+      calls.statusOf = { directory, name, flags in
+        self.state.withLock { $0 += 1 }
+        return real.statusOf(directory, name, flags)
+      }
+      return calls
+    }
+  }
+
+  @Test(
+    "where no file comes or goes a set asks for the state of one, and the one after a removal knows of it",
+    arguments: ["all", "log", "lock"])
+  func oneLook(removing what: String) async throws {
+    let looks = Looks()
+    let level = try open(calls: looks.calls)
+    try await level.set(value(1), forKey: "a")
+    // As soon as the file system's clock has gone on.
+    var cost = 0
+    while cost != 1 {
+      let before = looks.count
+      try await level.set(value(1), forKey: "a")
+      cost = looks.count - before
+    }
+    for name in folder.names where what == "all" || name.contains(what) { try folder.remove(name) }
+    try await level.set(value(2), forKey: "b")
+    #expect(try await level.get("a") == (what == "lock" ? value(1) : nil))
+    let copy = try folder.copy()
+    let other = try Level(directory: copy.path, capacity: 8 << 20)
+    #expect(try await other.get("b") == value(2))
+    try await other.close()
+    try await level.close()
+    #expect(folder.names.contains { $0.contains("lock") })
+  }
+
+  @Test("the time of a directory is trusted once its files were seen a tick after it")
+  func ticks() throws {
+    var status = try #require(FileCalls().statusOf(AT_FDCWD, "/", 0))
+    func at(_ milliseconds: Int64) -> CacheInstant { CacheInstant(nanoseconds: milliseconds * 1_000_000) }
+    for (nanoseconds, tick) in [(1, 30), (0, 3_000)] as [(Int64, Int64)] {
+      status.changed = (100, nanoseconds)
+      let first = DirectoryLook(status, at: at(0), after: nil)
+      #expect(!first.shows(status))
+      let early = DirectoryLook(status, at: at(tick), after: first)
+      #expect(!early.shows(status))
+      let late = DirectoryLook(status, at: at(tick + 1), after: early)
+      #expect(late.shows(status))
+      // Whichever way the file system's clock went.
+      for seconds in [99, 101] as [Int64] {
+        var other = status
+        other.changed.seconds = seconds
+        #expect(!late.shows(other))
+        let again = DirectoryLook(other, at: at(tick + 1), after: late)
+        #expect(!again.shows(other) && !again.shows(status))
+      }
+    }
+  }
+
   @Test(
     "P4 P6 a look at the directory that fails deletes nothing: the write is an error, or is done when a signal was all",
     arguments: [EIO, ESTALE, ENOMEM, EINTR], Durability.allCases)

@@ -17,7 +17,7 @@ internal import Foundation
 ///
 /// The file system itself may let such a write wait, for its journal or because the disk does not keep up. Two things keep
 /// that from Swift's threads: ``WritePace``, and that in the whole process one thread at least is never in such a
-/// write. The main actor never is.
+/// write. On Apple platforms the main actor never is: it draws.
 extension SegmentedStore {
   /// Longer records take so long to copy that the way to another thread hardly matters.
   private static let longestRecord = 128 << 10
@@ -29,7 +29,7 @@ extension SegmentedStore {
 
   /// Carries out a small write on the thread of the caller; `nil` if it has to go to the store's.
   func writeAtOnce(_ work: WriteJob.Work, _ durability: Durability) throws -> Int? {
-    guard durability == .buffered, Self.isSmall(work), !MainQueue.isCurrent, try isInPlace() else { return nil }
+    guard durability == .buffered, Self.isSmall(work), !MainQueue.draws, try isInPlace() else { return nil }
     for _ in 0..<Self.looks {
       // Who waits already comes first.
       guard !isAnyPending else { return nil }
@@ -65,16 +65,19 @@ extension SegmentedStore {
 }
 
 /// The queue of the main actor.
-///
-/// On Linux it may be served by any thread.
 private enum MainQueue {
+  #if canImport(Darwin)
   private static let mark = {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
     return key
   }()
 
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+  /// Whether who calls would hold up the screen.
+  static var draws: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+  #else
+  static var draws: Bool { false }
+  #endif
 }
 
 extension WriteBatch {

@@ -1,6 +1,28 @@
 import CacheCore
 import Synchronization
 
+/// When the names in a directory last changed, and whether that says that none has changed since.
+///
+/// A directory's time changes with every file that comes or goes, but only as often as the file system's clock ticks: who looks
+/// between two changes of one tick would not see the second. So a time is trusted when the files were looked at once more, longer
+/// than a tick after the time was first seen. Only equality counts, so the file system's clock may be wrong, or set.
+struct DirectoryLook: Sendable {
+  private let changed: (seconds: Int64, nanoseconds: Int64)
+  private let firstSeen: CacheInstant
+  private let isTrusted: Bool
+
+  /// `now`: when the status was taken, or later; the files were found after that.
+  init(_ status: FileStatus, at now: CacheInstant, after earlier: DirectoryLook?) {
+    changed = status.changed
+    firstSeen = earlier.flatMap { $0.changed == status.changed ? $0.firstSeen : nil } ?? now
+    // Linux ticks up to every 10 ms. Some file systems count whole seconds, or two at a time.
+    isTrusted = firstSeen.duration(to: now) > (changed.nanoseconds == 0 ? .seconds(3) : .milliseconds(30))
+  }
+
+  /// Whether the directory has the files that it had.
+  func shows(_ status: FileStatus) -> Bool { isTrusted && changed == status.changed }
+}
+
 /// What becomes of a store whose directory is removed, emptied or replaced while it is open.
 ///
 /// Who removed or emptied the directory has cleared the cache. Only what was seen for certain counts as that: a call that
@@ -8,11 +30,19 @@ import Synchronization
 extension SegmentedStore {
   /// Whether what is written will be found there by who opens the same path.
   ///
+  /// One system call where no file has come or gone in the directory for a moment, else three.
+  ///
   /// - Throws: ``SystemFailure`` if that cannot be told.
   func isInPlace() throws -> Bool {
-    let (directory, lock) = place.withLock { ($0.directory, $0.lock) }
-    guard try directory.isInPlace(), try lock?.isLinked() ?? true else { return false }
-    return try state.withLock { $0.segments.last }?.file.isLinked() ?? true
+    let (directory, lock, look) = place.withLock { ($0.directory, $0.lock, $0.look) }
+    guard let status = try directory.statusInPlace() else { return false }
+    if let look, look.shows(status) { return true }
+    let now = SystemClock().now
+    guard try lock?.isLinked() ?? true, try state.withLock({ $0.segments.last })?.file.isLinked() ?? true else {
+      return false
+    }
+    place.withLock { if $0.directory === directory { $0.look = DirectoryLook(status, at: now, after: look) } }
+    return true
   }
 
   /// Stands again at the same path, and returns what was lost.

@@ -87,6 +87,8 @@ final class SegmentedStore: Sendable {
     var directory: StoreDirectory
     /// Held for as long as the store is open for writing.
     var lock: StoreFile?
+    /// What the directory looked like when its files were last known to be there.
+    var look: DirectoryLook?
   }
 
   /// Changes when the directory was removed under the store and made anew.

@@ -181,11 +181,17 @@ final class StoreDirectory: Sendable {
   /// Whether the directory still stands where it was opened.
   ///
   /// - Throws: ``SystemFailure`` if that cannot be told: nothing may be concluded from that.
-  func isInPlace() throws -> Bool {
-    do { return Identity(try system("stat") { calls.statusOf(AT_FDCWD, path, 0) }) == identity } catch let failure
-      as SystemFailure where failure.number == ENOENT || failure.number == ENOTDIR
-    {
-      return false
+  func isInPlace() throws -> Bool { try statusInPlace() != nil }
+
+  /// What the system says of the directory; `nil` if it no longer stands where it was opened.
+  ///
+  /// - Throws: As ``isInPlace()``.
+  func statusInPlace() throws -> FileStatus? {
+    do {
+      let status = try system("stat") { calls.statusOf(AT_FDCWD, path, 0) }
+      return Identity(status) == identity ? status : nil
+    } catch let failure as SystemFailure where failure.number == ENOENT || failure.number == ENOTDIR {
+      return nil
     }
   }
 }
