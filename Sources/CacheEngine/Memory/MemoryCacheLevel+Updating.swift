@@ -10,6 +10,7 @@ extension MemoryCacheLevel: UpdatableLevel {
   ///
   /// - Parameter key: The key.
   /// - Complexity: O(1) on average.
+  @inlinable
   public subscript(key: Key) -> Value? {
     get { getNow(key) }
     set {
@@ -34,6 +35,7 @@ extension MemoryCacheLevel: UpdatableLevel {
   ///   - change: Makes the new value of the present one, which is `nil` if there is none or it has expired. `nil` removes it.
   /// - Returns: The value that was stored; `nil` if there is none now.
   /// - Throws: What the closure throws; then nothing is changed.
+  @inlinable
   @discardableResult
   public func update(
     _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
@@ -55,7 +57,8 @@ extension MemoryCacheLevel: UpdatableLevel {
   }
 
   /// Removes a key if nothing was written since an update looked, and says so.
-  private func remove(_ key: Key, _ hash: UInt32, unwrittenSince seen: Int) -> Bool {
+  @inlinable
+  func remove(_ key: Key, _ hash: UInt32, unwrittenSince seen: Int) -> Bool {
     let (isUnwritten, removed) = state.withLock { entries, order -> (Bool, Table.Record?) in
       guard entries.updates.writes(hash) == seen else { return (false, nil) }
       return (true, entries.remove(key, hash: hash, order: &order))

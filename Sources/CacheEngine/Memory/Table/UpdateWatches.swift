@@ -12,11 +12,13 @@ struct UpdateWatches: Sendable {
   @usableFromInline
   init() {}
 
+  @usableFromInline
   mutating func begin(_ hash: UInt32) {
     watched[hash, default: (0, 0)].watchers += 1
     isEmpty = false
   }
 
+  @usableFromInline
   mutating func end(_ hash: UInt32) {
     guard let watch = watched[hash] else { return }
     if watch.watchers > 1 { watched[hash]?.watchers -= 1 } else { watched[hash] = nil }
