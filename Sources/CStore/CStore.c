@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #ifdef __linux__
+#include <linux/futex.h>
 #include <linux/openat2.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -71,6 +72,23 @@ void cstore_wait(uint32_t round) {
     return;
   }
   nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+void cstore_sleep_while(void *word, uint32_t value) {
+#if defined(__linux__)
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+#else
+  (void)word, (void)value;
+  sched_yield();
+#endif
+}
+
+void cstore_wake_one(void *word) {
+#if defined(__linux__)
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+#else
+  (void)word;
+#endif
 }
 
 static _Atomic uint32_t thread_count;

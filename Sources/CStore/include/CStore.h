@@ -27,6 +27,12 @@ void cstore_pause(void);
 /// other threads, and after 160 rounds 50 us of sleep.
 void cstore_wait(uint32_t round);
 
+/// Sleeps until another thread wakes it if four bytes have this value, or for no reason; on Linux. Elsewhere it lets others run.
+void cstore_sleep_while(void *word, uint32_t value);
+
+/// Wakes a thread that sleeps for these bytes.
+void cstore_wake_one(void *word);
+
 /// A number that this thread has and few others have.
 uint32_t cstore_thread_number(void);
 

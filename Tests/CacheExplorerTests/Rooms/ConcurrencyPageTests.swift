@@ -27,8 +27,8 @@ struct ConcurrencyPageTests {
       guard stem != "SanitizedMutex" else { continue }
       for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
         // Most lines are told apart sooner than by a regular expression.
-        guard line.contains("Mutex") || line.contains("ReadMostlyLock"),
-          let found = line.firstMatch(of: #/^ *(?:[@a-zA-Z]+ )*let (\w+) ?[:=] (?:Mutex|ReadMostlyLock)\b/#)
+        guard line.contains("Mutex") || line.contains("Lock"),
+          let found = line.firstMatch(of: #/^ *(?:[@a-zA-Z]+ )*let (\w+) ?[:=] (?:Mutex|BriefLock|ReadMostlyLock)\b/#)
         else { continue }
         locks.insert("\(stem).\(found.1)")
       }

@@ -27,7 +27,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @usableFromInline let recorder: OperatorRecorder
   @usableFromInline let executor: (any TaskExecutor)?
   @usableFromInline let lastCaller = Atomic<UInt64>(0)
-  @usableFromInline let table = Mutex(InFlightTable<Key, Waiter>())
+  @usableFromInline let table = BriefLock(InFlightTable<Key, Waiter>())
 
   /// The recorder is told who waits for which load.
   ///

@@ -46,7 +46,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     mutating func stopWaiting(_ id: UInt64) -> CheckedContinuation<Void, any Error>? { waiting.removeValue(forKey: id) }
   }
 
-  @usableFromInline let state = Mutex(State())
+  @usableFromInline let state = BriefLock(State())
   /// Counts the writes that began, so that a read that finds its value above need not be noted.
   @usableFromInline let writes = Atomic<UInt64>(0)
   /// Counts the back-fills that ended.

@@ -100,7 +100,7 @@ final class SegmentedStore: Sendable {
   let salt: UInt64
   /// Set in an encrypted store.
   let sealing: StoreSealing?
-  let state: Mutex<State>
+  let state: BriefLock<State>
   let queue = DispatchQueue(label: "CacheEngine.store")
   let removals = DispatchQueue(label: "CacheEngine.store.removals")
   /// Held by who changes the store: its queue, or a caller for one small write.
@@ -128,7 +128,7 @@ final class SegmentedStore: Sendable {
     initial.isSynced = isSynced
     initial.allocatedBytes += sealing?.allocatedBytes ?? 0
     self.sealing = sealing
-    state = Mutex(initial)
+    state = BriefLock(initial)
     writer = Mutex(WriterState(sequence: opened.sequence, fileNumber: opened.fileNumber))
     queue.setSpecific(key: Self.ownQueue, value: ObjectIdentifier(self))
   }

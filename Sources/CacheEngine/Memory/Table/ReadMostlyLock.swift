@@ -27,7 +27,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
   // Unchecked: `shared` is written under the lock of writers with all stripes closed, and read by who has that or a stripe.
   @usableFromInline let shared: UnsafeMutablePointer<Shared>
   @usableFromInline let stripes: UnsafeMutablePointer<ReadStripe>
-  @usableFromInline let writers: Mutex<LockedOrder<Order>>
+  @usableFromInline let writers: BriefLock<LockedOrder<Order>>
 
   @inlinable
   init(_ initial: consuming Shared, order: Order) {
@@ -35,7 +35,7 @@ struct ReadMostlyLock<Shared: ~Copyable, Order: ReadOrder>: ~Copyable, @unchecke
     unsafe shared.initialize(to: initial)
     unsafe stripes = .allocate(capacity: ThreadStripe.count)
     for stripe in 0..<ThreadStripe.count { unsafe (stripes + stripe).initialize(to: ReadStripe()) }
-    writers = Mutex(LockedOrder(order: order))
+    writers = BriefLock(LockedOrder(order: order))
   }
 
   @inlinable
