@@ -1,13 +1,5 @@
 import Dispatch
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The lines of standard input as they come.
 enum InputLines {
   /// A line of input.
@@ -58,24 +50,13 @@ enum InputLines {
       var assembly = LineAssembly(longest: longest)
       var buffer = [UInt8](repeating: 0, count: 65_536)
       while true {
-        let count = unsafe systemRead(STDIN_FILENO, &buffer, buffer.count)
-        if count < 0 && errno == EINTR { continue }
+        let count = StandardStreams.read(into: &buffer)
         guard count > 0 else { break }
         for line in assembly.add(buffer[..<count]) { take(.some(line)) }
       }
       if let line = assembly.end() { take(.some(line)) }
       take(nil)
     }
-  }
-
-  private static func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-    #if canImport(Glibc)
-    unsafe Glibc.read(descriptor, bytes, count)
-    #elseif canImport(Musl)
-    unsafe Musl.read(descriptor, bytes, count)
-    #else
-    unsafe Darwin.read(descriptor, bytes, count)
-    #endif
   }
 }
 

@@ -25,13 +25,20 @@ enum StandardStreams {
     var input = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while input.count < limit {
-      let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
-      if count < 0 && errno == EINTR { continue }
+      let count = read(into: &buffer)
       guard count >= 0 else { throw CommandFailure(message: "standard input cannot be read") }
       if count == 0 { break }
       input.append(contentsOf: buffer[..<count])
     }
     return input
+  }
+
+  /// Reads some bytes of standard input; 0 at its end, less if it cannot be read.
+  static func read(into buffer: inout [UInt8]) -> Int {
+    while true {
+      let count = unsafe systemRead(STDIN_FILENO, &buffer, buffer.count)
+      guard count < 0 && errno == EINTR else { return count }
+    }
   }
 
   static func exit(_ status: Int32) -> Never {
@@ -55,6 +62,16 @@ enum StandardStreams {
       if written <= 0 { return }
       rest = rest.dropFirst(written)
     }
+  }
+
+  private static func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    #if canImport(Glibc)
+    unsafe Glibc.read(descriptor, bytes, count)
+    #elseif canImport(Musl)
+    unsafe Musl.read(descriptor, bytes, count)
+    #else
+    unsafe Darwin.read(descriptor, bytes, count)
+    #endif
   }
 
   private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {

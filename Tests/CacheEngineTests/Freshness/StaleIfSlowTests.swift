@@ -6,31 +6,8 @@ import Testing
 
 /// A read that waits for a slow source only so long, if there is a stale value.
 @Suite(.timeLimit(.minutes(5))) struct StaleIfSlowTests {
-  private final class Source: Sendable {
-    let state = Mutex((answer: Result<Int?, CacheError>.success(1), gate: Gate?.none, asked: 0))
-    var asked: Int { state.withLock { $0.asked } }
-
-    func answers(_ answer: Result<Int?, CacheError>, gate: Gate? = nil) {
-      state.withLock {
-        $0.answer = answer
-        $0.gate = gate
-      }
-    }
-
-    var level: BasicFetcher<String, Int> {
-      BasicFetcher(name: "source") { _ in
-        let (answer, gate) = self.state.withLock { state in
-          state.asked += 1
-          return (state.answer, state.gate)
-        }
-        try await gate?.pass()
-        return try answer.get()
-      }
-    }
-  }
-
   private let clock = ManualClock()
-  private let source = Source()
+  private let source = ChangingSource()
   private let observer = RecordingObserver()
 
   private func memory() -> MemoryCacheLevel<String, Int> {

@@ -81,7 +81,10 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry with the name of the level that answered.
   /// - Throws: As ``get(_:)``.
   @inlinable
-  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
+
+  @inlinable
+  func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
     let above: Result<Lookup<Value>, any Error>
     do {
@@ -91,14 +94,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     } catch {
       above = .failure(error)
     }
-    return try await lookupBelow(key, above: above, since: began)
-  }
-
-  @inlinable
-  func lookupBelow(
-    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime
-  ) async throws -> Lookup<Value> {
-    try await readBelow(key, above: above, since: began, instead: { nil }, onFailure: { throw $0 })
+    return try await readBelow(
+      key, above: above, since: began, renewing: offered, instead: { nil }, onFailure: { throw $0 })
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
@@ -150,7 +147,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// lower level that renews expired entries.
   @inlinable
   func readBelow(
-    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime, renewing offered: Entry<Value>? = nil,
+    _ key: Key, above: Result<Lookup<Value>, any Error>, since began: GateTime, renewing offered: Entry<Value>?,
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
     let ticket = gate.beginRead(key, since: began)

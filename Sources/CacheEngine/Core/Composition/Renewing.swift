@@ -22,17 +22,7 @@ extension ComposedLevel: RenewingLevel where Lower: RenewingLevel {
 
   /// As a read of the key; the lower level is shown the given entry, or that of the upper level if it was stored later.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
-    let began = gate.currentEpoch
-    let above: Result<Lookup<Value>, any Error>
-    do {
-      let answer = try await upper.lookup(key)
-      if case .hit = answer { return answer }
-      above = .success(answer)
-    } catch {
-      above = .failure(error)
-    }
-    return try await readBelow(
-      key, above: above, since: began, renewing: old, instead: { nil }, onFailure: { throw $0 })
+    try await read(key, renewing: old)
   }
 }
 
