@@ -35,6 +35,11 @@ struct FramedHead {
   }
 }
 
+extension HTTPRequestHead {
+  /// The method as it was sent; the parser knows one of them without its hyphen.
+  var methodName: String { method == .MSEARCH ? "M-SEARCH" : method.rawValue }
+}
+
 extension HTTPResponseHead {
   init(_ response: HTTPTypes.HTTPResponse) {
     self.init(

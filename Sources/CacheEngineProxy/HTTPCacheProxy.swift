@@ -367,7 +367,7 @@ where Store.Key == String, Store.Value == StoredVariants {
       contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
     tally.note(
       ServedRequest(
-        method: exchange.head.method.rawValue, path: exchange.head.uri, status: status, cache: nil, age: nil,
+        method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: nil, age: nil,
         bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true))
   }
 }

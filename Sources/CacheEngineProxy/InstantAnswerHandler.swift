@@ -98,7 +98,7 @@ final class ProxyTally: Sendable {
 extension ServedRequest {
   init(_ answer: HTTPCacheAnswer, to head: HTTPRequestHead) {
     self.init(
-      method: head.method.rawValue, path: head.uri, status: answer.head.status.code, cache: answer.status,
+      method: head.methodName, path: head.uri, status: answer.head.status.code, cache: answer.status,
       age: answer.head.headerFields[.age].flatMap { Int($0) }, bytes: 0, duration: .zero, isWhole: false)
   }
 }

@@ -31,20 +31,20 @@ enum RequestCheck {
     let size = headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     guard size <= settings.headBytes, headers.count <= settings.fieldCount else { throw Refusal(status: 431) }
     guard head.version == .http1_1 || head.version == .http1_0 else { throw Refusal(status: 505) }
-    guard let method = HTTPRequest.Method(head.method.rawValue) else { throw Refusal(status: 400) }
+    guard let method = HTTPRequest.Method(head.methodName) else { throw Refusal(status: 400) }
     var fields = HTTPFields()
     fields.reserveCapacity(headers.count + 2)
     for header in headers {
+      // Blanks around a value are none of it (RFC 9110, section 5.5), and the parser leaves those behind it.
+      let value = String(FieldList.trimmed(header.value[...]))
       // An empty name, a blank before the colon and a folded line are no names.
-      guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(header.value) else {
-        throw Refusal(status: 400)
-      }
-      if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: header.value)) }
+      guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(value) else { throw Refusal(status: 400) }
+      if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: value)) }
     }
     try checkFraming(headers, version: head.version, settings: settings)
     guard method != .connect, !headers.contains(name: "upgrade") else { throw Refusal(status: 501) }
 
-    let hosts = headers["host"]
+    let hosts = headers["host"].map { String(FieldList.trimmed($0[...])) }
     guard hosts.count <= 1, head.version == .http1_0 || hosts.count == 1 else { throw Refusal(status: 400) }
     if let host = hosts.first {
       guard TargetURI.authority(host, scheme: "http") != nil else { throw Refusal(status: 400) }

@@ -133,6 +133,31 @@ struct ProxyTests {
     }
   }
 
+  @Test("N35: blanks around a value are none of it")
+  func blanks() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body", "Vary: X\r\n") }) { (port, _, origin) async throws in
+      #expect(try await ask(port, get("/", "X: 1\r\n")).hasSuffix("body"))
+      let second = "GET / HTTP/1.1\r\nHost:\ta \r\nX:  1\t \r\nConnection: close\r\n\r\n"
+      #expect(try await ask(port, second).contains("cache-explorer; hit"))
+      #expect(origin.requests.count == 1)
+    }
+  }
+
+  @Test("N31: methods go on under the name they came with, and what is not safe forgets its target")
+  func methods() async throws {
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
+      for method in ["M-SEARCH", "PROPFIND", "UNSUBSCRIBE"] {
+        _ = try await ask(port, get())
+        let request = "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx"
+        #expect(try await ask(port, request).hasPrefix("HTTP/1.1 200 "))
+        #expect(origin.requests.last?.hasPrefix("\(method) / HTTP/1.1\r\n") == true)
+        #expect(try await ask(port, get()).contains("fwd=uri-miss"))
+      }
+      while proxy.counts.requests < 9 { await Task.yield() }
+    }
+    #expect(log.all.count { $0.method == "M-SEARCH" } == 1)
+  }
+
   @Test(
     "N8: an answer that breaks off is delivered as broken, and not kept",
     arguments: ["Content-Length: 9\r\n", "Transfer-Encoding: chunked\r\n"])
@@ -170,7 +195,9 @@ struct ProxyTests {
     let answers = [
       "nonsense\r\n\r\n", "", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
-      "HTTP/1.1 101 Switching\r\n\r\n",
+      "HTTP/1.1 101 Switching\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nhalf",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n1\r\na\r\n0\r\n\r\n",
     ]
     for text in answers {
       try await withProxy(origin: { _ in RawAnswer(text, closes: true) }) { (port, _, _) async throws in

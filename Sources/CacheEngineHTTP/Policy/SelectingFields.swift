@@ -4,7 +4,8 @@ package import HTTPTypes
 /// The request fields that a stored response depends on, by its `Vary`, as they were in the request that it answered.
 ///
 /// Two requests agree in a field if its lines, joined, differ in nothing but blanks around commas (RFC 9111, section 4.1). A
-/// field that is not there differs from an empty one, and case counts.
+/// field that is not there differs from an empty one. Case counts, but in codings and languages, which have none (RFC 9110, sections
+/// 8.4.1 and 12.5.4). The order counts: not all servers rank languages by their weights alone.
 public struct SelectingFields: Hashable, Sendable {
   /// Each field with its value in the form that is compared; `nil` where the request had no such field.
   package var values: [HTTPField.Name: String?]
@@ -13,7 +14,8 @@ public struct SelectingFields: Hashable, Sendable {
 
   /// Notes the fields of a request that a response names.
   ///
-  /// - Returns: `nil` if the response names `*`, or what is no field: it matches no other request.
+  /// - Returns: `nil` if the response names `*`, or what is no field, or a field with bytes that are no UTF-8, which nobody can
+  ///   compare any more: it matches no other request.
   package init?(of request: HTTPFields, named response: HTTPFields) {
     guard response.contains(.vary) else {
       values = [:]
@@ -23,6 +25,7 @@ public struct SelectingFields: Hashable, Sendable {
       return nil
     }
     values = Dictionary(uniqueKeysWithValues: names.map { ($0, Self.value($0, in: request)) })
+    guard !values.values.contains(where: { $0?.unicodeScalars.contains("\u{FFFD}") == true }) else { return nil }
   }
 
   /// Whether another request has the same fields.
@@ -32,7 +35,8 @@ public struct SelectingFields: Hashable, Sendable {
 
   private static func value(_ name: HTTPField.Name, in request: HTTPFields) -> String? {
     guard let line = request.combined(name) else { return nil }
-    return FieldList.members(of: line).joined(separator: ",")
+    let value = FieldList.members(of: line).joined(separator: ",")
+    return name == .acceptLanguage || name == .acceptEncoding ? value.lowercased() : value
   }
 }
 #endif

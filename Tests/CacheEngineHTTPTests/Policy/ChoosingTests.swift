@@ -15,11 +15,26 @@ struct ChoosingTests {
       ("A", ["A: \"x, y\""], ["A: \"x,y\""], false),
       ("a, b", ["A: 1", "B: 2"], ["B: 2", "A: 1"], true), ("a, b", ["A: 1", "B: 2"], ["A: 1", "B: 3"], false),
       ("a, a", ["A: 1"], ["A: 1"], true),
+      ("accept-language", ["Accept-Language: en-GB, de;q=0.5"], ["Accept-Language: EN-gb,De;Q=0.5"], true),
+      ("accept-language", ["Accept-Language: en, de"], ["Accept-Language: de, en"], false),
+      ("accept-language", ["Accept-Language: en"], ["Accept-Language: fr;q=0.5, en;q=1"], false),
+      ("Accept-Encoding", ["Accept-Encoding: gzip, BR"], ["Accept-Encoding: GZip,br"], true),
+      ("Accept", ["Accept: text/html;a=X"], ["Accept: text/html;a=x"], false),
     ] as [(String, [String], [String], Bool)])
   func matches(_ vary: String, _ first: [String], _ second: [String], _ match: Bool) throws {
     let selecting = try #require(
       SelectingFields(of: HTTPFields(lines: first), named: HTTPFields(lines: ["Vary: \(vary)"])))
     #expect(selecting.match(HTTPFields(lines: second)) == match)
+  }
+
+  @Test("N23: what cannot be compared matches nothing, itself included")
+  func illegible() {
+    // A parser makes the same of all bytes that are no UTF-8.
+    let request = get("A: caf\u{FFFD}\u{301}")
+    let response = answer(200, "Cache-Control: max-age=9", "Vary: A")
+    let policy = HTTPCachePolicy(.shared)
+    #expect(policy.refusal(toStore: response, for: request, receivedAt: newYear) == .vary)
+    #expect(policy.refusal(toStore: response, for: get("B: \u{FFFD}"), receivedAt: newYear) == nil)
   }
 
   @Test("N23: of those that match the one with the latest Date answers, and there are no more than the bound")
