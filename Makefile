@@ -125,7 +125,7 @@ bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, fil
 bench-fleet: ## Simulate what 10 to 100,000 processes do to a shared level; ARGUMENTS='--processes 10,100 --seed 2'
 	@$(SWIFT) run -c release FleetGrowth $(ARGUMENTS)
 
-bench-proxy: dependencies ## Measure cache-explorer serve beside nginx and Varnish, with wrk; ARGUMENTS='SECONDS CONNECTIONS'
+bench-proxy: dependencies ## Measure cache-explorer serve beside nginx and Varnish, with wrk; ARGUMENTS='SECONDS CONNECTIONS GROWTH'
 	@$(EXPLORER) --product cache-explorer
 	@./Scripts/bench-proxy "$$($(EXPLORER) --show-bin-path)/cache-explorer" $(ARGUMENTS)
 

@@ -213,7 +213,7 @@ let package = Package(
     .target(
       name: "CacheEngineProxy",
       dependencies: [
-        "CacheEngineHTTP", "CacheEngine",
+        "CacheEngineHTTP", "CacheEngineNetwork", "CacheEngine",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
@@ -236,6 +236,7 @@ let package = Package(
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
         "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
+        .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],
       path: "Sources/CacheExplorer/Cache", swiftSettings: strict),

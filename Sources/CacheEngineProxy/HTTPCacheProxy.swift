@@ -13,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A reverse proxy in front of one http server, which answers from a shared cache what it may.
+/// A reverse proxy in front of one http or https server, which answers from a shared cache what it may.
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, StoredVariants>(capacity: 256 << 20) { $1.cost }
@@ -42,6 +42,7 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// The port that it listens at.
   public let port: Int
   private let settings: ProxySettings
+  private let scheme: String
   private let authority: String
   private let listener: NIOAsyncChannel<Connection, Never>
   private let tally: ProxyTally
@@ -73,13 +74,15 @@ where Store.Key == String, Store.Value == StoredVariants {
     standard.storesCookies = false
     cache = HTTPCache(
       storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
+    scheme = origin.scheme
     authority = origin.authority
     self.settings = settings
     tally = ProxyTally(clock: clock, observe)
     do {
       // What can be answered at once is, where it was read.
       let instant = InstantAnswers(
-        cache: { [cache] in cache.immediateAnswer(for: $0) }, authority: origin.authority, settings: settings,
+        cache: { [cache] in cache.immediateAnswer(for: $0) }, scheme: origin.scheme, authority: origin.authority,
+        settings: settings,
         note: { [tally] in tally.note($0) })
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 1024)
@@ -220,7 +223,7 @@ where Store.Key == String, Store.Value == StoredVariants {
           guard note(idle: false, id) else { return }
           let exchange = Exchange(head: head, start: .now, outbound: outbound)
           let goesOn: Bool
-          switch RequestCheck(head, authority: authority, peer: peer, settings: settings) {
+          switch RequestCheck(head, scheme: scheme, authority: authority, peer: peer, settings: settings) {
           case .refuse(let status):
             try await answer(exchange, status, [], "", isLast: true)
             goesOn = false
@@ -303,9 +306,11 @@ where Store.Key == String, Store.Value == StoredVariants {
       }
     } catch {
       if error is CancellationError { throw error }
-      let code = (error as? CacheError)?.code
-      try await self.answer(
-        exchange, code == .timedOut ? 504 : code == .invalidAddress ? 400 : 502, [], "", isLast: true)
+      if (error as? CacheError)?.code == .invalidAddress {
+        try await self.answer(exchange, 400, [], "", isLast: true)
+      } else {
+        try await self.answer(exchange, to: error)
+      }
       return false
     }
     return try await send(answer, exchange)
@@ -340,22 +345,34 @@ where Store.Key == String, Store.Value == StoredVariants {
     try await exchange.outbound.write(.head(head))
     var trailers: HTTPHeaders?
     // A body that breaks off throws here, and the connection is closed without an end of the message.
-    for try await part in answer.body {
-      switch part {
-      case .bytes(let bytes):
-        try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
-        served.bytes += bytes.count
-      case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
+    do {
+      for try await part in answer.body {
+        switch part {
+        case .bytes(let bytes):
+          try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+          served.bytes += bytes.count
+        case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
+        }
       }
+    } catch let error as CacheError {
+      served.note(error)
+      throw error
     }
     try await exchange.outbound.write(.end(trailers))
     served.isWhole = true
     return isKept
   }
 
+  /// Answers that the origin does not.
+  private func answer(_ exchange: Exchange, to error: any Error) async throws {
+    let fault = ProxyFault(error)
+    try await answer(exchange, fault.status, [("Proxy-Status", fault.field)], "", isLast: true, error: error)
+  }
+
   /// Answers by itself.
   private func answer(
-    _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool
+    _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool,
+    error: (any Error)? = nil
   ) async throws {
     var headers = HTTPHeaders(fields)
     let content = exchange.head.method == .HEAD ? "" : body
@@ -365,10 +382,11 @@ where Store.Key == String, Store.Value == StoredVariants {
     let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
     try await exchange.outbound.write(
       contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
-    tally.note(
-      ServedRequest(
-        method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: nil, age: nil,
-        bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true))
+    var served = ServedRequest(
+      method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: nil, age: nil,
+      bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true)
+    if let error { served.note(error) }
+    tally.note(served)
   }
 }
 #endif

@@ -9,6 +9,8 @@ import Synchronization
 /// What it takes to answer from memory, with the types of the level hidden.
 struct InstantAnswers: Sendable {
   let cache: @Sendable (HTTPTypes.HTTPRequest) -> HTTPCacheAnswer?
+  /// The origin's.
+  let scheme: String
   let authority: String
   let settings: ProxySettings
   let note: @Sendable (ServedRequest) -> Void
@@ -50,7 +52,7 @@ final class InstantAnswerHandler: ChannelInboundHandler {
     guard head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
       !head.headers.contains(name: "transfer-encoding"),
       case .forward(let request, _) = RequestCheck(
-        head, authority: answers.authority, peer: nil, settings: answers.settings)
+        head, scheme: answers.scheme, authority: answers.authority, peer: nil, settings: answers.settings)
     else { return nil }
     return answers.cache(request)
   }

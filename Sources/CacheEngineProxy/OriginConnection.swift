@@ -1,5 +1,6 @@
 #if Proxy
 import CacheEngine
+import CacheEngineNetwork
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -60,7 +61,10 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    fail(CacheError(.invalidResponse, "the origin ended the connection before its answer was whole"), context.channel)
+    fail(
+      CacheError(
+        .invalidResponse, "the origin ended the connection before its answer was whole",
+        underlying: OriginFault.terminated), context.channel)
     context.fireChannelInactive()
   }
 

@@ -12,9 +12,10 @@ enum RequestCheck {
   /// It is for the proxy itself.
   case answer(Int, [(String, String)], body: String)
 
-  init(_ head: HTTPRequestHead, authority: String, peer: String?, settings: ProxySettings) {
+  /// Decides; `scheme` and `authority` are the origin's.
+  init(_ head: HTTPRequestHead, scheme: String, authority: String, peer: String?, settings: ProxySettings) {
     do throws(Refusal) {
-      self = try Self.check(head, authority: authority, peer: peer, settings: settings)
+      self = try Self.check(head, scheme: scheme, authority: authority, peer: peer, settings: settings)
     } catch {
       self = .refuse(error.status)
     }
@@ -25,7 +26,7 @@ enum RequestCheck {
   }
 
   private static func check(
-    _ head: HTTPRequestHead, authority: String, peer: String?, settings: ProxySettings
+    _ head: HTTPRequestHead, scheme: String, authority: String, peer: String?, settings: ProxySettings
   ) throws(Refusal) -> RequestCheck {
     let headers = head.headers
     let size = headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
@@ -61,7 +62,7 @@ enum RequestCheck {
       }
       if let left { fields[.maxForwards] = String(left - 1) }
     }
-    guard let target = TargetURI(scheme: "http", authority: authority, path: path) else { throw Refusal(status: 400) }
+    guard let target = TargetURI(scheme: scheme, authority: authority, path: path) else { throw Refusal(status: 400) }
 
     let expectations = fields[values: .expect]
     guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw Refusal(status: 417) }
@@ -70,7 +71,7 @@ enum RequestCheck {
     fields.append(HTTPField(name: .via, value: "\(head.version.major).\(head.version.minor) cache-explorer"))
     if let peer { fields.append(HTTPField(name: .xForwardedFor, value: peer)) }
     let request = HTTPRequest(
-      method: method, scheme: "http", authority: target.authority, path: target.path, headerFields: fields)
+      method: method, scheme: scheme, authority: target.authority, path: target.path, headerFields: fields)
     return .forward(request, expectsContinue: !expectations.isEmpty && head.version == .http1_1)
   }
 

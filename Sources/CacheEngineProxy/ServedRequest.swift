@@ -1,4 +1,5 @@
 #if Proxy
+import CacheEngine
 public import CacheEngineHTTP
 import Synchronization
 
@@ -22,6 +23,10 @@ public struct ServedRequest: Sendable {
   public var isWhole: Bool
   /// The time of day when it had, or broke off, since 1970-01-01 00:00 UTC.
   public var time: Duration
+  /// Why the origin gave no whole answer, by the names of RFC 9209; `nil` if it did.
+  public var fault: String?
+  /// The same for a person.
+  public var explanation: String?
 
   package init(
     method: String, path: String, status: Int, cache: CacheStatus?, age: Int?, bytes: Int, duration: Duration,
@@ -36,6 +41,12 @@ public struct ServedRequest: Sendable {
     self.duration = duration
     self.isWhole = isWhole
     self.time = time
+  }
+
+  /// Notes why the origin gave no whole answer.
+  package mutating func note(_ error: any Error) {
+    fault = ProxyFault(error).name
+    explanation = (error as? CacheError)?.message
   }
 
   /// How the cache dealt with it, in a word.
@@ -64,7 +75,9 @@ public struct ServedRequest: Sendable {
     if let age { line += " age=\(age)" }
     if let left = cache?.timeToLive { line += " ttl=\(left)" }
     if let detail = cache?.detail { line += " \(detail)" }
-    return isWhole ? line : line + " broken"
+    if !isWhole { line += " broken" }
+    if let fault { line += " \(fault)" }
+    return explanation.map { "\(line): \($0)" } ?? line
   }
 
   /// One line of JSON.
@@ -79,6 +92,7 @@ public struct ServedRequest: Sendable {
       if let left = cache.timeToLive { members.append("\"ttl\":\(left)") }
     }
     if let age { members.append("\"age\":\(age)") }
+    if let fault { members.append("\"fault\":\(Self.quoted(fault))") }
     return "{\(members.joined(separator: ","))}"
   }
 

@@ -13,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One http server as an origin: streaming in both directions, over connections that are used again.
+/// One http or https server as an origin: streaming in both directions, over connections that are used again.
 public final class ServerOrigin: HTTPOrigin {
   /// The server's name or address.
   public let host: String
@@ -22,15 +22,16 @@ public final class ServerOrigin: HTTPOrigin {
   private let connectTimeout: Duration
   private let answerTimeout: Duration
   private let idleTime: Duration
+  private let secure: SecureServer?
   private let idle = Mutex<[(connection: OriginConnection, since: ContinuousClock.Instant)]>([])
 
-  /// What the origin is asked by: its host, and its port if that is not 80.
-  public var authority: String {
-    let name = host.contains(":") ? "[\(host)]" : host
-    return port == 80 ? name : "\(name):\(port)"
-  }
+  /// `http` or `https`.
+  public var scheme: String { secure == nil ? "http" : "https" }
 
-  /// Creates an origin; nothing is connected yet.
+  /// What the origin is asked by: its host, and its port if that is not the one of its scheme.
+  public let authority: String
+
+  /// Creates an http origin; nothing is connected yet.
   ///
   /// - Parameters:
   ///   - host: The server's name or address.
@@ -47,6 +48,56 @@ public final class ServerOrigin: HTTPOrigin {
     self.connectTimeout = connectTimeout
     self.answerTimeout = answerTimeout
     self.idleTime = idleTime
+    authority = Self.authority(host, port, standard: 80)
+    secure = nil
+  }
+
+  /// Creates an https origin; nothing is connected yet.
+  ///
+  /// It is asked through libcurl, in HTTP/1.1. Its certificate has to be valid for the host and signed by one whom the system trusts,
+  /// or whom the file names; otherwise a request fails.
+  ///
+  /// - Parameters:
+  ///   - host: The server's name or address.
+  ///   - port: The server's port.
+  ///   - authorities: A file of certificates (PEM) that are trusted in place of the system's.
+  ///   - connectTimeout: How long connecting may take, TLS included.
+  ///   - answerTimeout: How long the head of an answer, and each part of its body, may be waited for.
+  ///   - idleTime: How long a connection is kept for the next request, in whole seconds; shorter than the server keeps it.
+  /// - Throws: `CacheError` with code `invalidAddress` for a host or port that is none, `invalidSetting` for a file without
+  ///   certificates, and `unsupported` elsewhere than on Linux.
+  public init(
+    secureHost host: String, port: Int = 443, authorities: String? = nil, connectTimeout: Duration = .seconds(5),
+    answerTimeout: Duration = .seconds(60), idleTime: Duration = .seconds(4)
+  ) throws {
+    self.host = host
+    self.port = port
+    self.connectTimeout = connectTimeout
+    self.answerTimeout = answerTimeout
+    self.idleTime = idleTime
+    authority = Self.authority(host, port, standard: 443)
+    if let authorities { try Self.checkAuthorities(authorities) }
+    secure = try SecureServer(
+      authority: authority, authorities: authorities, connectTimeout: connectTimeout, answerTimeout: answerTimeout,
+      idleTime: idleTime)
+  }
+
+  private static func authority(_ host: String, _ port: Int, standard: Int) -> String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == standard ? name : "\(name):\(port)"
+  }
+
+  private static func checkAuthorities(_ file: String) throws {
+    do {
+      let text = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+      guard text.contains("-----BEGIN CERTIFICATE-----") else {
+        throw CacheError(.invalidSetting, "\(file) has no certificates; give a file in PEM")
+      }
+    } catch let error as CacheError {
+      throw error
+    } catch {
+      throw CacheError(.invalidSetting, "\(file) cannot be read; give a file of certificates in PEM", underlying: error)
+    }
   }
 
   deinit {
@@ -65,6 +116,7 @@ public final class ServerOrigin: HTTPOrigin {
     _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPAnswer {
+    if let secure { return try await secure.send(request, as: authority, body: body, interim: interim) }
     let connection = try await self.connection()
     do {
       try await send(request, body, over: connection)

@@ -36,7 +36,7 @@ import Testing
     var queue = CurlQueue(transfers: 2, transfersPerOrigin: 2)
     for index in 0..<30 { queue.append(try transfer("http://host\(index / 10).example/\(index % 10)")) }
     var served: [String] = []
-    var under: [CurlTransfer] = []
+    var under: [any CurlJob] = []
     while let next = queue.next() ?? (under.isEmpty ? nil : under.removeFirst()) {
       if served.contains(next.address.text) {
         queue.ended(next)

@@ -18,28 +18,41 @@ struct RawAnswer: Sendable {
 final class RawServer: Sendable {
   let port: Int
   private let listener: any Channel
-  private let asked = Mutex<[String]>([])
+  private let notes = Notes()
 
-  var requests: [String] { asked.withLock { $0 } }
+  var requests: [String] { notes.kept.withLock { $0.requests } }
+  /// How many connections have begun and ended.
+  var connections: (opened: Int, closed: Int) { notes.kept.withLock { ($0.opened, $0.closed) } }
+  /// How many answers have gone out whole.
+  var sent: Int { notes.kept.withLock { $0.sent } }
 
-  init(_ answer: @escaping @Sendable (String) -> RawAnswer) async throws {
-    let notes = Notes()
+  /// Listens; `first` stands between a connection and what answers.
+  init(
+    first: (@Sendable () -> (any ChannelHandler & Sendable))? = nil,
+    _ answer: @escaping @Sendable (String) -> RawAnswer
+  ) async throws {
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Handler(answer, notes.note))
+      .childChannelInitializer { [notes] channel in
+        notes.kept.withLock { $0.opened += 1 }
+        channel.closeFuture.whenComplete { _ in notes.kept.withLock { $0.closed += 1 } }
+        return channel.eventLoop.makeCompletedFuture {
+          if let first { try channel.pipeline.syncOperations.addHandler(first()) }
+          try channel.pipeline.syncOperations.addHandler(Handler(answer, notes))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
     port = listener.localAddress?.port ?? 0
-    notes.receiver.withLock { $0 = { [weak self] request in self?.asked.withLock { $0.append(request) } } }
   }
 
   func stop() async { try? await listener.close() }
 
   private final class Notes: Sendable {
-    let receiver = Mutex<(@Sendable (String) -> Void)?>(nil)
-    func note(_ request: String) { receiver.withLock { $0 }?(request) }
+    struct Kept {
+      var requests: [String] = []
+      var (opened, closed, sent) = (0, 0, 0)
+    }
+
+    let kept = Mutex(Kept())
   }
 
   private final class Handler: ChannelInboundHandler {
@@ -48,11 +61,11 @@ final class RawServer: Sendable {
 
     private var text = ""
     private let answer: @Sendable (String) -> RawAnswer
-    private let note: @Sendable (String) -> Void
+    private let notes: Notes
 
-    init(_ answer: @escaping @Sendable (String) -> RawAnswer, _ note: @escaping @Sendable (String) -> Void) {
+    init(_ answer: @escaping @Sendable (String) -> RawAnswer, _ notes: Notes) {
       self.answer = answer
-      self.note = note
+      self.notes = notes
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -60,9 +73,11 @@ final class RawServer: Sendable {
       while let end = Self.end(of: text) {
         let request = String(text.utf8.prefix(end)) ?? ""
         text = String(text.utf8.dropFirst(end)) ?? ""
-        note(request)
+        notes.kept.withLock { $0.requests.append(request) }
         let answer = answer(request)
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer.text)), promise: nil)
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.whenSuccess { [notes] in notes.kept.withLock { $0.sent += 1 } }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer.text)), promise: promise)
         if answer.closes { context.close(promise: nil) }
       }
     }
@@ -86,6 +101,9 @@ final class RawServer: Sendable {
 /// A connection that nothing is read from.
 struct Greedy: Sendable {
   fileprivate let channel: any Channel
+
+  /// Ends it.
+  func leave() async throws { try await channel.close() }
 
   /// Waits until the other side has ended it.
   func closed() async {

@@ -94,7 +94,7 @@ extension FuzzTarget {
       version: version, method: HTTPMethod(rawValue: words[0]), uri: words[1], headers: HTTPHeaders(fields))
     guard
       case .forward(let request, _) = RequestCheck(
-        head, authority: "origin.example", peer: "127.0.0.1", settings: ProxySettings())
+        head, scheme: "http", authority: "origin.example", peer: "127.0.0.1", settings: ProxySettings())
     else { return }
     try expect(request.authority == "origin.example", "a request goes elsewhere")
     try expect(request.path == "*" || request.path?.hasPrefix("/") == true, "the path is \(request.path ?? "none")")

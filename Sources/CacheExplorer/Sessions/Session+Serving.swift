@@ -104,7 +104,8 @@ extension Session {
     // As if somebody had pressed it, so that a recording begins there too.
     explorer.mailbox.post(.served([], ServedCounts(), lost: 0))
     explorer.mailbox.post(.input(.key(.character(Page.http.key))))
-    explorer.announce("listening at http://\(serving.address(of: served)) for http://\(serving.origin.authority)")
+    explorer.announce(
+      "listening at http://\(serving.address(of: served)) for \(serving.origin.scheme)://\(serving.origin.authority)")
     if let warning = screen.warning { explorer.announce(warning) }
     let watch = Task {
       _ = await work.result
@@ -187,7 +188,7 @@ extension Session {
 
   private static func tell(_ served: ServedCache, _ serving: Serving) {
     StandardStreams.complain(
-      "listening at http://\(serving.address(of: served)) for http://\(serving.origin.authority); SIGTERM or ^C ends it"
+      "listening at http://\(serving.address(of: served)) for \(serving.origin.scheme)://\(serving.origin.authority); SIGTERM or ^C ends it"
     )
   }
 

@@ -1,5 +1,6 @@
 #if Explorer
 import ArgumentParser
+import CacheEngine
 import CacheEngineProxy
 import ExplorerCache
 import ExplorerModel
@@ -27,8 +28,11 @@ struct ServeCommand: AsyncParsableCommand {
     name: .customLong("http"), help: "Where to listen; port 0 for one that is free.",
     transform: ServeCommand.address)
   var listen = ServedAddress(host: "127.0.0.1", port: 8080)
-  @Option(help: "The server that is asked: http://HOST[:PORT].", transform: ServeCommand.server)
+  @Option(help: "The server that is asked: http://HOST[:PORT], or https.", transform: ServeCommand.server)
   var origin: ServedAddress
+  @Option(
+    help: "Certificates (PEM) to trust in place of the system's, for --origin https://….", completion: .file())
+  var authorities: String?
   @Flag(help: "A line of JSON for every request; no screen, no commands.") var json = false
   @Flag(help: "No line for a request; no screen, no commands.") var quiet = false
   @Flag(help: "Keep answers that set cookies, if they allow it otherwise.") var storeCookies = false
@@ -52,6 +56,9 @@ struct ServeCommand: AsyncParsableCommand {
     guard record == nil || !(json || quiet) else {
       throw ValidationError("--record needs the screen; leave out --\(json ? "json" : "quiet")")
     }
+    guard authorities == nil || origin.isSecure else {
+      throw ValidationError("--authorities is about an https server; leave it out, or write --origin https://…")
+    }
     guard !listen.mayBe(origin) else {
       throw ValidationError("the proxy would ask itself; give --origin the address of the server behind it")
     }
@@ -67,10 +74,20 @@ struct ServeCommand: AsyncParsableCommand {
     try await Session.serve(
       Session.Serving(
         configuration: configuration, file: config,
-        origin: ServerOrigin(host: origin.host, port: origin.port, answerTimeout: timeout),
+        origin: try asked(),
         terms: terms, manner: json ? .json : quiet ? .quiet : .plain, grace: grace,
         expectations: try Loaded.expectations(expect, of: configuration, hasProxy: true), appearance: appearance,
         record: record))
+  }
+
+  private func asked() throws -> ServerOrigin {
+    guard origin.isSecure else { return ServerOrigin(host: origin.host, port: origin.port, answerTimeout: timeout) }
+    do {
+      return try ServerOrigin(
+        secureHost: origin.host, port: origin.port, authorities: authorities, answerTimeout: timeout)
+    } catch let error as CacheError {
+      throw ProgramFailure(.usage, "error: \(error.message)")
+    }
   }
 
   private static func address(_ text: String) throws -> ServedAddress {

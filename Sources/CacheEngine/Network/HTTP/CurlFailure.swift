@@ -4,7 +4,7 @@ import CCurl
 
 /// What libcurl's result codes mean to a cache.
 enum CurlFailure {
-  static func error(_ code: CURLcode, detail: String, for transfer: CurlTransfer) -> CacheError {
+  static func error(_ code: CURLcode, detail: String, for transfer: any CurlJob) -> CacheError {
     let detail = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
     switch code {
     case CURLE_OPERATION_TIMEDOUT:
@@ -37,11 +37,30 @@ enum CurlFailure {
     }
   }
 
-  static func timedOut(_ transfer: CurlTransfer) -> CacheError {
-    transfer.failure(
-      .timedOut,
-      "gave no whole answer within \(transfer.request.timeout), or no connection within "
-        + "\(transfer.request.connectTimeout); check the server or allow more time")
+  static func timedOut(_ transfer: any CurlJob) -> CacheError {
+    transfer.failure(.timedOut, "\(transfer.patience); check the server or allow more time")
+  }
+
+  /// What libcurl says of a failure, held to printable ASCII: parts of it come from the server.
+  static func detail(_ message: UnsafePointer<CChar>) -> String {
+    let bytes = unsafe UnsafeBufferPointer(start: message, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
+    return String(decoding: unsafe bytes.map { $0 >= 0x20 && $0 < 0x7F ? UInt8($0) : 0x3F }, as: UTF8.self)
+  }
+
+  /// The kind of a failure before a final head was there.
+  static func fault(_ code: CURLcode) -> OriginFault {
+    switch code {
+    case CURLE_OPERATION_TIMEDOUT: .connectTimeout
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .name
+    case CURLE_COULDNT_CONNECT: .unavailable
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: .certificate
+    case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: .security
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_ENGINE_INITFAILED: .configuration
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .terminated
+    case CURLE_OUT_OF_MEMORY: .longHead
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR, CURLE_BAD_CONTENT_ENCODING: .protocol
+    default: .internal
+    }
   }
 }
 #endif

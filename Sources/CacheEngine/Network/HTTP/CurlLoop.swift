@@ -17,7 +17,9 @@ import Musl
 @safe final class CurlLoop: @unchecked Sendable {
   private struct State {
     var phase = Phase.idle
-    var submitted: [CurlTransfer] = []
+    var submitted: [any CurlJob] = []
+    /// Those that changed outside of the thread.
+    var noted: [any CurlJob] = []
     var isStopping = false
   }
 
@@ -30,15 +32,24 @@ import Musl
   private let keptConnections: Int
   private var multi: UnsafeMutableRawPointer?
   private var queue: CurlQueue
-  private var active: [CurlTransfer] = []
+  /// By the address of the easy handle.
+  private var active: [UInt: any CurlJob] = [:]
+  /// When one of them may have waited too long.
+  private var nextLook: ContinuousClock.Instant?
 
-  init(transfers: Int, transfersPerOrigin: Int) {
-    keptConnections = transfers
+  /// Prepares a loop; its thread starts with the first transfer.
+  ///
+  /// - Parameters:
+  ///   - transfers: How many run at a time.
+  ///   - transfersPerOrigin: How many of them run to one origin.
+  ///   - keptConnections: How many connections wait for the next transfer; `nil` for as many as may run.
+  init(transfers: Int, transfersPerOrigin: Int, keptConnections: Int? = nil) {
+    self.keptConnections = keptConnections ?? transfers
     queue = CurlQueue(transfers: transfers, transfersPerOrigin: transfersPerOrigin)
   }
 
   /// Hands a transfer to the thread, which is started if need be.
-  func submit(_ transfer: CurlTransfer) {
+  func submit(_ transfer: any CurlJob) {
     let starts = state.withLock { state in
       state.submitted.append(transfer)
       if state.phase == .idle, !prepare() { return nil as Bool? }
@@ -46,14 +57,22 @@ import Musl
       return state.phase == .idle
     }
     switch starts {
-    case true?: startThread(for: transfer)
+    case true?: startThread()
     case false?: wake()
     case nil: refuse()
     }
   }
 
-  /// Has the thread look at what changed: a new transfer, or one that nobody waits for any more.
-  func wake() {
+  /// Has the thread look at a transfer that changed: nobody waits for it any more, or its content goes on.
+  func look(at transfer: any CurlJob) {
+    state.withLock { state in
+      guard state.phase == .running else { return }
+      state.noted.append(transfer)
+      _ = unsafe curl_multi_wakeup(multi)
+    }
+  }
+
+  private func wake() {
     state.withLock { state in
       if state.phase == .running { _ = unsafe curl_multi_wakeup(multi) }
     }
@@ -74,7 +93,7 @@ import Musl
     return true
   }
 
-  private func startThread(for transfer: CurlTransfer) {
+  private func startThread() {
     var thread = pthread_t()
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
     let code = unsafe pthread_create(
@@ -99,8 +118,7 @@ import Musl
       return state.submitted
     }
     for transfer in refused {
-      transfer.reply.give(
-        .failure(transfer.failure(.unreachable, "could not be asked: no memory or no thread is left; try again")))
+      transfer.fail(transfer.failure(.unreachable, "could not be asked: no memory or no thread is left; try again"))
     }
   }
 
@@ -117,8 +135,9 @@ import Musl
     // A connection that the other side closed must not end the process, and signals belong to the application.
     unsafe cstore_begin_thread("cache-network")
 
-    while takeIn() {
-      dropAbandoned()
+    while let noted = takeIn() {
+      for transfer in noted { look(transfer, now: .now) }
+      lookAtAllInTime()
       admit()
       var running: Int32 = 0
       unsafe curl_multi_perform(multi, &running)
@@ -129,43 +148,55 @@ import Musl
 
   /// Takes what was submitted.
   ///
-  /// - Returns: Whether to go on. Ending is decided under the lock, so that nobody submits to a thread that ends.
-  private func takeIn() -> Bool {
+  /// - Returns: The transfers that changed; `nil` at the end. Ending is decided under the lock, so that nobody submits to a thread
+  ///   that ends.
+  private func takeIn() -> [any CurlJob]? {
     state.withLock { state in
       for transfer in state.submitted { queue.append(transfer) }
       state.submitted = []
-      guard state.isStopping, queue.isEmpty else { return true }
+      defer { state.noted = [] }
+      guard state.isStopping, queue.isEmpty else { return state.noted }
       end(&state)
-      return false
+      return nil
     }
   }
 
-  /// Closes the transfers whose callers have gone.
-  private func dropAbandoned() {
-    for transfer in active where transfer.reply.isGiven { close(transfer) }
-    active.removeAll { unsafe $0.handle == nil }
+  /// Goes on with a transfer, or closes it if its caller has gone.
+  private func look(_ transfer: any CurlJob, now: ContinuousClock.Instant) {
+    guard unsafe transfer.handle != nil else { return }
+    let next = transfer.look(now: now)
+    guard !transfer.isAbandoned else { return close(transfer) }
+    if let next { nextLook = min(nextLook ?? next, next) }
+  }
+
+  private func lookAtAllInTime() {
+    let now = ContinuousClock.now
+    guard let due = nextLook, due <= now else { return }
+    nextLook = nil
+    for transfer in Array(active.values) { look(transfer, now: now) }
   }
 
   /// Starts the transfers whose turn it is, and ends those that waited too long for it.
   private func admit() {
     let now = ContinuousClock.now
-    for transfer in queue.removeOverdue(at: now) { transfer.reply.give(.failure(CurlFailure.timedOut(transfer))) }
+    for transfer in queue.removeOverdue(at: now) { transfer.fail(CurlFailure.timedOut(transfer)) }
     while let transfer = queue.next() {
-      if transfer.reply.isGiven { queue.ended(transfer) } else { start(transfer, now: now) }
+      if transfer.isAbandoned { queue.ended(transfer) } else { start(transfer, now: now) }
     }
   }
 
-  private func start(_ transfer: CurlTransfer, now: ContinuousClock.Instant) {
+  private func start(_ transfer: any CurlJob, now: ContinuousClock.Instant) {
     do {
       let easy = try unsafe transfer.open(now: now)
       guard unsafe curl_multi_add_handle(multi, easy) == CURLM_OK else {
         throw transfer.failure(.unreachable, "could not be asked: no memory is left; try again")
       }
-      active.append(transfer)
+      active[UInt(bitPattern: easy)] = transfer
+      look(transfer, now: now)
     } catch {
       transfer.close()
       queue.ended(transfer)
-      transfer.reply.give(.failure(error))
+      transfer.fail(error)
     }
   }
 
@@ -173,26 +204,23 @@ import Musl
   ///
   /// - Returns: Whether there were any, so that others may have their turn.
   private func finishEnded() -> Bool {
-    var ended: [(CurlTransfer, CURLcode)] = []
+    var ended: [(any CurlJob, CURLcode)] = []
     var left: Int32 = 0
     while let message = unsafe curl_multi_info_read(multi, &left) {
-      guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
-      var context: UnsafeMutableRawPointer?
-      unsafe ccurl_get_pointer(message.pointee.easy_handle, &context)
-      guard let context = unsafe context else { continue }
-      let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+      guard unsafe message.pointee.msg == CURLMSG_DONE,
+        let transfer = active[UInt(bitPattern: unsafe message.pointee.easy_handle)]
+      else { continue }
       unsafe ended.append((transfer, ccurl_message_result(message)))
     }
     for (transfer, code) in ended {
-      let outcome = transfer.outcome(code)
+      transfer.finish(code)
       close(transfer)
-      transfer.reply.give(outcome)
     }
-    active.removeAll { unsafe $0.handle == nil }
     return !ended.isEmpty
   }
 
-  private func close(_ transfer: CurlTransfer) {
+  private func close(_ transfer: any CurlJob) {
+    active[UInt(bitPattern: unsafe transfer.handle)] = nil
     unsafe curl_multi_remove_handle(multi, transfer.handle)
     transfer.close()
     queue.ended(transfer)
@@ -202,8 +230,13 @@ import Musl
   ///
   /// libcurl knows about the transfers under way.
   private func longestWait() -> Int {
-    guard let next = queue.nextDeadline else { return 3_600_000 }
-    return min(CurlTransfer.milliseconds(ContinuousClock.now.duration(to: next)) + 1, 3_600_000)
+    guard let next = [queue.nextDeadline, nextLook].compactMap(\.self).min() else { return 3_600_000 }
+    return min(Self.milliseconds(ContinuousClock.now.duration(to: next)) + 1, 3_600_000)
+  }
+
+  /// At least 1, since libcurl takes 0 for no limit at all.
+  static func milliseconds(_ duration: Duration) -> Int {
+    max(1, min(Int(duration.clampedNanoseconds / 1_000_000), Int(Int32.max)))
   }
 }
 #endif

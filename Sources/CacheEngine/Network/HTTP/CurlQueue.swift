@@ -6,7 +6,7 @@ import CacheCore
 /// who ask another. Origins take turns: one that has been served is behind all others that wait.
 struct CurlQueue {
   private struct Line {
-    var waiting: ArraySlice<CurlTransfer> = []
+    var waiting: ArraySlice<any CurlJob> = []
     var running = 0
     /// The smallest number is next.
     var turn: Int
@@ -28,7 +28,7 @@ struct CurlQueue {
   /// Whether nothing waits or runs.
   var isEmpty: Bool { lines.isEmpty }
 
-  mutating func append(_ transfer: CurlTransfer) {
+  mutating func append(_ transfer: any CurlJob) {
     turns += 1
     lines[transfer.address.origin, default: Line(turn: turns)].waiting.append(transfer)
     nextDeadline = min(nextDeadline ?? transfer.deadline, transfer.deadline)
@@ -37,7 +37,7 @@ struct CurlQueue {
   /// The next transfer whose turn it is, counted as running from now on.
   ///
   /// - Complexity: O(origins).
-  mutating func next() -> CurlTransfer? {
+  mutating func next() -> (any CurlJob)? {
     let ready = lines.lazy.filter { [transfersPerOrigin] in
       !$0.value.waiting.isEmpty && $0.value.running < transfersPerOrigin
     }
@@ -52,16 +52,16 @@ struct CurlQueue {
   }
 
   /// Notes that a transfer runs no more.
-  mutating func ended(_ transfer: CurlTransfer) {
+  mutating func ended(_ transfer: any CurlJob) {
     running -= 1
     lines[transfer.address.origin]?.running -= 1
     dropEmptyLine(transfer.address.origin)
   }
 
   /// Takes out the transfers that have waited too long, once there may be any.
-  mutating func removeOverdue(at now: ContinuousClock.Instant) -> [CurlTransfer] {
+  mutating func removeOverdue(at now: ContinuousClock.Instant) -> [any CurlJob] {
     guard let nextDeadline, nextDeadline <= now else { return [] }
-    var overdue: [CurlTransfer] = []
+    var overdue: [any CurlJob] = []
     for origin in Array(lines.keys) {
       overdue += lines[origin]?.waiting.filter { $0.deadline <= now } ?? []
       lines[origin]?.waiting.removeAll { $0.deadline <= now }

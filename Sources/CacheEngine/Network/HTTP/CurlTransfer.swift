@@ -11,7 +11,7 @@ import Foundation
 /// One request on its way through libcurl.
 ///
 /// Unchecked: all but the constants is touched by the loop's thread only, which also runs libcurl's callbacks.
-@safe final class CurlTransfer: @unchecked Sendable {
+@safe final class CurlTransfer: CurlJob, @unchecked Sendable {
   let reply = HTTPReply()
   let request: TransportRequest
   let address: HTTPAddress
@@ -50,11 +50,10 @@ import Foundation
     accepted = setNumber(CURLOPT_FOLLOWLOCATION, 0) && accepted
     accepted = setNumber(CURLOPT_NOSIGNAL, 1) && accepted
     accepted = setNumber(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && accepted
-    accepted = setNumber(CURLOPT_TIMEOUT_MS, Self.milliseconds(now.duration(to: deadline))) && accepted
-    accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout)) && accepted
+    accepted = setNumber(CURLOPT_TIMEOUT_MS, CurlLoop.milliseconds(now.duration(to: deadline))) && accepted
+    accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout)) && accepted
     accepted = try setFields() && accepted
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_PRIVATE, context) == CURLE_OK && accepted
     accepted = unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK && accepted
     accepted = unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK && accepted
     accepted = unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK && accepted
@@ -118,8 +117,16 @@ import Foundation
 
   private var readsBody: Bool { request.isVerbatim || (200..<300).contains(head.status) }
 
+  var isAbandoned: Bool { reply.isGiven }
+
+  func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant? { nil }
+
+  func finish(_ code: CURLcode) { reply.give(outcome(code)) }
+
+  func fail(_ error: any Error) { reply.give(.failure(error)) }
+
   /// What the caller gets when libcurl has ended the transfer.
-  func outcome(_ code: CURLcode) -> Result<TransportResponse, any Error> {
+  private func outcome(_ code: CURLcode) -> Result<TransportResponse, any Error> {
     if let violation { return .failure(failure(.invalidResponse, violation.text)) }
     // The status of an error is known as soon as its head is here, however its body ended.
     if head.isComplete, !readsBody {
@@ -137,16 +144,11 @@ import Foundation
     }
   }
 
-  /// An error about this transfer's address.
-  func failure(_ code: CacheError.Code, _ what: String) -> CacheError {
-    CacheError(code, "\(address.description) \(what)")
+  var patience: String {
+    "gave no whole answer within \(request.timeout), or no connection within \(request.connectTimeout)"
   }
 
-  // What libcurl says, held to printable ASCII: parts of it come from the server.
-  private var detail: String {
-    let bytes = unsafe UnsafeBufferPointer(start: message, count: Int(CURL_ERROR_SIZE)).prefix { $0 != 0 }
-    return String(decoding: unsafe bytes.map { $0 >= 0x20 && $0 < 0x7F ? UInt8($0) : 0x3F }, as: UTF8.self)
-  }
+  private var detail: String { unsafe CurlFailure.detail(message) }
 
   private func setNumber(_ option: CURLoption, _ value: Int) -> Bool {
     unsafe ccurl_set_long(easy, option, value) == CURLE_OK
@@ -162,17 +164,10 @@ import Foundation
         throw failure(
           .invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
       }
-      // libcurl takes "Name:" as an order to leave its own field out and "Name;" as a field without a value.
-      let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
-      guard let longer = unsafe curl_slist_append(fields, line) else { return false }
+      guard let longer = unsafe curl_slist_append(fields, header.curlLine) else { return false }
       unsafe fields = unsafe longer
     }
     return unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, fields) == CURLE_OK
-  }
-
-  /// At least 1, since libcurl takes 0 for no limit at all.
-  static func milliseconds(_ duration: Duration) -> Int {
-    max(1, min(Int(duration.clampedNanoseconds / 1_000_000), Int(Int32.max)))
   }
 }
 

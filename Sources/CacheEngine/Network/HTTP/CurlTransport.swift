@@ -56,7 +56,7 @@ public final class CurlTransport: HTTPTransport {
     } onCancel: {
       // The caller returns now; the loop then finds that nobody waits and closes the connection.
       transfer.reply.give(.failure(CancellationError()))
-      loop.wake()
+      loop.look(at: transfer)
     }
   }
 }

@@ -7,6 +7,8 @@ import CacheCore
 struct HTTPFraming: Sendable, Equatable {
   /// The length that the head announces, if it does.
   let announcedBytes: Int?
+  /// Whether the end of the body can be told from a connection that broke off.
+  let isDelimited: Bool
 
   /// Examines a complete head.
   ///
@@ -15,6 +17,24 @@ struct HTTPFraming: Sendable, Equatable {
   ///   - request: What was asked for.
   /// - Throws: ``HTTPViolation`` if the body could not be trusted.
   init(_ head: HTTPHead, for request: TransportRequest) throws(HTTPViolation) {
+    try self.init(head, hasBody: head.status != 204 && head.status != 304)
+    guard request.isVerbatim || (200..<300).contains(head.status) else { return }
+    if let announcedBytes, announcedBytes > request.limits.bodyBytes { throw Self.tooLong(request.limits) }
+    if !request.isVerbatim { try Self.checkEncoding(head.headers, for: request) }
+    if head.isVersion1, !isDelimited {
+      throw HTTPViolation(
+        text: "sends a body with neither a length nor chunks, so that nobody can tell whether it is whole; "
+          + "have the server send Content-Length")
+    }
+  }
+
+  /// Examines a complete head whose body is passed on as it comes.
+  ///
+  /// - Parameters:
+  ///   - head: The head.
+  ///   - hasBody: Whether a body follows.
+  /// - Throws: ``HTTPViolation`` if two readers could find different ends of it.
+  init(_ head: HTTPHead, hasBody: Bool) throws(HTTPViolation) {
     let lengths = head.headers.values(of: "Content-Length")
     let codings = head.headers.values(of: "Transfer-Encoding")
     guard lengths.count <= 1 else {
@@ -26,18 +46,9 @@ struct HTTPFraming: Sendable, Equatable {
     guard codings.isEmpty || (codings.count == 1 && codings[0].lowercased() == "chunked") else {
       throw HTTPViolation(text: "sends a transfer encoding other than chunked, which was not asked for")
     }
-    let hasBody = head.status != 204 && head.status != 304
     let announced = try lengths.first.map(Self.length)
     announcedBytes = hasBody ? announced : nil
-
-    guard request.isVerbatim || (200..<300).contains(head.status) else { return }
-    if let announcedBytes, announcedBytes > request.limits.bodyBytes { throw Self.tooLong(request.limits) }
-    if !request.isVerbatim { try Self.checkEncoding(head.headers, for: request) }
-    if head.isVersion1, hasBody, lengths.isEmpty, codings.isEmpty {
-      throw HTTPViolation(
-        text: "sends a body with neither a length nor chunks, so that nobody can tell whether it is whole; "
-          + "have the server send Content-Length")
-    }
+    isDelimited = !hasBody || announced != nil || !codings.isEmpty
   }
 
   /// Checks that as much came as was announced.

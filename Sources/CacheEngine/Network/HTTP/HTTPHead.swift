@@ -5,6 +5,8 @@ import CacheCore
 /// The text completes a sentence that begins with the address.
 struct HTTPViolation: Error, Equatable {
   let text: String
+  /// Whether it is that the head is too long.
+  var isTooLong = false
 }
 
 /// The head of an answer as it arrives, line by line, held to the limits.
@@ -14,6 +16,8 @@ struct HTTPViolation: Error, Equatable {
 struct HTTPHead: Sendable {
   /// The status of the final answer, once its status line was read.
   private(set) var status = 0
+  /// What stands behind the status.
+  private(set) var reason = ""
   /// Whether the answer was framed as HTTP/1, where the head says how the body ends.
   private(set) var isVersion1 = true
   /// The header fields of the final answer.
@@ -43,8 +47,7 @@ struct HTTPHead: Sendable {
   mutating func append(line: some BidirectionalCollection<UInt8>) throws(HTTPViolation) {
     try count(line.count)
     guard !isComplete else { return }
-    var content = Array(line)
-    while let last = content.last, last == 0x0A || last == 0x0D { content.removeLast() }
+    let content = Self.content(of: line)
     if content.isEmpty {
       isComplete = status == 101 || status >= 200
     } else if content.starts(with: "HTTP/".utf8) {
@@ -54,17 +57,26 @@ struct HTTPHead: Sendable {
     }
   }
 
+  /// A line without its end.
+  static func content(of line: some BidirectionalCollection<UInt8>) -> [UInt8] {
+    var content = Array(line)
+    while let last = content.last, last == 0x0A || last == 0x0D { content.removeLast() }
+    return content
+  }
+
   private mutating func count(_ lineBytes: Int) throws(HTTPViolation) {
     bytes += lineBytes
     lines += 1
     if bytes > limits.headerBytes {
       throw HTTPViolation(
-        text: "sends more than \(limits.headerBytes) bytes of header; raise HTTPLimits.headerBytes if that is right")
+        text: "sends more than \(limits.headerBytes) bytes of header; raise HTTPLimits.headerBytes if that is right",
+        isTooLong: true)
     }
     // The status line and the empty line at the end are no header lines.
     if lines - 2 > limits.headerCount {
       throw HTTPViolation(
-        text: "sends more than \(limits.headerCount) header lines; raise HTTPLimits.headerCount if that is right")
+        text: "sends more than \(limits.headerCount) header lines; raise HTTPLimits.headerCount if that is right",
+        isTooLong: true)
     }
   }
 
@@ -73,12 +85,14 @@ struct HTTPHead: Sendable {
     guard words.count >= 2, words[1].count == 3, words[1].allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
       throw HTTPViolation(text: "answers with a malformed status line; check that it is an HTTP server")
     }
+    reason = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
     status = words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
     isVersion1 = words[0].starts(with: "HTTP/1".utf8)
     headers = []
   }
 
-  private static func field(_ line: [UInt8]) throws(HTTPViolation) -> HTTPHeader {
+  /// The field of a line without its end.
+  static func field(_ line: [UInt8]) throws(HTTPViolation) -> HTTPHeader {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
       throw HTTPViolation(text: "sends a header line without a colon; check that it is an HTTP server")
     }

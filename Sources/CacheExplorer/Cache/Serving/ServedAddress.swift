@@ -7,6 +7,8 @@ package struct ServedAddress: Equatable, Sendable {
   /// A name or an address; one of IPv6 without its brackets.
   package var host: String
   package var port: Int
+  /// Whether it is asked by https.
+  package var isSecure = false
 
   package init(host: String, port: Int) {
     self.host = host
@@ -21,16 +23,13 @@ package struct ServedAddress: Equatable, Sendable {
     self.init(host: host, port: port)
   }
 
-  /// Reads `http://HOST[:PORT]`.
+  /// Reads `http://HOST[:PORT]` or `https://HOST[:PORT]`.
   package init(origin text: String) throws(QuantityError) {
-    let lowered = text.lowercased()
-    guard lowered.hasPrefix("http://") else {
-      throw QuantityError(
-        "“\(text)” is no address of an http server",
-        lowered.hasPrefix("https://")
-          ? "this version speaks plain http with the server" : "write it as in http://127.0.0.1:3000")
+    let scheme = text.prefix { $0 != ":" }.lowercased()
+    let rest = text.dropFirst(scheme.count + 3)
+    guard scheme == "http" || scheme == "https", text.dropFirst(scheme.count).hasPrefix("://") else {
+      throw QuantityError("“\(text)” is no address of an http server", "write it as in http://127.0.0.1:3000")
     }
-    let rest = text.dropFirst("http://".count)
     let place = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     guard ["", "/"].contains(rest[place.endIndex...]) else {
       throw QuantityError(
@@ -40,11 +39,13 @@ package struct ServedAddress: Equatable, Sendable {
       throw QuantityError("“\(text)” has a user in it", "leave it out: credentials are the clients’")
     }
     let hasPort = place.hasSuffix("]") ? false : place.contains(":")
-    guard let address = ServedAddress(hasPort ? String(place) : "\(place):80"), (1...65_535).contains(address.port)
+    guard let address = ServedAddress(hasPort ? String(place) : "\(place):\(scheme == "http" ? 80 : 443)"),
+      (1...65_535).contains(address.port)
     else {
       throw QuantityError("“\(text)” is no address of an http server", "write it as in http://127.0.0.1:3000")
     }
     self = address
+    isSecure = scheme == "https"
   }
 
   /// Whether who listens here may be who is asked there.

@@ -33,46 +33,18 @@ package struct ServedCache: Sendable {
     observers: [any CacheObserver] = [], report: @escaping @Sendable (HTTPCacheFailure) -> Void,
     observe: @escaping @Sendable (ServedRequest, ServedExchange) -> Void
   ) async throws -> ServedCache {
-    let problems = configuration.problemsOfServing(in: file)
-    guard problems.isEmpty else { throw ConfigurationFailure(problems: problems) }
-    var builder = CacheBuilder<StoredVariants>(
-      clock: clock, observers: observers, whatIf: terms.isObserved ? configuration.levelsWithCapacity : [],
-      whatIfShare: 0.05, isObserved: terms.isObserved)
-    let (cache, opened) = try await builder.open(configuration, file: file)
-    var live = opened
-    var policy = HTTPCachePolicy(.shared)
-    policy.storesCookies = terms.storesCookies
-    let figures = ServedFigures { [policy] key in
-      // Nobody is told that somebody looked.
-      let stored = try? await cache.lookupIncludingExpired(key).entry?.value
-      return (stored?.responses ?? []).map { ServedVariant($0, policy, at: clock.timeSinceEpoch) }
-    }
-    live.http = figures
-    live.refusal = { Self.refusal(of: $0) }
-    let store = ServedStore(told: cache.traced(by: builder.observer, clock: clock).normalize(), untold: cache)
-    // One response leaves room for others.
-    let bodyLimit = min(terms.bodyLimit, (configuration.largestCapacity ?? 0) / 2)
+    let levels = try await ServedLevels.open(configuration, file: file, terms, clock: clock, observers: observers)
     do {
       let proxy = try await HTTPCacheProxy(
-        storing: store, origin: origin, policy: policy, settings: terms.settings, bodyLimit: bodyLimit, clock: clock,
-        report: report
+        storing: levels.store, origin: origin, policy: levels.policy, settings: terms.settings,
+        bodyLimit: levels.bodyLimit, clock: clock, report: report
       ) { request in
-        var exchange = ServedExchange(request, authority: origin.authority)
-        figures.note(&exchange, at: clock.now)
-        observe(request, exchange)
+        observe(request, levels.exchange(request, scheme: origin.scheme, authority: origin.authority))
       }
-      return ServedCache(live: live, proxy: proxy)
+      return ServedCache(live: levels.live, proxy: proxy)
     } catch {
-      try? await live.close()
+      try? await levels.live.close()
       throw error
-    }
-  }
-
-  private static func refusal(of touched: Touched) -> String? {
-    switch touched {
-    case .nothing, .contents, .faults, .clock: nil
-    case .configuration: "a proxy keeps its levels for as long as it runs; end it, and serve the other configuration"
-    case .requests: "clients make the requests of a proxy; send some, with curl or from a browser"
     }
   }
 }
@@ -88,7 +60,7 @@ extension ServedVariant {
 }
 
 extension ServedExchange {
-  init(_ request: ServedRequest, authority: String) {
+  init(_ request: ServedRequest, scheme: String, authority: String) {
     let outcome: Outcome =
       switch request.word {
       case "hit": .hit
@@ -100,10 +72,10 @@ extension ServedExchange {
       }
     self.init(
       number: 0, time: request.time, method: request.method, path: request.path,
-      key: TargetURI(scheme: "http", authority: authority, path: request.path)?.text, status: request.status,
+      key: TargetURI(scheme: scheme, authority: authority, path: request.path)?.text, status: request.status,
       outcome: outcome, bytes: request.bytes, duration: request.duration, isWhole: request.isWhole)
     reason = request.cache?.forward?.rawValue
-    detail = request.cache?.detail
+    detail = request.cache?.detail ?? request.fault
     isStored = request.cache?.isStored ?? false
     cacheStatus = request.cache?.text
     age = request.age

@@ -363,11 +363,28 @@ extension ServedExchange {
     case .stale: return "The cache answered with what was no longer fresh, as is allowed."
     case .validated: return asked + " The server said that what is stored is still right."
     case .collapsed: return asked + " It took part in the request of another client."
-    case .refused: return "It was refused, or the server gave no answer."
+    case .refused: return detail.map(Self.whyUnanswered) ?? "It was refused: see its status."
     case .forwarded:
       if isStored { return asked + " The answer is stored." }
       return reason == "method" ? asked : asked + " " + whyNotStored
     }
+  }
+
+  /// Why the server gave no answer, by the names of RFC 9209.
+  private static func whyUnanswered(_ fault: String) -> String {
+    let why =
+      switch fault {
+      case "tls_certificate_error": "its certificate is not valid for it, or nobody who is trusted signed it"
+      case "tls_protocol_error": "it speaks no TLS that this program does"
+      case "dns_error": "its name is not known"
+      case "connection_refused": "nothing listens at its port"
+      case "connection_timeout": "no connection could be made in time"
+      case "http_response_timeout", "connection_read_timeout", "connection_write_timeout": "it took too long"
+      case "connection_terminated": "it ended the connection"
+      case "http_protocol_error", "http_response_header_section_size": "what it sent is no valid HTTP"
+      default: "it could not be asked"
+      }
+    return "The server gave no answer: \(why)."
   }
 
   private var whyNotStored: String {

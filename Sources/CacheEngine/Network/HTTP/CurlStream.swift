@@ -1,0 +1,445 @@
+import CacheCore
+#if os(Linux)
+import CCurl
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// One exchange with a server whose content streams in both directions, each no faster than the other side takes it.
+///
+/// One task asks for heads and parts, and one may give content.
+///
+/// Unchecked: what is not under the lock is touched by the loop's thread only, which also runs libcurl's callbacks.
+@safe package final class CurlStream: CurlJob, @unchecked Sendable {
+  /// The head of an answer, interim or final.
+  package struct Head: Sendable {
+    package let status: Int
+    package let reason: String
+    package let headers: [HTTPHeader]
+    /// The length of the content, if it is announced.
+    package let length: Int?
+    /// Whether its end can be told from a connection that broke off.
+    package let isDelimited: Bool
+
+    /// Whether another head follows.
+    package var isInterim: Bool { status < 200 && status != 101 }
+  }
+
+  private struct Waiter {
+    var continuation: CheckedContinuation<Void, Never>?
+    /// Until when it waits.
+    var deadline: ContinuousClock.Instant?
+    /// How often there was something new.
+    var changes = 0
+  }
+
+  private enum Side {
+    case reader
+    case writer
+  }
+
+  private struct State {
+    var heads: ArraySlice<Head> = []
+    var hasFinalHead = false
+    /// What came and was not taken.
+    var content = Data()
+    var holdsContentBack = false
+    /// What is to be sent.
+    var outgoing = Data()
+    var outgoingEnd = false
+    var holdsOutgoingBack = false
+    /// The request has gone out whole.
+    var isSent: Bool
+    var end: Result<[HTTPHeader], any Error>?
+    var reader = Waiter()
+    var writer = Waiter()
+
+    subscript(side: Side) -> Waiter {
+      get { side == .reader ? reader : writer }
+      set { if side == .reader { reader = newValue } else { writer = newValue } }
+    }
+
+    /// Notes that there is something new, and hands out who waits for it.
+    mutating func change(_ side: Side) -> CheckedContinuation<Void, Never>? {
+      self[side].changes += 1
+      self[side].deadline = nil
+      defer { self[side].continuation = nil }
+      return self[side].continuation
+    }
+
+    /// Ends the exchange, unless it has ended.
+    mutating func end(_ result: Result<[HTTPHeader], any Error>) -> [CheckedContinuation<Void, Never>] {
+      if end == nil { end = result }
+      return [change(.reader), change(.writer)].compactMap(\.self)
+    }
+  }
+
+  let address: HTTPAddress
+  let deadline: ContinuousClock.Instant
+  private let request: StreamRequest
+  private let loop: CurlLoop
+  private let state: Mutex<State>
+
+  private var easy: UnsafeMutableRawPointer?
+  private var fields: UnsafeMutablePointer<curl_slist>?
+  private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  private var head: HTTPHead
+  private var framing: HTTPFraming?
+  private var received = 0
+  private var trailers: [HTTPHeader] = []
+  private var violation: HTTPViolation?
+
+  init(_ request: StreamRequest, address: HTTPAddress, loop: CurlLoop) {
+    self.request = request
+    self.address = address
+    self.loop = loop
+    deadline = .now + request.patience
+    head = HTTPHead(limits: request.limits)
+    state = Mutex(State(isSent: request.contentLength == 0))
+    unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+  }
+
+  deinit {
+    unsafe message.deallocate()
+  }
+
+  // MARK: For callers
+
+  /// The next head: interim ones, and then the final one.
+  package func nextHead() async throws -> Head {
+    try await wait(.reader) { [self] state in
+      if let head = state.heads.popFirst() { return head }
+      switch state.end {
+      case nil: return nil
+      case .failure(let error): throw error
+      case .success: throw fault(.terminated, .invalidResponse, "ended the connection without an answer; try again")
+      }
+    }
+  }
+
+  /// The next bytes of content.
+  ///
+  /// - Returns: Some bytes; `nil` at the end of a content that is whole.
+  package func nextPart() async throws -> Data? {
+    let part = try await wait(.reader) { state -> (bytes: Data?, isAwaited: Bool)? in
+      if !state.content.isEmpty {
+        defer { state.content = Data() }
+        return (state.content, state.holdsContentBack)
+      }
+      return try state.end.map { end in
+        _ = try end.get()
+        return (nil, false)
+      }
+    }
+    if part.isAwaited { loop.look(at: self) }
+    return part.bytes
+  }
+
+  /// The fields behind the content, once it has ended.
+  package var trailingHeaders: [HTTPHeader] {
+    state.withLock { state in
+      if case .success(let trailers) = state.end { trailers } else { [] }
+    }
+  }
+
+  /// Sends bytes of the request's content, and waits until they are on their way.
+  ///
+  /// - Returns: Whether the server takes more.
+  package func put(_ part: Data) async throws -> Bool {
+    let waits = state.withLock { state in
+      state.outgoing = part
+      return state.holdsOutgoingBack
+    }
+    if waits { loop.look(at: self) }
+    return try await wait(.writer) { state in
+      if state.end != nil { return false }
+      return state.outgoing.isEmpty ? true : nil
+    }
+  }
+
+  /// Ends the request's content.
+  package func endContent() {
+    let waits = state.withLock { state in
+      state.outgoingEnd = true
+      return state.holdsOutgoingBack
+    }
+    if waits { loop.look(at: self) }
+  }
+
+  /// Breaks the exchange off.
+  package func cancel(_ error: any Error = CancellationError()) {
+    fail(error)
+    loop.look(at: self)
+  }
+
+  private func wait<Answer: Sendable>(_ side: Side, _ take: (inout State) throws -> Answer?) async throws -> Answer {
+    try await withTaskCancellationHandler {
+      while true {
+        let (answer, seen) = try state.withLock { state in (try take(&state), state[side].changes) }
+        if let answer { return answer }
+        await withCheckedContinuation { continuation in
+          let isLate = state.withLock { state in
+            guard state[side].changes == seen else { return true }
+            state[side].continuation = continuation
+            state[side].deadline = .now + request.patience
+            return false
+          }
+          if isLate { continuation.resume() }
+        }
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  // MARK: For the loop
+
+  var patience: String { "sent nothing for \(request.patience)" }
+
+  var isAbandoned: Bool {
+    state.withLock { if case .failure = $0.end { true } else { false } }
+  }
+
+  var handle: UnsafeMutableRawPointer? { unsafe easy }
+
+  func open(now: ContinuousClock.Instant) throws -> UnsafeMutableRawPointer {
+    guard let easy = unsafe curl_easy_init() else {
+      throw fault(.internal, .unreachable, "could not be asked: out of memory")
+    }
+    unsafe self.easy = unsafe easy
+    var accepted = setText(CURLOPT_URL, address.text)
+    accepted = unsafe ccurl_allow_http_only(easy) == CURLE_OK && accepted
+    accepted = setText(CURLOPT_REQUEST_TARGET, request.target) && accepted
+    // The request goes to this server, whatever the environment says.
+    accepted = setText(CURLOPT_PROXY, "") && accepted
+    accepted = setNumber(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) && accepted
+    accepted = setNumber(CURLOPT_FOLLOWLOCATION, 0) && accepted
+    accepted = setNumber(CURLOPT_NOSIGNAL, 1) && accepted
+    accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout)) && accepted
+    accepted = setNumber(CURLOPT_MAXAGE_CONN, max(1, Int(request.idleTime.components.seconds))) && accepted
+    if let authorities = request.authorities {
+      accepted = setText(CURLOPT_CAINFO, authorities) && accepted
+      accepted = unsafe ccurl_set_string(easy, CURLOPT_CAPATH, nil) == CURLE_OK && accepted
+    }
+    accepted = setMethod() && accepted
+    accepted = setFields() && accepted
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_READDATA, context) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, streamHeader) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, streamContent) == CURLE_OK && accepted
+    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_READFUNCTION, streamOutgoing) == CURLE_OK && accepted
+    unsafe ccurl_leave_name_lookups_behind(easy)
+    guard accepted else {
+      throw fault(.internal, .unreachable, "cannot be asked with this libcurl; install version 7.68 or newer")
+    }
+    return unsafe easy
+  }
+
+  func close() {
+    if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
+    unsafe easy = nil
+    unsafe curl_slist_free_all(fields)
+    unsafe fields = nil
+  }
+
+  func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    let (goesOn, mask, deadline) = state.withLock { state in
+      let wasBack = (state.holdsContentBack, state.holdsOutgoingBack)
+      if state.content.isEmpty { state.holdsContentBack = false }
+      if !state.outgoing.isEmpty || state.outgoingEnd { state.holdsOutgoingBack = false }
+      let mask =
+        (state.holdsContentBack ? CURLPAUSE_RECV : 0) | (state.holdsOutgoingBack ? CURLPAUSE_SEND : 0)
+      // Until the request is out, the server has nothing to answer to.
+      let deadlines = [state.isSent ? state.reader.deadline : nil, state.writer.deadline].compactMap(\.self)
+      return (wasBack != (state.holdsContentBack, state.holdsOutgoingBack), mask, deadlines.min())
+    }
+    // This may call what receives content, which takes the lock.
+    if goesOn { unsafe curl_easy_pause(easy, mask) }
+    guard let deadline else { return now + request.patience }
+    guard deadline <= now else { return deadline }
+    let (isSent, hasFinalHead) = state.withLock { ($0.isSent, $0.hasFinalHead) }
+    let kind: OriginFault = !isSent ? .writeTimeout : hasFinalHead ? .readTimeout : .answerTimeout
+    fail(fault(kind, .timedOut, "\(patience); check the server or allow more time"))
+    return nil
+  }
+
+  func finish(_ code: CURLcode) {
+    let outcome: Result<[HTTPHeader], any Error>
+    if let violation {
+      outcome = .failure(
+        fault(violation.isTooLong ? .longHead : .protocol, .invalidResponse, violation.text))
+    } else if code == CURLE_OK {
+      do throws(HTTPViolation) {
+        try framing?.checkBody(bytes: received)
+        outcome = .success(trailers)
+      } catch {
+        outcome = .failure(fault(.terminated, .invalidResponse, error.text))
+      }
+    } else {
+      var error = CurlFailure.error(code, detail: unsafe CurlFailure.detail(message), for: self)
+      var system = 0
+      let isRefused = unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &system) == CURLE_OK && system == Int(ECONNREFUSED)
+      error.underlying = code == CURLE_COULDNT_CONNECT && isRefused ? .refused : CurlFailure.fault(code) as OriginFault
+      outcome = .failure(error)
+    }
+    for continuation in state.withLock({ $0.end(outcome) }) { continuation.resume() }
+  }
+
+  func fail(_ error: any Error) {
+    var error = error
+    if var failure = error as? CacheError, failure.underlying == nil {
+      failure.underlying = failure.code == .timedOut ? OriginFault.connectTimeout : OriginFault.internal
+      error = failure
+    }
+    for continuation in state.withLock({ [error] in $0.end(.failure(error)) }) { continuation.resume() }
+  }
+
+  private func fault(_ kind: OriginFault, _ code: CacheError.Code, _ what: String) -> CacheError {
+    var error = failure(code, what)
+    error.underlying = kind
+    return error
+  }
+
+  private func setMethod() -> Bool {
+    // A connection that was used before may end while the request is under way, and libcurl then sends it again.
+    let mayRepeat = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method)
+    guard mayRepeat && request.contentLength == 0 || setNumber(CURLOPT_FRESH_CONNECT, 1) else { return false }
+    if request.method == "HEAD", request.contentLength == 0 { return setNumber(CURLOPT_NOBODY, 1) }
+    guard setText(CURLOPT_CUSTOMREQUEST, request.method) else { return false }
+    guard request.contentLength != 0 else { return true }
+    guard setNumber(CURLOPT_UPLOAD, 1) else { return false }
+    return unsafe ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.contentLength ?? -1)) == CURLE_OK
+  }
+
+  private func setFields() -> Bool {
+    let names = Set(request.headers.map { $0.name.lowercased() })
+    // Fields that libcurl would add by itself.
+    var lines = ["Accept", "Expect", "User-Agent", "Content-Type"].filter { !names.contains($0.lowercased()) }
+      .map { "\($0):" }
+    if request.contentLength == nil { lines.append("Transfer-Encoding: chunked") }
+    lines += request.headers.map(\.curlLine)
+    for line in lines {
+      guard let longer = unsafe curl_slist_append(fields, line) else { return false }
+      unsafe fields = unsafe longer
+    }
+    return unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, fields) == CURLE_OK
+  }
+
+  private func setText(_ option: CURLoption, _ text: String) -> Bool {
+    unsafe ccurl_set_string(easy, option, text) == CURLE_OK
+  }
+
+  private func setNumber(_ option: CURLoption, _ value: Int) -> Bool {
+    unsafe ccurl_set_long(easy, option, value) == CURLE_OK
+  }
+
+  // MARK: What libcurl calls
+
+  fileprivate func receive(headerLine: UnsafeRawBufferPointer) -> Bool {
+    do throws(HTTPViolation) {
+      let content = unsafe HTTPHead.content(of: headerLine)
+      let isTrailer = head.isComplete
+      try unsafe head.append(line: headerLine)
+      if isTrailer {
+        if !content.isEmpty { trailers.append(try HTTPHead.field(content)) }
+        return true
+      }
+      guard content.isEmpty, head.status != 0 else { return true }
+      if head.isComplete {
+        let hasBody = request.method != "HEAD" && ![204, 304].contains(head.status)
+        framing = try HTTPFraming(head, hasBody: hasBody)
+      }
+    } catch {
+      violation = error
+      return false
+    }
+    let next = Head(
+      status: head.status, reason: head.reason, headers: head.headers, length: framing?.announcedBytes,
+      isDelimited: framing?.isDelimited ?? true)
+    let reader = state.withLock { state in
+      state.heads.append(next)
+      state.hasFinalHead = head.isComplete
+      return state.change(.reader)
+    }
+    reader?.resume()
+    return true
+  }
+
+  /// Takes in a part of the content.
+  ///
+  /// - Returns: How much of it, or `CURL_WRITEFUNC_PAUSE` if what came before has to be taken first.
+  fileprivate func receive(content: UnsafeRawBufferPointer) -> Int {
+    let (taken, reader) = state.withLock { state in
+      guard state.content.count < request.buffer else {
+        state.holdsContentBack = true
+        return (Int(CURL_WRITEFUNC_PAUSE), nil as CheckedContinuation<Void, Never>?)
+      }
+      if let base = content.baseAddress {
+        unsafe state.content.append(base.assumingMemoryBound(to: UInt8.self), count: content.count)
+      }
+      return (content.count, state.change(.reader))
+    }
+    if taken == content.count { received += taken }
+    reader?.resume()
+    return taken
+  }
+
+  fileprivate func send(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let (count, waiter) = state.withLock { state in
+      let count = min(buffer.count, state.outgoing.count)
+      if count > 0 {
+        unsafe buffer.copyBytes(from: state.outgoing.prefix(count))
+        state.outgoing.removeFirst(count)
+        return (count, state.outgoing.isEmpty ? state.change(.writer) : nil)
+      }
+      if state.outgoingEnd {
+        state.isSent = true
+        // From now on the server has time to answer.
+        if state.reader.deadline != nil { state.reader.deadline = .now + request.patience }
+        return (0, nil as CheckedContinuation<Void, Never>?)
+      }
+      state.holdsOutgoingBack = true
+      return (Int(CURL_READFUNC_PAUSE), nil)
+    }
+    waiter?.resume()
+    return count
+  }
+}
+
+private func streamHeader(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let stream = unsafe Unmanaged<CurlStream>.fromOpaque(context).takeUnretainedValue()
+  return unsafe stream.receive(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}
+
+private func streamContent(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let stream = unsafe Unmanaged<CurlStream>.fromOpaque(context).takeUnretainedValue()
+  return unsafe stream.receive(content: UnsafeRawBufferPointer(start: bytes, count: size * count))
+}
+
+private func streamOutgoing(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let stream = unsafe Unmanaged<CurlStream>.fromOpaque(context).takeUnretainedValue()
+  return unsafe stream.send(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+}
+#endif
