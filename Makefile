@@ -19,8 +19,10 @@ SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .b
 .PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy bench-fleet measure-explorer install deb api-check docs examples dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
-TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,Tracing
-EXPLORER = $(BUILD) -c release --traits Explorer
+TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,RedisTLS,Tracing
+# Explorer,RedisTLS for rediss:// addresses, which brings a TLS library to build.
+EXPLORER_TRAITS ?= Explorer
+EXPLORER = $(BUILD) -c release --traits $(EXPLORER_TRAITS)
 
 run: dependencies ## Build the explorer and open it on the embedded demo
 	@$(EXPLORER) --product cache-explorer

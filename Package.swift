@@ -83,6 +83,8 @@ let package = Package(
     .trait(
       name: "Proxy", description: "CacheEngineProxy: a caching reverse proxy on SwiftNIO.", enabledTraits: ["HTTP"]),
     .trait(name: "Redis", description: "CacheEngineRedis: a level in Redis or Valkey that many processes share."),
+    .trait(
+      name: "RedisTLS", description: "CacheEngineRedis over TLS, for rediss:// addresses.", enabledTraits: ["Redis"]),
     .trait(name: "Metrics", description: "CacheEngineMetrics: figures for the metrics system that the program has."),
     .trait(name: "Tracing", description: "CacheEngineTracing: a span for each read that leaves memory."),
     .trait(name: "Lifecycle", description: "CacheEngineLifecycle: disk levels closed when a service group shuts down."),
@@ -103,6 +105,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.2.0"),
     // CacheEngineProxy and CacheEngineRedis only, with the traits Proxy and Redis: sockets on an event loop.
     .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+    // CacheEngineRedis only, with the trait RedisTLS: TLS on that event loop, by BoringSSL. It builds for minutes.
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
     // CacheEngineMetrics only, with the trait Metrics: where a server's figures go, whatever collects them.
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     // CacheEngineTracing only, with the trait Tracing: the tracer that a server has, and the span that a task is in.
@@ -173,6 +177,7 @@ let package = Package(
         "CacheEngine", "CacheEngineShared",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["RedisTLS"])),
       ],
       swiftSettings: strict),
     // What servers are watched and ended by. Without their traits the libraries fetch nothing; of CacheEngineMetrics the page

@@ -17,14 +17,20 @@ extension RedisConnection {
       let hello = try await say(["HELLO", "3"] + credentials)
       guard hello["server"] != nil, hello["version"] != nil else {
         throw CacheError(
-          .invalidResponse, "what answers at \(settings.place) is no Redis server", level: settings.name)
+          .invalidResponse, "what answers at \(settings.address) is no Redis server", level: settings.name)
       }
-    } catch let error as CacheError {
+    } catch var error as CacheError {
+      if !hasHeard, end != nil, error.underlying.flatMap(RedisSecrecy.explain) == nil {
+        // It has said nothing: perhaps it speaks in another way.
+        let (words, scheme) = settings.tls == nil ? ("speaks", "rediss") : ("does not speak", "redis")
+        error.message += "; if it \(words) TLS, write \(scheme)://"
+        throw error
+      }
       guard error.message.contains("unknown command") || error.message.contains("NOPROTO") else { throw error }
       guard settings.invalidations != .tracking else {
         throw CacheError(
           .refusedByServer,
-          "the server at \(settings.place) is too old: tracking needs Redis 6 or newer, or Valkey; take invalidations by channel",
+          "the server at \(settings.address) is too old: tracking needs Redis 6 or newer, or Valkey; take invalidations by channel",
           level: settings.name, underlying: error)
       }
       isOld = true
@@ -36,12 +42,12 @@ extension RedisConnection {
       do {
         guard try await say(["PING"]) == .text("PONG") else {
           throw CacheError(
-            .invalidResponse, "what answers at \(settings.place) is no Redis server", level: settings.name)
+            .invalidResponse, "what answers at \(settings.address) is no Redis server", level: settings.name)
         }
       } catch let error as CacheError where error.isLastingRefusal || error.message.contains("NOPROTO") {
         throw CacheError(
           .refusedByServer,
-          "what answers at \(settings.place) is too old, or no Redis server: it refused HELLO and PING",
+          "what answers at \(settings.address) is too old, or no Redis server: it refused HELLO and PING",
           level: settings.name, underlying: error)
       }
     }

@@ -25,6 +25,7 @@ final class RedisConnection: Sendable {
     /// The number of the command at the head of the line.
     var head = 0
     var lastHeard: CacheInstant
+    var hasHeard = false
     var end: CacheError?
   }
 
@@ -61,6 +62,7 @@ final class RedisConnection: Sendable {
     _ settings: RedisSettings, listensOnly: Bool = false, onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) async throws -> RedisConnection {
+    let secrecy = try RedisSecrecy(settings)
     // Nothing is read before there is somebody to read it.
     let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connectTimeout(.nanoseconds(settings.connectLimit.clampedNanoseconds))
@@ -76,6 +78,7 @@ final class RedisConnection: Sendable {
       let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
       let interval = min(settings.pingInterval, settings.commandLimit)
       try await channel.eventLoop.submit {
+        try secrecy?.add(to: channel.pipeline.syncOperations)
         try channel.pipeline.syncOperations.addHandler(
           RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
             connection.look(pingAfter: settings.pingInterval)
@@ -84,12 +87,15 @@ final class RedisConnection: Sendable {
       try await channel.setOption(.autoRead, value: true).get()
       return connection
     } catch {
-      throw CacheError(.unreachable, "\(settings.place) cannot be reached", level: settings.name, underlying: error)
+      throw CacheError(.unreachable, "\(settings.address) cannot be reached", level: settings.name, underlying: error)
     }
   }
 
   /// When something was heard last.
   var lastHeard: CacheInstant { state.withLock { $0.lastHeard } }
+
+  /// Whether the server has ever said anything.
+  var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
   /// Why it has ended, if it has.
   var end: CacheError? { state.withLock { $0.end } }
@@ -148,7 +154,10 @@ final class RedisConnection: Sendable {
 
   func hears() {
     let now = clock.now
-    state.withLock { $0.lastHeard = now }
+    state.withLock { state in
+      state.lastHeard = now
+      state.hasHeard = true
+    }
   }
 
   /// Hands a reply to the command at the head of the line.
@@ -214,7 +223,8 @@ final class RedisConnection: Sendable {
       return close(
         CacheError(.invalidResponse, "the server sent what is no reply of Redis: \(malformed.message)", level: name))
     }
-    close(CacheError(.unreachable, "the connection was lost", level: name, underlying: error))
+    let message = RedisSecrecy.explain(error) ?? "the connection was lost"
+    close(CacheError(.unreachable, message, level: name, underlying: error))
   }
 }
 

@@ -19,6 +19,37 @@ public struct RedisSettings: Sendable {
     }
   }
 
+  /// What TLS is given, beside what a system trusts by itself.
+  ///
+  /// The server's certificate is always verified, and that it is one for the host's name. The files are in PEM form and read anew
+  /// for every connection, so that they may be renewed.
+  public struct TLS: Sendable, Equatable {
+    /// The file with the authorities that sign servers' certificates; `nil` for those that the system trusts.
+    public var authorities: String?
+    /// The file with this client's certificate, and those between it and its authority; `nil` for none.
+    public var certificate: String?
+    /// The file with the private key of that.
+    public var privateKey: String?
+    /// The name that the server's certificate is for; `nil` for the host in the address, a name or a number.
+    public var serverName: String?
+
+    /// Describes TLS; without arguments, what the system trusts.
+    ///
+    /// - Parameters:
+    ///   - authorities: The file with the authorities that sign servers' certificates.
+    ///   - certificate: The file with this client's certificate.
+    ///   - privateKey: The file with the private key of that.
+    ///   - serverName: The name that the server's certificate is for.
+    public init(
+      authorities: String? = nil, certificate: String? = nil, privateKey: String? = nil, serverName: String? = nil
+    ) {
+      self.authorities = authorities
+      self.certificate = certificate
+      self.privateKey = privateKey
+      self.serverName = serverName
+    }
+  }
+
   /// How a process hears what others change.
   public enum Invalidations: Sendable, Equatable, CaseIterable {
     /// By ``tracking``, or where the server refuses that, or is too old for it, by ``channel``. Every change is told through
@@ -36,6 +67,10 @@ public struct RedisSettings: Sendable {
 
   /// Where the server listens.
   public var place: Place
+  /// How TLS is spoken; `nil` for not at all.
+  ///
+  /// It needs the package's trait `RedisTLS`.
+  public var tls: TLS?
   /// What the store is called in errors.
   public var name = "redis"
   /// The user of the access control list; `nil` for the default one.
@@ -66,12 +101,14 @@ public struct RedisSettings: Sendable {
   /// - Parameter place: Where the server listens.
   public init(_ place: Place) { self.place = place }
 
-  /// Reads settings from a URL: `redis://user:password@host:6379/0`, or `redis+unix:///path/to/socket`.
+  /// Reads settings from a URL: `redis://user:password@host:6379/0`, the same with `rediss://` for TLS, or
+  /// `redis+unix:///path/to/socket`.
   ///
   /// User, password, port and database may be left out; what is not a letter, digit or sign of a URL is percent-encoded.
   ///
   /// - Parameter url: The URL.
-  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong and not the password.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong and not the password;
+  ///   for `rediss://` in a program that was built without the trait `RedisTLS`, too.
   public init(url: String) throws {
     func wrong(_ what: String) -> CacheError {
       CacheError(.invalidSetting, "the address of a Redis server \(what); write redis://user:password@host:6379/0")
@@ -84,8 +121,13 @@ public struct RedisSettings: Sendable {
       self.init(.socket(path))
       return
     }
-    guard url.hasPrefix("redis://") else { throw wrong("does not begin with redis:// or redis+unix://") }
-    let parts = url.dropFirst("redis://".count).split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    let isSecret = url.hasPrefix("rediss://")
+    guard isSecret || url.hasPrefix("redis://") else {
+      throw wrong("does not begin with redis://, rediss:// or redis+unix://")
+    }
+    if isSecret { try Self.needTLS() }
+    let rest = url.dropFirst(isSecret ? "rediss://".count : "redis://".count)
+    let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     let (authority, path) = (parts[0], parts.count > 1 ? parts[1] : "")
     let at = authority.lastIndex(of: "@")
     var host = at.map { authority[authority.index(after: $0)...] } ?? authority
@@ -100,6 +142,7 @@ public struct RedisSettings: Sendable {
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
     guard !host.isEmpty else { throw wrong("has no host") }
     self.init(.host(String(host), port: port))
+    if isSecret { tls = TLS() }
     if let at {
       let credentials = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       let texts = credentials.map { Self.decoded($0) }
@@ -114,7 +157,19 @@ public struct RedisSettings: Sendable {
   }
 
   /// The address as a URL, without user and password.
-  public var address: String { database == 0 ? place.description : "\(place)/\(database)" }
+  public var address: String {
+    let place = tls == nil ? place.description : place.description.replacing("redis://", with: "rediss://")
+    return database == 0 ? place : "\(place)/\(database)"
+  }
+
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting` where TLS is not built in.
+  static func needTLS() throws {
+    #if !RedisTLS
+    throw CacheError(
+      .invalidSetting,
+      "this program was built without TLS, which rediss:// needs; build it with the package trait RedisTLS")
+    #endif
+  }
 
   /// Text without percent-encoding; `nil` if it is wrong.
   private static func decoded(_ text: Substring) -> String? {

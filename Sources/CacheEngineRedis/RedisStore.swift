@@ -278,7 +278,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
     } catch {
       store()?.failed(
         error as? CacheError
-          ?? CacheError(.unreachable, "\(settings.place) was not reached", level: settings.name, underlying: error))
+          ?? CacheError(.unreachable, "\(settings.address) was not reached", level: settings.name, underlying: error))
     }
   }
 

@@ -20,6 +20,14 @@ struct RedisArticleTests {
     return redis
   }
 
+  private func settingsWithTLS() throws -> RedisSettings {
+    // Article
+    var settings = try RedisSettings(url: "rediss://cache.example.com")
+    settings.tls = .init(authorities: "ca.pem", certificate: "client.pem", privateKey: "client.key")
+    // end
+    return settings
+  }
+
   @Test("the stacks of the article read from the source once, and share what they read")
   func stacks() async throws {
     let server = try await TestRedis()

@@ -186,7 +186,8 @@ struct RedisStoreTests {
   @Test(
     "an address that is none is refused without telling the password",
     arguments: [
-      "localhost", "rediss://h", "redis://", "redis://u:secret@h:0", "redis://u:secret@h/x", "redis://u:secret%@h",
+      "localhost", "redissss://h", "rediss://", "redis://", "redis://u:secret@h:0", "redis://u:secret@h/x",
+      "redis://u:secret%@h",
       "redis+unix://s", "redis://h:99999",
     ])
   func wrongAddresses(url: String) {

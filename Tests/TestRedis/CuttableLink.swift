@@ -26,6 +26,9 @@ package final class CuttableLink: Sendable {
 
   private let name: String
   private let (here, there): (String, String)
+  /// A shell that waits on a pipe, which ends with this process however that ends, and takes the machine away.
+  private let guardian = Process()
+  private let pipe = Pipe()
 
   /// The address of the server.
   package var settings: RedisSettings { RedisSettings(.host(there, port: 6_379)) }
@@ -46,10 +49,19 @@ package final class CuttableLink: Sendable {
       "ip addr add \(here)/30 dev \(name)h", "ip link set \(name)h up",
       "ip -n \(name) addr add \(there)/30 dev \(name)s", "ip -n \(name) link set \(name)s up",
     ]
+    guardian.executableURL = URL(fileURLWithPath: "/bin/sh")
+    guardian.arguments = ["-c", "trap '' INT HUP TERM; read end; ip netns del \(name)"]
+    guardian.standardInput = pipe
+    (guardian.standardOutput, guardian.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+    try guardian.run()
     guard Self.run(steps.joined(separator: " && ")) else { throw CacheError(.simulated, "no network namespace") }
   }
 
-  deinit { _ = Self.run("ip netns del \(name)") }
+  deinit {
+    // It may be there for a moment yet: others may have inherited the pipe.
+    do { try pipe.fileHandleForWriting.close() } catch {}
+    _ = Self.run("ip netns del \(name)")
+  }
 
   /// Which way nothing comes through any more.
   package enum Cut: CaseIterable, Sendable { case both, toServer, toClient }

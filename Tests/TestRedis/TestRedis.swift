@@ -17,6 +17,26 @@ private let sendSignal = Darwin.kill
 private let sendSignal = Glibc.kill
 #endif
 
+/// Whether nobody listens at a port of this machine.
+private func isFree(_ port: Int) -> Bool {
+  let stream = SOCK_STREAM
+  #if canImport(Darwin)
+  let type = stream
+  #else
+  let type = Int32(stream.rawValue)
+  #endif
+  let descriptor = socket(AF_INET, type, 0)
+  defer { close(descriptor) }
+  var address = sockaddr_in()
+  address.sin_family = sa_family_t(AF_INET)
+  address.sin_port = UInt16(port).bigEndian
+  address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+  return unsafe withUnsafePointer(to: &address) { pointer in
+    unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, size) } == 0
+  }
+}
+
 /// A redis-server of a test's own, at a socket in a temporary folder, with whatever else its options say; it goes with the test, and with the process.
 package final class TestRedis: Sendable {
   /// A server, or the binary of Debian's redis-tools, which is one when it is called so.
@@ -33,6 +53,15 @@ package final class TestRedis: Sendable {
 
   package static var isInstalled: Bool { program != nil }
   package static let whyNot = "there is no redis-server here: on Debian, apt-get install redis-tools"
+
+  /// A port of this machine at which nobody listens now, nor at the one that a cluster has above it.
+  package static func freePort() throws -> Int {
+    for _ in 0..<200 {
+      let port = Int.random(in: 20_000..<30_000)
+      if isFree(port), isFree(port + 10_000) { return port }
+    }
+    throw CacheError(.simulated, "no port is free")
+  }
 
   package let folder: String
   private let options: [String]

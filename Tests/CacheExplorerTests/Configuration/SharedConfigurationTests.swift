@@ -29,6 +29,26 @@ struct SharedConfigurationTests {
     #expect(!shown.contains("hidden") && !shown.contains("ada"))
   }
 
+  @Test("The authorities of a server are a file beside the configuration, for TLS alone")
+  func authorities() throws {
+    let secret = "levels:\n  - redis: { url: \"rediss://h\", namespace: a, authorities: ca.pem }"
+    #if RedisTLS
+    let configuration = try ConfigurationReader.read(secret, file: "c.yaml", folder: "/etc")
+    guard case .redis(let redis)? = configuration.levels.first?.kind else { return #expect(Bool(false)) }
+    #expect(redis.authorities == "/etc/ca.pem" && redis.address == "rediss://h:6379")
+    #else
+    #expect(
+      problems(secret) == [
+        "c.yaml:2:19: error: “url” of redis: this program was built without TLS, which rediss:// needs; "
+          + "build it with TLS: make run EXPLORER_TRAITS=Explorer,RedisTLS"
+      ])
+    #endif
+    #expect(
+      problems(secret.replacing("rediss:", with: "redis:")) == [
+        "c.yaml:2:5: error: “authorities” of redis is for TLS; write url: \"rediss://localhost:6379\""
+      ])
+  }
+
   @Test("A proxy keeps its responses for itself")
   func served() throws {
     let text = "levels:\n  - memory\n  - redis: { url: \"redis://h\", namespace: a }"
@@ -46,7 +66,7 @@ private let badSharedLevels = [
     ":1:10: error: redis needs “namespace”; write namespace: photos, the same for all that share the entries"),
   BadConfiguration(
     "levels:\n  - redis: { url: \"http://h\", namespace: a }",
-    ":2:19: error: “url” of redis: the address of a Redis server does not begin with redis:// or redis+unix://; "
+    ":2:19: error: “url” of redis: the address of a Redis server does not begin with redis://, rediss:// or redis+unix://; "
       + "write redis://user:password@host:6379/0, or redis+unix:///path/to/socket"),
   BadConfiguration(
     "levels:\n  - redis: { url: \"redis://u:secret@h:x\", namespace: a }",

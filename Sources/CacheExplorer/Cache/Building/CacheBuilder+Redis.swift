@@ -12,6 +12,7 @@ extension CacheBuilder {
   ) throws -> BasicCache<String, Value> {
     var settings = try RedisSettings(url: redis.url)
     settings.name = specification.name
+    settings.tls?.authorities = redis.authorities
     settings.commandLimit = redis.timeout
     settings.connectLimit = redis.connectTimeout
     let faults = FaultInjector(clock: clock)

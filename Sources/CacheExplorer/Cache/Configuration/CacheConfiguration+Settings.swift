@@ -88,8 +88,8 @@ extension LevelSpecification {
         ("expiry", Self.text(defaults.lifetime)), ("durability", defaults.durability.rawValue),
       ]
     case .redis(let redis):
-      [
-        ("url", redis.address), ("namespace", redis.namespace), ("expiry", Self.text(redis.lifetime)),
+      [("url", redis.address)] + (redis.authorities.map { [("authorities", $0)] } ?? []) + [
+        ("namespace", redis.namespace), ("expiry", Self.text(redis.lifetime)),
         ("keepExpired", Quantity.text(redis.keepsExpired)), ("timeout", Quantity.text(redis.timeout)),
         ("connectTimeout", Quantity.text(redis.connectTimeout)), ("coherence", redis.isCoherent ? "true" : "false"),
         ("whileDeaf", Quantity.text(redis.whileDeaf)),

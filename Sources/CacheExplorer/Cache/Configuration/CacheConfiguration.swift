@@ -145,6 +145,8 @@ package struct RedisSpecification: Equatable, Sendable {
   var url: String
   /// Without them.
   var address: String
+  /// The file with the authorities that sign servers' certificates, absolute; `nil` for those that the system trusts.
+  var authorities: String?
   var namespace: String
   var lifetime: Duration?
   /// How long an expired entry stays readable for stale answers.

@@ -16,9 +16,15 @@ extension ConfigurationReader {
           let message = (error as? CacheError)?.message ?? "that is no address of a Redis server"
           throw QuantityError(
             message.split(separator: ";").first.map(String.init) ?? message,
-            "write redis://user:password@host:6379/0, or redis+unix:///path/to/socket")
+            message.contains("RedisTLS")
+              ? "build it with TLS: make run EXPLORER_TRAITS=Explorer,RedisTLS"
+              : "write redis://user:password@host:6379/0, or redis+unix:///path/to/socket")
         }
       })
+    let authorities = fields.quantity("authorities", path)
+    if let (url, _) = address, authorities != nil, !url.hasPrefix("rediss://") {
+      fields.report("“authorities” of redis is for TLS", "write url: \"rediss://localhost:6379\"", at: nil)
+    }
     let namespace = fields.require(
       "namespace", "write namespace: photos, the same for all that share the entries",
       fields.quantity("namespace") { (text) throws(QuantityError) in
@@ -38,6 +44,7 @@ extension ConfigurationReader {
     let whileDeaf = fields.quantity("whileDeaf", Quantity.duration)
     guard let (url, shown) = address, let namespace else { return nil }
     var redis = RedisSpecification(url: url, address: shown, namespace: namespace)
+    redis.authorities = authorities.map(absolute)
     redis.lifetime = lifetime
     if let keepsExpired { redis.keepsExpired = keepsExpired }
     if let timeout { redis.timeout = timeout }
