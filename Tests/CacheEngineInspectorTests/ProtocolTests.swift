@@ -32,6 +32,10 @@ import Testing
     .operated(.admitted(running: 3, waiting: 0)), .operated(.released(running: 2, waiting: 0)),
     .operated(.retried(attempt: 2, after: .nanoseconds(4), error: "x")), .operated(.circuit(.halfOpen)),
     .operated(.timedOut(.nanoseconds(6))), .operated(.fellBack(error: nil)), .operated(.rememberedMiss),
+    .operated(.shared(.forgot(nil))), .operated(.shared(.forgot(.flushed))),
+    .operated(.shared(.deaf(since: CacheInstant(nanoseconds: 7)))), .operated(.shared(.heard)),
+    .operated(.shared(.leads(lease: "00ff"))), .operated(.shared(.led(lease: "00ff", .nanoseconds(3)))),
+    .operated(.shared(.follows(lease: "00ff"))), .operated(.shared(.followed(lease: "00ff", .nanoseconds(3)))),
   ]
 
   @Test("every kind of event comes out of a line as it went in", arguments: kinds.indices)

@@ -20,6 +20,7 @@ final class Visitor: Sendable {
     var usage: [String: LevelUsage] = [:]
     var counts = CacheStatistics.Snapshot()
     var ending: String?
+    var hearing: [CacheInstant?] = []
   }
 
   let client: InspectorClient
@@ -71,6 +72,7 @@ final class Visitor: Sendable {
           state.told.lost += lost
         case .counts(let counts): state.told.counts += counts
         case .usage(let usage): state.told.usage = usage
+        case .hearing(let deafSince): state.told.hearing.append(deafSince)
         case .ended(let why): state.told.ending = why
         }
         let told = state.told

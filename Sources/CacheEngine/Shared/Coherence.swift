@@ -87,18 +87,22 @@ final class Hearing: Sendable {
 
   func count(_ change: (inout CoherenceReport) -> Void) { state.withLock { change(&$0) } }
 
-  func hears() {
+  /// - Returns: Whether nothing was heard before.
+  func hears() -> Bool {
     limit.store(.max, ordering: .sequentiallyConsistent)
-    state.withLock { $0.deafSince = nil }
+    return state.withLock { $0.deafSince.take() != nil }
   }
 
-  func isDeaf(since lastHeard: CacheInstant) {
+  /// - Returns: Whether something was heard before.
+  @discardableResult
+  func isDeaf(since lastHeard: CacheInstant) -> Bool {
     let isFirst = state.withLock { state in
       defer { state.deafSince = state.deafSince ?? lastHeard }
       return state.deafSince == nil
     }
     let end = min(lastHeard.advanced(by: whileDeaf).nanoseconds, .max - 1)
     if isFirst { limit.store(end, ordering: .sequentiallyConsistent) }
+    return isFirst
   }
 
   /// What is above may be out of date, and could not be made to forget.

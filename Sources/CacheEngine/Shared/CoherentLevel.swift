@@ -31,11 +31,14 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   @usableFromInline let hearing: Hearing
   package let listener: Task<Void, Never>
 
-  init(_ base: ComposedLevel<Upper, Lower>, _ coherence: Coherence<Key>, clock: any CacheClock) {
+  init(
+    _ base: ComposedLevel<Upper, Lower>, _ coherence: Coherence<Key>, recorder: OperatorRecorder,
+    clock: any CacheClock
+  ) {
     let hearing = Hearing(whileDeaf: coherence.whileDeaf.limit, clock: clock)
     self.base = base
     self.hearing = hearing
-    listener = Task { await Self.listen(base, hearing, coherence) }
+    listener = Task { await Self.listen(base, hearing, coherence, recorder) }
   }
 
   deinit { listener.cancel() }
@@ -91,18 +94,21 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 
   private static func listen(
-    _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing, _ coherence: Coherence<Key>
+    _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing, _ coherence: Coherence<Key>,
+    _ recorder: OperatorRecorder
   ) async {
     for await change in coherence.feed {
       do {
         switch change {
         case .names(let names):
-          for name in names { try await hear(coherence.meaning(name), base, hearing) }
+          for name in names { try await hear(coherence.meaning(name), base, hearing, recorder) }
         case .everything(let cause):
           try await base.invalidateAll(cause)
           hearing.count { $0.everything += 1 }
-          hearing.hears()
-        case .lost(let lastHeard): hearing.isDeaf(since: lastHeard)
+          recorder.record(.operated(.shared(.forgot(cause))))
+          if hearing.hears() { recorder.record(.operated(.shared(.heard))) }
+        case .lost(let lastHeard):
+          if hearing.isDeaf(since: lastHeard) { recorder.record(.operated(.shared(.deaf(since: lastHeard)))) }
         }
       } catch {
         // The upper level failed to forget: it is passed by until everything was forgotten.
@@ -113,19 +119,22 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   private static func hear(
-    _ change: HeardChange<Key>, _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing
+    _ change: HeardChange<Key>, _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing, _ recorder: OperatorRecorder
   ) async throws {
     switch change {
     case .nothing: return
     case .key(let key):
       try await base.invalidate(key)
       hearing.count { $0.keys += 1 }
+      recorder.record(.operated(.shared(.forgot(nil))), key: key)
     case .tag(let tag):
       try await base.invalidate(tagged: tag)
       hearing.count { $0.tags += 1 }
+      recorder.record(.operated(.shared(.forgot(.requested))))
     case .everything:
       try await base.invalidateAll(.flushed)
       hearing.count { $0.everything += 1 }
+      recorder.record(.operated(.shared(.forgot(.flushed))))
     }
   }
 }
@@ -170,6 +179,10 @@ extension CoherentLevel: BulkLevel where Lower: BulkLevel {
   public func remove(_ keys: [Key]) async throws { try await base.remove(keys) }
 }
 
+extension CoherentLevel: ListeningLevel {
+  package var deafSince: CacheInstant? { hearing.report.deafSince }
+}
+
 extension CoherentLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }
 
 extension CacheLevel {
@@ -186,7 +199,7 @@ extension CacheLevel {
   ///   - partialStores: Whether this level takes a value that the lower one could not store.
   ///   - backFill: For how long a read waits until its value has been copied to this level, if this one does not store at
   ///     once.
-  ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
+  ///   - observer: Told when a level fails and the composition goes on without it, and what was heard. By default the log.
   ///   - clock: The clock that events, the wait for a copy and silence are timed by.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
@@ -196,7 +209,18 @@ extension CacheLevel {
   ) -> CoherentLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
     CoherentLevel(
       compose(lower, partialStores: partialStores, backFill: backFill, observer: observer, clock: clock), coherence,
-      clock: clock)
+      recorder: OperatorRecorder(name: "coherence", observer: observer, clock: clock), clock: clock)
+  }
+
+  /// As `compose(_:coherence:partialStores:backFill:observer:clock:)`, where the levels tell of their failures themselves.
+  ///
+  /// `clock`: What events are timed by; silence and the store go by the system's.
+  package func compose<Lower: CacheLevel>(
+    _ lower: Lower, coherence: Coherence<Key>, told observer: any CacheObserver, clock: any CacheClock
+  ) -> CoherentLevel<Self, Lower> where Lower.Key == Key, Lower.Value == Value {
+    CoherentLevel(
+      compose(lower, observer: nil), coherence,
+      recorder: OperatorRecorder(name: "coherence", observer: observer, clock: clock), clock: SystemClock())
   }
 }
 

@@ -48,7 +48,11 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
     switch turn {
     case .found(let entry): return .hit(entry)
     case .nothingFound: return .miss(.absent)
-    case .leads(let lease): return try await load(key, lease)
+    case .leads(let lease):
+      let (began, id) = (clock.now, Self.id(of: lease.token))
+      recorder.record(.shared(.leads(lease: id)), key: key)
+      defer { recorder.record(.shared(.led(lease: id, began.duration(to: clock.now))), key: key) }
+      return try await load(key, lease)
     case .follows, nil: return try await source.lookup(key)
     }
   }
@@ -102,14 +106,31 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
     var pause = Duration.milliseconds(2)
     // Each lease may run out; who has waited for several loads by itself.
     let end = clock.now.advanced(by: lease * 4)
+    var since = clock.now
+    func tellEnd() {
+      guard let followed else { return }
+      recorder.record(
+        .shared(.followed(lease: Self.id(of: followed), since.duration(to: clock.now))), key: key)
+    }
+    defer { tellEnd() }
     while true {
       let turn = try await shared.turn(key, life: lease, following: followed)
       guard case .follows(let token) = turn, clock.now < end else { return turn }
+      if token != followed {
+        tellEnd()
+        since = clock.now
+        recorder.record(.shared(.follows(lease: Self.id(of: token))), key: key)
+      }
       followed = token
       let now = clock.now
       try await clock.sleep(until: now.advanced(by: pause * Double.random(in: 0.75...1.25)), tolerance: nil)
       pause = min(pause * 1.5, .milliseconds(50))
     }
+  }
+
+  /// How a lease is called in events.
+  private static func id(of token: [UInt8]) -> String {
+    token.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   private func load(_ key: Key, _ lease: SharedCacheLevel<Key, Value>.Lease) async throws -> Lookup<Value> {

@@ -17,6 +17,8 @@ package final class InspectorClient: Sendable {
     /// What the app counted since it last said so.
     case counts(CacheStatistics.Snapshot)
     case usage([String: LevelUsage])
+    /// Since when the app hears nothing of what other processes change; `nil` while it hears them.
+    case hearing(deafSince: CacheInstant?)
     /// The app is gone, or serves no more; said for a person.
     case ended(String)
   }
@@ -199,6 +201,9 @@ package final class InspectorClient: Sendable {
       }
       state.withLock { $0.usage = usage }
       tell(.usage(usage))
+    }
+    if let hearing = line.hearing {
+      tell(.hearing(deafSince: hearing.deafSince.map { CacheInstant(nanoseconds: $0) }))
     }
     if let events = line.events {
       tell(.events(events.list.compactMap(\.event), lost: WireLimits.counted(events.lost)))

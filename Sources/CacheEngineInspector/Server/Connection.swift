@@ -52,6 +52,7 @@ struct Connection {
   var asks: [Int: Task<Void, Never>] = [:]
   var listing: (level: String, entries: [ServerLine.Entry])?
   var usage: [String: ServerLine.Usage] = [:]
+  var hearing: ServerLine.Hearing?
   /// Values that are given piece by piece, the oldest first.
   private(set) var kept: [KeptValue] = []
 

@@ -13,6 +13,7 @@ struct InspectedCache: Sendable {
   private(set) var inspector = CacheInspector()
   private(set) var tellsEvents = false
   private var isTraced = false
+  private var listeners: [any ListeningLevel] = []
 
   init(_ cache: some CacheLevel) {
     whole = InspectedLevel(cache)
@@ -55,12 +56,20 @@ struct InspectedCache: Sendable {
     return all
   }
 
+  /// Whether changes of other processes are heard; `nil` if nothing listens to them.
+  var hearing: ServerLine.Hearing? {
+    guard !listeners.isEmpty else { return nil }
+    // One that is deaf is enough to be out of date.
+    return ServerLine.Hearing(deafSince: listeners.compactMap { $0.deafSince?.nanoseconds }.min())
+  }
+
   /// Walks a composition from the top.
   ///
   /// `observed`: The wrapper around it whose name its events carry.
   private mutating func part(
     _ level: any CacheLevel, observed: (level: any CacheLevel, name: String)?
   ) -> [ServerLine.Chain] {
+    if let listener = level as? any ListeningLevel { listeners.append(listener) }
     switch level.shapeOrLeaf {
     case .leaf(let kind): return [leaf(level, kind, observed)]
     case .wrapper(let inner): return part(inner, observed: observed)

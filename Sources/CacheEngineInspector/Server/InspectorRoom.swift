@@ -163,7 +163,8 @@ extension InspectorLoop {
       connection.counted = cache.inspector.statistics.snapshot.withoutStates
       connection.send(ServerLine(welcome: welcome(version)))
       connection.usage = cache.usage
-      connection.send(ServerLine(usage: connection.usage))
+      connection.hearing = cache.hearing
+      connection.send(ServerLine(usage: connection.usage, hearing: connection.hearing))
     }
 
     private func welcome(_ version: Int) -> ServerLine.Welcome {
@@ -317,9 +318,14 @@ extension InspectorLoop {
     }
 
     private func tellUsage(_ usage: [String: ServerLine.Usage], _ connection: inout Connection) {
-      guard case .open = connection.phase, !connection.isFull, connection.usage != usage else { return }
-      connection.usage = usage
-      connection.send(ServerLine(usage: usage))
+      let hearing = cache.hearing
+      guard case .open = connection.phase, !connection.isFull,
+        connection.usage != usage || connection.hearing != hearing
+      else { return }
+      let line = ServerLine(
+        usage: connection.usage == usage ? nil : usage, hearing: connection.hearing == hearing ? nil : hearing)
+      (connection.usage, connection.hearing) = (usage, hearing)
+      connection.send(line)
     }
   }
 }

@@ -79,18 +79,21 @@ package struct ServerLine: Codable, Sendable {
   package var welcome: Welcome?
   package var refused: Refusal?
   package var usage: [String: Usage]?
+  /// Whether the app hears what other processes change, where its cache listens to that.
+  package var hearing: Hearing?
   package var events: Events?
   /// What was counted since the last such line, of what has changed.
   package var counts: CacheStatistics.Snapshot?
   package var answer: Answer?
 
   package init(
-    welcome: Welcome? = nil, refused: Refusal? = nil, usage: [String: Usage]? = nil, events: Events? = nil,
-    counts: CacheStatistics.Snapshot? = nil, answer: Answer? = nil
+    welcome: Welcome? = nil, refused: Refusal? = nil, usage: [String: Usage]? = nil, hearing: Hearing? = nil,
+    events: Events? = nil, counts: CacheStatistics.Snapshot? = nil, answer: Answer? = nil
   ) {
     self.welcome = welcome
     self.refused = refused
     self.usage = usage
+    self.hearing = hearing
     self.events = events
     self.counts = counts
     self.answer = answer
@@ -151,6 +154,13 @@ package struct ServerLine: Codable, Sendable {
     package var cost: Int
     package var capacity: Int?
     package var countLimit: Int?
+  }
+
+  package struct Hearing: Codable, Sendable, Equatable {
+    /// Since when nothing is heard, by the clock of the events, in nanoseconds; `nil` while changes are heard.
+    package var deafSince: Int64?
+
+    package init(deafSince: Int64?) { self.deafSince = deafSince }
   }
 
   /// Why the app will not talk; the connection ends behind it.

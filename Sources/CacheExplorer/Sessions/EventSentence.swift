@@ -68,6 +68,20 @@ extension CacheEvent {
     case .fellBack(let reason):
       "\(name) answered for \(key) in place of what failed\(reason.map { ": \(harmless($0))" } ?? "")."
     case .rememberedMiss: "\(name) remembers that there is no \(key)."
+    case .shared(let event): sentence(event, key, time)
+    }
+  }
+
+  private static func sentence(_ event: SharedEvent, _ key: String, _ time: (Duration) -> String) -> String {
+    switch event {
+    case .forgot(nil): "Another process changed \(key), and its copy was forgotten."
+    case .forgot(let cause?): "All copies were forgotten (\(cause.rawValue))."
+    case .deaf: "What other processes change is not heard of any more."
+    case .heard: "What other processes change is heard of from now on."
+    case .leads: "This process loads \(key) for all."
+    case .led(_, let duration): "This process has loaded \(key) for all in \(time(duration))."
+    case .follows: "Another process loads \(key), and is waited for."
+    case .followed(_, let duration): "Another process was waited for, for \(key), during \(time(duration))."
     }
   }
 }

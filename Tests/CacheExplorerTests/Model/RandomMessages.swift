@@ -55,7 +55,10 @@ struct RandomMessages {
       .queued(running: number(), waiting: number()), .admitted(running: number(), waiting: number()),
       .released(running: number(), waiting: number()), .retried(attempt: number(), after: duration(), error: text()),
       .circuit(.open), .circuit(.halfOpen), .circuit(.closed), .timedOut(duration()), .fellBack(error: text()),
-      .fellBack(error: nil), .rememberedMiss,
+      .fellBack(error: nil), .rememberedMiss, .shared(.forgot(nil)), .shared(.forgot(.flushed)),
+      .shared(.deaf(since: instant())), .shared(.heard), .shared(.leads(lease: text())),
+      .shared(.led(lease: text(), duration())), .shared(.follows(lease: text())),
+      .shared(.followed(lease: text(), duration())),
     ]
     return operations.randomElement(using: &generator) ?? .refused
   }

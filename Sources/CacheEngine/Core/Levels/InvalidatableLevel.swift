@@ -43,3 +43,9 @@ extension InvalidatableLevel {
   /// - Throws: As ``invalidate(_:)``.
   public func invalidateAll() async throws { try await invalidateAll(.requested) }
 }
+
+/// A composition that listens to what other processes change.
+package protocol ListeningLevel: Sendable {
+  /// Since when nothing is heard; `nil` while changes are heard.
+  var deafSince: CacheInstant? { get }
+}

@@ -117,7 +117,7 @@ extension CacheStatistics {
       case .fellBack: fallbacks += 1
       case .rememberedMiss: rememberedMisses += 1
       // Told in the name of the level that held the entry, and counted there.
-      case .servedStale: break
+      case .servedStale, .shared: break
       }
     }
   }

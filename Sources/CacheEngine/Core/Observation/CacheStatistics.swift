@@ -261,6 +261,8 @@ extension CacheStatistics.Snapshot {
     case .flightEnded: pool.inFlight -= 1
     case .flightLeft: break
     case .operated(.servedStale): levels[event.level ?? "unnamed", default: CacheStatistics.Level()].stale += 1
+    // Told of a composition, which is no operator that anybody counts.
+    case .operated(.shared): break
     case .operated: foldOperator(event)
     default:
       guard let name = event.level else { return }

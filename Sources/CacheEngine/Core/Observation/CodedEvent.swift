@@ -43,6 +43,8 @@ package struct CodedEvent: Codable, Sendable, Equatable {
   package var waiting: Int?
   package var attempt: Int?
   package var phase: String?
+  package var lease: String?
+  package var since: Int64?
 
   private init(_ what: String) {
     self.what = what
@@ -150,6 +152,19 @@ extension CodedEvent {
       self.init("fellBack")
       self.error = error
     case .rememberedMiss: self.init("rememberedMiss")
+    case .shared(let event): self.init(event)
+    }
+  }
+
+  private init(_ event: SharedEvent) {
+    self.init(event.word)
+    switch event {
+    case .forgot(let cause): self.cause = cause?.rawValue
+    case .deaf(let since): self.since = since.nanoseconds
+    case .heard: break
+    case .leads(let lease), .follows(let lease): self.lease = lease
+    case .led(let lease, let duration), .followed(let lease, let duration):
+      (self.lease, took) = (lease, duration.clampedNanoseconds)
     }
   }
 }
@@ -221,6 +236,20 @@ extension CodedEvent {
     case "timedOut": .timedOut(duration)
     case "fellBack": .fellBack(error: error)
     case "rememberedMiss": .rememberedMiss
+    default: sharedEvent.map { .shared($0) }
+    }
+  }
+
+  private var sharedEvent: SharedEvent? {
+    switch what {
+    // Which of the reasons that a newer program knows does not matter: everything was forgotten.
+    case "forgot": .forgot(cause.map { InvalidationCause(rawValue: $0) ?? .requested })
+    case "deaf": .deaf(since: CacheInstant(nanoseconds: since ?? time))
+    case "heard": .heard
+    case "leads": lease.map { .leads(lease: $0) }
+    case "led": lease.map { .led(lease: $0, duration) }
+    case "follows": lease.map { .follows(lease: $0) }
+    case "followed": lease.map { .followed(lease: $0, duration) }
     default: nil
     }
   }

@@ -26,6 +26,8 @@ public enum OperatorEvent: Sendable, Equatable {
   case fellBack(error: String?)
   /// A read was answered from what is remembered of an earlier miss or failure.
   case rememberedMiss
+  /// Something was heard from other processes, or agreed upon with them.
+  case shared(SharedEvent)
 }
 
 extension OperatorEvent {
@@ -45,6 +47,7 @@ extension OperatorEvent {
     case .timedOut: "timeout"
     case .fellBack: "fallback"
     case .rememberedMiss: "remembered"
+    case .shared(let event): event.word
     }
   }
 
@@ -60,6 +63,7 @@ extension OperatorEvent {
     case .circuit(let phase): [phase.rawValue]
     case .timedOut(let limit): ["after \(limit.inMilliseconds)"]
     case .fellBack(let error): error.map { ["(\($0))"] } ?? []
+    case .shared(let event): event.details
     }
   }
 
@@ -69,6 +73,9 @@ extension OperatorEvent {
     case .refused, .refreshBegan, .queued, .admitted, .released, .rememberedMiss: .debug
     case .servedStale, .refreshEnded(_, nil), .circuit(.closed), .fellBack(nil): .info
     case .refreshEnded, .retried, .circuit, .timedOut, .fellBack: .warning
+    case .shared(.deaf): .warning
+    case .shared(.heard), .shared(.forgot(.some)): .info
+    case .shared: .debug
     }
   }
 }
@@ -115,5 +122,31 @@ package struct OperatorRecorder: Sendable {
     guard !isSilent, let observer else { return }
     observer.record(
       CacheEvent(time: clock.now, request: .current, level: name, key: EventRecorder.text(of: key), kind: kind()))
+  }
+}
+
+extension SharedEvent {
+  /// The event as one word of a log.
+  var word: String {
+    switch self {
+    case .forgot: "forgot"
+    case .deaf: "deaf"
+    case .heard: "heard"
+    case .leads: "leads"
+    case .led: "led"
+    case .follows: "follows"
+    case .followed: "followed"
+    }
+  }
+
+  /// What more there is to say.
+  var details: [String] {
+    switch self {
+    case .forgot(let cause): cause.map { ["everything", "(\($0.rawValue))"] } ?? []
+    case .deaf, .heard: []
+    case .leads(let lease), .follows(let lease): ["lease=\(lease)"]
+    case .led(let lease, let duration), .followed(let lease, let duration):
+      ["lease=\(lease)", duration.inMilliseconds]
+    }
   }
 }

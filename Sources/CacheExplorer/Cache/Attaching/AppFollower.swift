@@ -39,7 +39,7 @@ struct AppFollower: Sendable {
         case .counts: follower.post(.events([], lost: 0))
         // Who leaves ends the connection as well, which is no news of the app.
         case .ended(let why): return Task.isCancelled ? nil : why
-        case .events: break
+        case .events, .hearing: break
         }
       }
     }

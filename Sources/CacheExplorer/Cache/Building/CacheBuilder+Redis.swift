@@ -23,9 +23,10 @@ extension CacheBuilder {
       valueCoding: Value.coding, clock: clock)
     if redis.isCoherent {
       // The server lives by its own time, whatever this cache's clock says.
-      joins.append { upper, lower in
+      joins.append { [observer, clock] upper, lower in
         upper.compose(
-          lower, coherence: Coherence(store, of: level, whileDeaf: .serve(for: redis.whileDeaf)), observer: nil
+          lower, coherence: Coherence(store, of: level, whileDeaf: .serve(for: redis.whileDeaf)), told: observer,
+          clock: clock
         ).normalize()
       }
     }

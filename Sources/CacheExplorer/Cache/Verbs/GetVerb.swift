@@ -97,7 +97,8 @@ extension OperatorEvent {
     case .timedOut: "given up by \(name)"
     case .fellBack: "covered by \(name)"
     case .rememberedMiss: "remembered by \(name)"
-    case .servedStale, .refreshBegan, .refreshEnded, .admitted, .released, .circuit: nil
+    case .shared(.followed): "loaded by another process"
+    case .servedStale, .refreshBegan, .refreshEnded, .admitted, .released, .circuit, .shared: nil
     }
   }
 }

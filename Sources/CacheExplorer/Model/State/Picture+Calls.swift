@@ -204,7 +204,7 @@ extension Picture {
     case .refreshBegan: did("refresh began")
     case .refreshEnded(let duration, let error): did(error.map { "refresh failed: \($0)" } ?? "refreshed", duration)
     case .circuit(let phase): did("circuit \(phase.rawValue)")
-    case .released, .servedStale: break
+    case .released, .servedStale, .shared: break
     }
   }
 }
