@@ -35,7 +35,10 @@ public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
 
   /// Returns the entry for a key, or why there is none; what the level inside has at hand makes no span.
   public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
-    guard base.peek(key) == nil else { return try await base.lookup(key) }
+    // Who asks for what has expired as well was counted before.
+    if base.peek(key) != nil, case .hit(let entry) = try await base.lookupIncludingExpired(key), !entry.isStale {
+      return .hit(entry)
+    }
     return try await spanned { try await base.lookup(key) }
   }
 

@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineCashier
 import CacheEngineTesting
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct CashierValuesTests {
@@ -246,5 +247,28 @@ import Testing
       #expect(try await cashier.value(Long.First.self, forKey: "key") == Long.First())
     }
     try await cashier.close()
+  }
+
+  @Test("A value that is loaded by a closure is loaded once for each type, through however many views")
+  func loadedOnce() async throws {
+    let cashier = try await bench.open()
+    let gate = Gate()
+    let loads = Calls<Int>()
+    let callers = (0..<10).map { _ in
+      Task {
+        try await cashier.level(as: .data).value(forKey: "key") { _ in
+          loads.append(1)
+          try await gate.pass()
+          return .value(Data([1]))
+        }
+      }
+    }
+    await gate.arrivals(1)
+    // Of another type it is another load.
+    let text = try await cashier.level(as: ByteCoding<String>.json).value(forKey: "key") { _ in .value("text") }
+    #expect(text == "text")
+    gate.open()
+    for caller in callers { #expect(try await caller.value == Data([1])) }
+    #expect(loads.count == 1)
   }
 }

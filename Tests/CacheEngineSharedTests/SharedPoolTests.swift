@@ -58,6 +58,57 @@ import Testing
     #expect(store.contents.keys.allSatisfy { !$0.starts(with: Array("test:l:".utf8)) })
   }
 
+  @Test("A value that is loaded by a closure is loaded once, in the pool and without it")
+  func loadedOnce() async throws {
+    let pool = try EmptyLevel<String, Int>().sharedPool(shared(store.client("a")), observer: nil, clock: clock)
+    for level in [pool.normalize(), pool.base.normalize()] {
+      try await level.clear()
+      let gate = Gate()
+      let loads = Tally()
+      let callers = (0..<10).map { _ in
+        Task {
+          try await level.value(forKey: "a") { _ in
+            loads.add()
+            try await gate.pass()
+            return .value(7, expiry: .after(.seconds(60)))
+          }
+        }
+      }
+      await gate.arrivals(1)
+      gate.open()
+      for caller in callers { #expect(try await caller.value == 7) }
+      #expect(loads.count == 1)
+    }
+  }
+
+  @Test("A key is read anew from the source for everybody, unless it is written meanwhile, and what is gone is dropped")
+  func reloads() async throws {
+    let answer = Mutex(Lookup.hit(Entry(1)))
+    let gate = Gate()
+    let source = ScriptedLevel<String, Int> { _ in
+      let answer = answer.withLock { $0 }
+      if answer.entry?.value == 3 { try await gate.pass() }
+      return answer
+    }
+    let pool = try source.sharedPool(shared(store.client("a")), observer: nil, clock: clock)
+    let other = try shared(store.client("b"))
+    #expect(try await pool.get("a") == 1)
+    answer.withLock { $0 = .hit(Entry(2)) }
+    #expect(try await pool.get("a") == 1)
+    #expect(try await pool.reload("a").entry?.value == 2)
+    #expect(try await other.get("a") == 2)
+    answer.withLock { $0 = .hit(Entry(3)) }
+    let reload = Task { try await pool.base.reload("a") }
+    await gate.arrivals(1)
+    try await other.set(4, forKey: "a")
+    gate.open()
+    #expect(try await reload.value.entry?.value == 3)
+    #expect(try await other.get("a") == 4)
+    answer.withLock { $0 = .miss(.absent) }
+    #expect(try await pool.reload("a").entry == nil)
+    #expect(try await other.get("a") == nil)
+  }
+
   @Test("G6 if the one who loads is gone, another does when the lease has run out")
   func holderGone() async throws {
     let (stuck, open) = (Gate(), Gate())

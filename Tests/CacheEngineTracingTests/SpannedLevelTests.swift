@@ -37,6 +37,20 @@ struct SpannedLevelTests {
     #expect(tracer.activeSpans.isEmpty)
   }
 
+  @Test("A hit in memory counts once, whichever way it is asked for")
+  func countsOnce() async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    let cache = memory.spanned(as: "read", tracer: tracer)
+    try await cache.store(1, forKey: "a", terms: StoreTerms(expiry: .after(.seconds(1_000))))
+    #expect(try await cache.get("a") == 1)
+    #expect(memory.counts.hits == 1)
+    #expect(try await cache.lookup("a").entry?.deadline != nil)
+    #expect(memory.counts.hits == 2 && memory.counts.misses == 0)
+    #expect(try await cache.lookup("b").entry == nil)
+    #expect(memory.counts.hits == 2 && memory.counts.misses == 1)
+    #expect(tracer.finishedSpans.count == 1)
+  }
+
   @Test("Around the level below, reads have spans though the memory above is observed")
   func below() async throws {
     let statistics = CacheStatistics()

@@ -80,6 +80,11 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
   public func onMemoryWarning() async { await cashier.onMemoryWarning() }
 }
 
+extension CashierLevel: LoadingLevel {
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(cashier) }
+  package func beginLoad(_ key: String) async throws -> LoadTicket? { nil }
+}
+
 extension Cashier {
   /// The values of one type as a level, to be composed with others and transformed.
   ///

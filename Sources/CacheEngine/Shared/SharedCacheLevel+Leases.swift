@@ -60,6 +60,34 @@ extension SharedCacheLevel {
     }
   }
 
+  /// Takes the right to load a key, whoever has it and whatever is there.
+  func takeTurn(_ key: Key, life: Duration) async throws -> Lease {
+    try await named {
+      let bytes = try codec.keyCoding.bytes(key)
+      let id = id(of: key, bytes)
+      let token = SharedToken.random()
+      let moment = unsettled.moment
+      let taken = try await store.commit(
+        [
+          .set(namespace.lease(id), to: token + [Self.loading], lifetime: life),
+          .make(namespace.stamp, as: SharedToken.random(), lifetime: nil),
+          .make(namespace.tagEpoch, as: SharedToken.random(), lifetime: nil),
+        ], if: [], reading: [namespace.stamp, namespace.tagEpoch])
+      guard let taken, taken.count == 2, let stamp = taken[0], let epoch = taken[1] else {
+        throw CacheError(.unreachable, "the store \(store.name) does not keep what is written to it")
+      }
+      return Lease(id: id, key: bytes, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
+    }
+  }
+
+  /// Removes the record of a key, unless it was written since.
+  func drop(_ lease: Lease) async throws {
+    try await named {
+      _ = try await store.commit(
+        [.remove(namespace.record(lease.id))], if: [.begins(namespace.lease(lease.id), with: lease.token)], reading: [])
+    }
+  }
+
   /// Stores what was loaded under a lease, unless the key was written or removed since, or its tags were.
   ///
   /// - Returns: Whether it was stored.

@@ -16,7 +16,8 @@ public import CacheCore
 /// value that was loaded before one of these is delivered and not filled in. A load that takes longer than its lease is not
 /// filled in either, if another has begun.
 ///
-/// Sets and removals go to the source first, then to the shared level.
+/// Sets and removals go to the source first, then to the shared level. Loads of `value(forKey:orLoad:)` are shared within this
+/// process: of what a closure makes here no other process knows.
 public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   /// What values are found by.
   public typealias Key = Source.Key
@@ -31,6 +32,18 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   let lease: Duration
   let clock: any CacheClock
   let recorder: OperatorRecorder
+  private let loads = LoadScope()
+
+  init(
+    source: Source, shared: SharedCacheLevel<Source.Key, Source.Value>, lease: Duration, clock: any CacheClock,
+    recorder: OperatorRecorder
+  ) {
+    self.source = source
+    self.shared = shared
+    self.lease = lease
+    self.clock = clock
+    self.recorder = recorder
+  }
 
   /// The names of the shared level and the source.
   public var name: String { "\(shared.name)+\(source.name)" }
@@ -139,6 +152,13 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
       give(back: lease, key, foundNothing: false)
       throw error
     }
+    return try await keep(answer, key, lease)
+  }
+
+  /// Fills in what was loaded.
+  private func keep(
+    _ answer: Lookup<Value>, _ key: Key, _ lease: SharedCacheLevel<Key, Value>.Lease
+  ) async throws -> Lookup<Value> {
     guard let entry = answer.entry, !entry.isPlaceholder else {
       give(back: lease, key, foundNothing: answer.entry == nil)
       return answer
@@ -168,6 +188,40 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
     try await attempts.attempt(source.name, writeSource)
     try await attempts.attempt(shared.name, writeShared)
     if let error = attempts.error { throw error }
+  }
+}
+
+extension SharedPoolLevel: LoadingLevel {
+  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? { nil }
+}
+
+extension SharedPoolLevel: ReloadableLevel {
+  /// Reads a key from the source, and lets the shared level have what there is, or drop what is gone.
+  ///
+  /// Whoever was loading the key goes on, and what they load is not filled in.
+  ///
+  /// - Parameter key: The key to read anew.
+  /// - Returns: The source's entry, or its reason for the miss.
+  /// - Throws: The error of the source, and then the shared level keeps what it has; `CancellationError`.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    let turn: SharedCacheLevel<Key, Value>.Lease
+    do { turn = try await shared.takeTurn(key, life: lease) } catch let error as CancellationError { throw error } catch
+    {
+      recorder.record(.failed(.get, String(describing: error), .zero), key: key)
+      return try await source.reloadIfAble(key)
+    }
+    let answer: Lookup<Value>
+    do { answer = try await source.reloadIfAble(key) } catch {
+      give(back: turn, key, foundNothing: false)
+      throw error
+    }
+    if case .miss = answer {
+      do { try await shared.drop(turn) } catch let error as CancellationError { throw error } catch {
+        recorder.record(.failed(.remove, String(describing: error), .zero), key: key)
+      }
+    }
+    return try await keep(answer, key, turn)
   }
 }
 

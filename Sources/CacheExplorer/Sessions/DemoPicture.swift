@@ -1,4 +1,5 @@
 import CacheEngine
+import CacheEngineProxy
 import ExplorerCache
 import ExplorerModel
 import ExplorerText
@@ -13,8 +14,19 @@ enum DemoPicture {
     _ demo: Demo, _ configuration: CacheConfiguration, seconds: Int, size: Size
   ) async throws -> Canvas {
     let (clock, buffer) = (SimulatedClock(), EventBuffer(capacity: 1 << 18))
-    let live = try await CacheBuilder.build(
-      configuration, file: "demo \(demo.name)", clock: clock, observers: [buffer])
+    let exchanges = Mutex<[ServedExchange]>([])
+    let served =
+      demo.isServed
+      ? try await ServedDemo.open(
+        configuration, file: "demo \(demo.name)", clock: clock, observers: [buffer],
+        observe: { _, exchange in exchanges.withLock { $0.append(exchange) } }) : nil
+    let live: LiveCache
+    if let served {
+      live = served.live
+    } else {
+      live = try await CacheBuilder.build(
+        configuration, file: "demo \(demo.name)", clock: clock, observers: [buffer])
+    }
     let opened = OpenedCache(configuration: configuration, file: "demo \(demo.name)", isFile: false, live: live) {
       (_, _) in live
     }
@@ -34,11 +46,16 @@ enum DemoPicture {
         await WorkloadRunner(live: live).run(workload, requests: requests, rate: rate, clients: 1)
       }
     }
+    if let served { _ = await clock.drive { await served.run(for: .seconds(seconds)) } }
     var model = Model(configuration, title: configuration.name, now: clock.now)
     model.utcOffsetInSeconds = 0
     model.command.grammar = .commandLine
     model.caption = caption.text
     model.workload = configuration.workload?.name
+    if let figures = live.http {
+      _ = update(&model, .served(exchanges.withLock { $0 }, figures.counts, lost: 0))
+      _ = update(&model, .input(.key(.character(Page.http.key))))
+    }
     let canvas = await OneFrame.canvas(model, live, buffer, size: size)
     try await live.close()
     return canvas

@@ -32,21 +32,40 @@ extension Session {
       case quiet
     }
 
+    /// Who asks the cache, and whom it asks.
+    enum Traffic: Sendable {
+      /// Clients at a socket, and a server.
+      case proxy(ServerOrigin, ServedCache.Terms)
+      /// A demonstration, and its moments.
+      case demo([DemoStep])
+    }
+
     var configuration: CacheConfiguration
     var file: String
-    var origin: ServerOrigin
-    var terms: ServedCache.Terms
-    var manner: Manner
-    var grace: Duration
-    var expectations: [Expectation]
+    var traffic: Traffic
+    var manner = Manner.plain
+    var grace = Duration.zero
+    var expectations: [Expectation] = []
     var appearance: ScreenOptions
+    /// What to tell first.
+    var caption: String?
     /// The file that the session is recorded into, and how far it may grow.
     var record: String?
     var recordLimit: Int?
 
-    func address(of served: ServedCache) -> String {
-      ServedAddress(host: terms.settings.host, port: served.proxy.port).text
+    var steps: [DemoStep] {
+      if case .demo(let steps) = traffic { steps } else { [] }
     }
+  }
+
+  /// A cache that is asked over HTTP.
+  struct Served: Sendable {
+    let live: LiveCache
+    let title: String
+    let greeting: String
+    /// Lets it be asked, until it is stopped.
+    let run: @Sendable () async throws -> Void
+    let stop: @Sendable (_ grace: Duration) async -> Void
   }
 
   /// Serves until a signal ends it, or the person on the screen does.
@@ -69,9 +88,9 @@ extension Session {
     let screen = try terminal(serving.appearance, ProcessInfo.processInfo.environment)
     let buffer = EventBuffer()
     let inbox = ServedInbox()
-    let served: ServedCache
+    let served: Served
     do {
-      served = try await open(serving, serving.terms, clock: AdjustableClock(), observers: [buffer]) { _, exchange in
+      served = try await open(serving, isObserved: true, clock: AdjustableClock(), observers: [buffer]) { _, exchange in
         inbox.put(exchange)
       }
     } catch {
@@ -79,8 +98,7 @@ extension Session {
       throw error
     }
     var model = Model(
-      serving.configuration, title: "\(serving.address(of: served)) → \(serving.origin.authority)", file: serving.file,
-      now: SystemClock().now)
+      serving.configuration, title: served.title, file: serving.file, now: SystemClock().now)
     serving.appearance.apply(to: &model)
     model.size = screen.size
     let history = ProgramPaths(environment: ProcessInfo.processInfo.environment).history
@@ -91,11 +109,11 @@ extension Session {
     ) { follower in
       await inbox.follow(served.live.http) { follower.post(.served($0, $1, lost: $2)) }
     }
-    let work = Task { try await served.proxy.serve() }
+    let work = Task { try await served.run() }
     if let file = serving.record {
       do { try explorer.record(to: file, limit: serving.recordLimit) } catch {
         screen.close()
-        await served.proxy.stop(within: .zero)
+        await served.stop(.zero)
         _ = await work.result
         try await close(served.live)
         throw ProgramFailure(.usage, "error: \(error)")
@@ -104,17 +122,16 @@ extension Session {
     // As if somebody had pressed it, so that a recording begins there too.
     explorer.mailbox.post(.served([], ServedCounts(), lost: 0))
     explorer.mailbox.post(.input(.key(.character(Page.http.key))))
-    explorer.announce(
-      "listening at http://\(serving.address(of: served)) for \(serving.origin.scheme)://\(serving.origin.authority)")
+    explorer.announce(served.greeting)
     if let warning = screen.warning { explorer.announce(warning) }
     let watch = Task {
       _ = await work.result
       explorer.end()
     }
-    let status = await explorer.run(workload: nil)
+    let status = await explorer.run(workload: nil, steps: serving.steps)
     screen.close()
     if let report = explorer.recordingReport { StandardStreams.complain(report) }
-    await served.proxy.stop(within: serving.grace)
+    await served.stop(serving.grace)
     let result = await work.result
     await watch.value
     try await finish(served, serving, result)
@@ -127,22 +144,22 @@ extension Session {
     let isASCII = serving.appearance.ascii
     let lines = LineWriter { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
     let mask = serving.appearance.keyMask
-    var terms = serving.terms
     // Figures of levels are for who can ask for them.
-    terms.isObserved = isPlain || !serving.expectations.isEmpty
+    let isObserved = isPlain || !serving.expectations.isEmpty
     let isJSON = serving.manner == .json
     let isQuiet = serving.manner == .quiet
-    let served = try await open(serving, terms, clock: isPlain ? AdjustableClock() : SystemClock()) { request, _ in
+    let clock: any CacheClock = isPlain ? AdjustableClock() : SystemClock()
+    let served = try await open(serving, isObserved: isObserved, clock: clock) { request, _ in
       guard !isQuiet else { return }
       var request = request
       if let mask { request.path = mask.name(of: request.path) }
       lines.put(isJSON ? request.jsonLine : request.plainLine)
     }
-    tell(served, serving)
-    let end = Ending(served.proxy, within: serving.grace)
+    StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
+    let end = Ending(served, within: serving.grace)
     let commands = isPlain ? Task { await obey(served, serving, lines, end) } : nil
     let interruption = Interruption { end.begin() }
-    let result = await Task { try await served.proxy.serve() }.result
+    let result = await Task { try await served.run() }.result
     commands?.cancel()
     await end.wait()
     await lines.flush()
@@ -154,8 +171,7 @@ extension Session {
   }
 
   /// Tells what was done, judges it, and closes the levels.
-  private static func finish(_ served: ServedCache, _ serving: Serving, _ result: Result<Void, any Error>) async throws
-  {
+  private static func finish(_ served: Served, _ serving: Serving, _ result: Result<Void, any Error>) async throws {
     StandardStreams.complain(served.live.http?.counts.sentence ?? "")
     var failed = 0
     for expectation in serving.expectations {
@@ -170,15 +186,31 @@ extension Session {
     try judge(failed: failed, of: serving.expectations.count)
   }
 
-  static func open(
-    _ serving: Serving, _ terms: ServedCache.Terms, clock: any CacheClock, observers: [any CacheObserver] = [],
+  private static func open(
+    _ serving: Serving, isObserved: Bool, clock: any CacheClock, observers: [any CacheObserver] = [],
     observe: @escaping @Sendable (ServedRequest, ServedExchange) -> Void
-  ) async throws -> ServedCache {
+  ) async throws -> Served {
     let problems = ReportedFailures()
     do {
-      return try await ServedCache.open(
-        serving.configuration, file: serving.file, origin: serving.origin, terms, clock: clock, observers: observers,
-        report: { problems.note($0) }, observe: observe)
+      switch serving.traffic {
+      case .proxy(let origin, var terms):
+        terms.isObserved = isObserved
+        let served = try await ServedCache.open(
+          serving.configuration, file: serving.file, origin: origin, terms, clock: clock, observers: observers,
+          report: { problems.note($0) }, observe: observe)
+        let address = ServedAddress(host: terms.settings.host, port: served.proxy.port).text
+        return Served(
+          live: served.live, title: "\(address) → \(origin.authority)",
+          greeting: "listening at http://\(address) for \(origin.scheme)://\(origin.authority)",
+          run: { try await served.proxy.serve() }, stop: { await served.proxy.stop(within: $0) })
+      case .demo:
+        let demo = try await ServedDemo.open(
+          serving.configuration, file: serving.file, clock: clock, observers: observers, observe: observe)
+        let visit = Visit(demo)
+        return Served(
+          live: demo.live, title: serving.configuration.name, greeting: serving.caption ?? serving.file,
+          run: { await visit.run() }, stop: { _ in visit.end() })
+      }
     } catch let error as ConfigurationFailure {
       throw ProgramFailure(.configuration, error.description)
     } catch let error as CacheError where error.code == .unreachable {
@@ -186,29 +218,49 @@ extension Session {
     }
   }
 
-  private static func tell(_ served: ServedCache, _ serving: Serving) {
-    StandardStreams.complain(
-      "listening at http://\(serving.address(of: served)) for \(serving.origin.scheme)://\(serving.origin.authority); SIGTERM or ^C ends it"
-    )
-  }
-
-  /// Carries out commands from standard input; `quit` ends the proxy, and the end of the input does not.
-  private static func obey(_ served: ServedCache, _ serving: Serving, _ lines: LineWriter, _ end: Ending) async {
+  /// Carries out commands from standard input; `quit` ends the proxy, and the end of the input does not, but for a demonstration.
+  private static func obey(_ served: Served, _ serving: Serving, _ lines: LineWriter, _ end: Ending) async {
     let interpreter = Interpreter(
       OpenedCache(live: served.live), mode: .interactive, isReadOnly: serving.appearance.readOnly)
     let mask = serving.appearance.keyMask
+    let answer: @Sendable (any Verb) async -> Void = { verb in
+      var result = await interpreter.run(verb, mask: mask)
+      if mask != nil { result.value = nil }
+      lines.put(result.sentence)
+    }
+    let play = Task {
+      await DemoPlayer(steps: serving.steps, clock: served.live.clock).play { step in
+        if let caption = step.caption { lines.put("demo: \(caption)") }
+        if let verb = step.verb { await answer(verb) }
+      }
+    }
     for await line in InputLines.standardInput() {
       do {
         guard let verb = try Verbs.parse(line) else { continue }
-        if verb is QuitVerb { return end.begin() }
-        var result = await interpreter.run(verb, mask: mask)
-        if mask != nil { result.value = nil }
-        lines.put(result.sentence)
+        if verb is QuitVerb {
+          play.cancel()
+          return end.begin()
+        }
+        await answer(verb)
       } catch {
         lines.put("error: column \(error.column + 1): \(harmless(error.description))")
       }
     }
+    if Task.isCancelled { play.cancel() }
+    await play.value
+    if case .demo = serving.traffic { end.begin() }
   }
+}
+
+/// The visitors of a demonstration, until somebody has seen enough.
+private final class Visit: Sendable {
+  private let work: Task<Void, Never>
+
+  init(_ demo: ServedDemo) { work = Task { await demo.run() } }
+
+  func run() async { await work.value }
+
+  func end() { work.cancel() }
 }
 
 /// The end of a proxy, begun once: by a signal, or by a command.
@@ -217,8 +269,8 @@ private final class Ending: Sendable {
   private let grace: Duration
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  init<Store>(_ proxy: HTTPCacheProxy<Store>, within grace: Duration) {
-    stop = { await proxy.stop(within: $0) }
+  init(_ served: Session.Served, within grace: Duration) {
+    stop = served.stop
     self.grace = grace
   }
 

@@ -50,6 +50,12 @@ struct DemoCommand: AsyncParsableCommand {
       do { try await Export.write(picture.text, to: file) } catch { throw ProgramFailure(.usage, "error: \(error)") }
       return StandardStreams.say("\(file): a picture of \(canvas.size.width)x\(canvas.size.height)")
     }
+    guard !demo.isServed else {
+      return try await Session.serve(
+        Session.Serving(
+          configuration: configuration, file: "demo \(name)", traffic: .demo(try demo.steps()), appearance: appearance,
+          caption: demo.caption, record: recording.record, recordLimit: recording.limit))
+    }
     try await Session.show(
       Session.Show(
         configuration: configuration, file: "demo \(name)", isFile: false, workload: configuration.workload,

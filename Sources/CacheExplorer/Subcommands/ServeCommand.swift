@@ -73,9 +73,8 @@ struct ServeCommand: AsyncParsableCommand {
     terms.bodyLimit = bodyLimit
     try await Session.serve(
       Session.Serving(
-        configuration: configuration, file: config,
-        origin: try asked(),
-        terms: terms, manner: json ? .json : quiet ? .quiet : .plain, grace: grace,
+        configuration: configuration, file: config, traffic: .proxy(try asked(), terms),
+        manner: json ? .json : quiet ? .quiet : .plain, grace: grace,
         expectations: try Loaded.expectations(expect, of: configuration, hasProxy: true), appearance: appearance,
         record: record))
   }

@@ -82,6 +82,35 @@ import Testing
   }
 
   @Test(
+    "a list is loaded once however many ask for it, and of its keys those that were written meanwhile are left alone")
+  func lists() async throws {
+    let stack = memory().compose(memory())
+    let level = stack.allBatch()
+    let gate = Gate()
+    let loads = Calls<Int>()
+    let callers = (0..<20).map { _ in
+      Task {
+        try await level.value(forKey: ["a", "b", "a"]) { _ in
+          loads.append(1)
+          try await gate.pass()
+          return .value(["0", "1", "2"], expiry: .after(.seconds(10)))
+        }
+      }
+    }
+    await gate.arrivals(1)
+    try await stack.set("written", forKey: "b")
+    gate.open()
+    for caller in callers {
+      let values = try await caller.value
+      // Who came when all was there found what is stored.
+      #expect(values == ["0", "1", "2"] || values == ["2", "written", "2"])
+    }
+    #expect(loads.count == 1)
+    #expect(try await stack.get("a") == "2")
+    #expect(try await stack.get("b") == "written")
+  }
+
+  @Test(
     "a set, a removal or a clear that comes while the value is loaded wins",
     arguments: ["set", "remove", "clear", "tagged"], ["compose", "pooled", "observed", "keys", "normalize"])
   func writeWins(_ write: String, _ shape: String) async throws {

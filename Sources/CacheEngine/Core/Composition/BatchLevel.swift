@@ -9,6 +9,8 @@
 /// | fails for some key | the first error; the other reads are cancelled |
 /// | no keys | no values |
 ///
+/// Callers of `value(forKey:orLoad:)` who give the same list at once share one load; lists that merely have keys in common do not.
+///
 /// A key that stands twice in the list is asked for once. A ``BulkLevel`` is asked one question for all keys, any other level
 /// key by key, 64 at once. Cancelling a read or write cancels all of it.
 ///
@@ -92,9 +94,25 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
         .unequalCounts, "\(values.count) values cannot be stored under \(keys.count) keys; nothing was written",
         level: name)
     }
+    if let parts = (terms.load as? LoadTicket)?.parts, !parts.isEmpty {
+      return try await storeLoaded(values, keys, terms, parts)
+    }
     let entries = zip(keys, values).map { (key: $0, value: $1) }
     guard let bulk = base.asBulk else { return try await base.storeKeyByKey(entries, terms: terms) }
     try await bulk.store(entries, terms: terms.withoutCost)
+  }
+
+  /// Stores what a load gave, but for the keys that somebody wrote meanwhile.
+  private func storeLoaded(
+    _ values: [Base.Value], _ keys: [Base.Key], _ terms: StoreTerms, _ parts: [LoadTicket?]
+  ) async throws {
+    let places = Dictionary(zip(keys, keys.indices)) { $1 }
+    try await base.forEach(Array(places.keys)) { [base] key in
+      guard let place = places[key] else { return }
+      var own = terms.withoutCost
+      own.load = parts[place]
+      try await base.store(values[place], forKey: key, terms: own)
+    }
   }
 
   /// Removes every one of the keys.
@@ -177,6 +195,21 @@ extension CacheLevel {
     }
     try Task.checkCancellation()
     return answers.compactMap { answer in (try? answer.result.get())?.entry.map { (answer.key, $0.value) } }
+  }
+}
+
+extension BatchLevel: LoadingLevel {
+  package var ownLoadScope: ObjectIdentifier? { base.loadScope }
+
+  package func beginLoad(_ keys: [Base.Key]) async throws -> LoadTicket? {
+    var parts: [LoadTicket?] = []
+    do {
+      for key in keys { parts.append(try await base.noteLoad(key)) }
+    } catch {
+      LoadTicket(parts).end()
+      throw error
+    }
+    return parts.contains { $0 != nil } ? LoadTicket(parts) : nil
   }
 }
 

@@ -42,7 +42,9 @@ extension CacheLevel {
   ) async throws -> Value {
     if let value = peek(key) { return value }
     guard let scope = loadScope else { return try await loadedValue(key, load) }
-    let answer = try await MeetingLoads.shared.answer(for: LoadKey(scope: scope, key: key)) {
+    let answer = try await MeetingLoads.shared.answer(
+      for: LoadKey(scope: scope, value: ObjectIdentifier(Value.self), key: key)
+    ) {
       try await loadedValue(key, load)
     }
     guard let value = answer as? Value else { preconditionFailure("a load of a level gives what the level holds") }
@@ -110,12 +112,14 @@ private enum MeetingLoads {
 /// A key of one level among those of all.
 struct LoadKey: Hashable, Sendable, CustomStringConvertible {
   let scope: ObjectIdentifier
+  /// The type of its values: a store of bytes is several levels.
+  let value: ObjectIdentifier
   let key: any Hashable & Sendable
 
   var description: String { String(describing: key) }
 
   static func == (one: LoadKey, other: LoadKey) -> Bool {
-    one.scope == other.scope && AnyHashable(one.key) == AnyHashable(other.key)
+    one.scope == other.scope && one.value == other.value && AnyHashable(one.key) == AnyHashable(other.key)
   }
 
   func hash(into hasher: inout Hasher) {
@@ -125,18 +129,27 @@ struct LoadKey: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// By what the loads of a level without an identity of its own are known; copies of the level share it.
-final class LoadScope: Sendable {}
+package final class LoadScope: Sendable {
+  package init() {}
+}
 
 /// What the gate of a composition or a pool saw when a load began, so that a write that came since wins.
 package final class LoadTicket: LoadMark {
-  private let gate: ObjectIdentifier
-  private let ticket: ReadTicket
+  private let seen: (gate: ObjectIdentifier, ticket: ReadTicket)?
+  /// Of a level whose keys are lists: what was seen of each key in turn.
+  let parts: [LoadTicket?]
   private let finish: @Sendable () -> Void
 
   init<Key>(_ gate: WriteGate<Key>, _ key: Key) {
-    self.gate = ObjectIdentifier(gate)
-    ticket = gate.beginRead(key)
+    seen = (ObjectIdentifier(gate), gate.beginRead(key))
+    parts = []
     finish = { gate.endRead(key) }
+  }
+
+  init(_ parts: [LoadTicket?]) {
+    seen = nil
+    self.parts = parts
+    finish = { for part in parts { part?.end() } }
   }
 
   /// To be called once, when the load has ended and what it gave is stored.
@@ -144,8 +157,8 @@ package final class LoadTicket: LoadMark {
 
   /// The ticket that terms carry for a gate.
   static func ticket<Key>(in terms: StoreTerms, for gate: WriteGate<Key>) -> ReadTicket? {
-    guard let load = terms.load as? LoadTicket, load.gate == ObjectIdentifier(gate) else { return nil }
-    return load.ticket
+    guard let seen = (terms.load as? LoadTicket)?.seen, seen.gate == ObjectIdentifier(gate) else { return nil }
+    return seen.ticket
   }
 }
 

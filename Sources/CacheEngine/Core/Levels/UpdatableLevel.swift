@@ -33,7 +33,7 @@ public protocol ReloadableLevel<Key, Value>: CacheLevel {
 
 extension CacheLevel {
   /// Reads a key anew if this level has others below, and else as ever.
-  func reloadIfAble(_ key: Key) async throws -> Lookup<Value> {
+  package func reloadIfAble(_ key: Key) async throws -> Lookup<Value> {
     guard let able = self as? any ReloadableLevel<Key, Value> else { return try await lookup(key) }
     return try await able.reload(key)
   }

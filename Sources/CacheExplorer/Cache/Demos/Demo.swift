@@ -6,13 +6,16 @@ package struct Demo: Sendable {
   package let name: String
   /// What it shows, in one line.
   package let caption: String
+  /// Whether it is asked over HTTP, by visitors of its own.
+  package let isServed: Bool
   private let yaml: String
   /// A moment a line: when, and what to look at, or `:` and a command.
   private let script: String
 
-  private init(name: String, caption: String, yaml: String, script: String = "") {
+  private init(name: String, caption: String, isServed: Bool = false, yaml: String, script: String = "") {
     self.name = name
     self.caption = caption
+    self.isServed = isServed
     self.yaml = yaml
     self.script = script
   }
@@ -328,6 +331,32 @@ package struct Demo: Sendable {
         110s : whatif
         110s No change helps, and half the room would do: that can be given back
         120s That was all; the workload goes on, and every key works
+        """),
+    Demo(
+      name: "http",
+      caption: "a web server with visitors behind a caching proxy: which answers are kept, for how long, and why not",
+      isServed: true,
+      yaml: """
+        name: http
+        levels:
+          - memory: { capacity: 512 KiB }
+          - disk: { directory: disk, capacity: 8 MiB }
+        """,
+      script: """
+        0s   Every request, with what the cache did and why: the server says how long its answers live
+        8s   / lives for five seconds; then the server is asked with its ETag, and says 304: “validated” costs no bytes
+        20s  /live/1 is new, and twelve visitors want it at once: the server is asked once, the others are “collapsed”
+        30s  /news is served stale while it is refreshed (stale-while-revalidate): nobody waits for the new one
+        38s  /hello has a variant for each language (Vary): Enter on one of its rows shows all that is stored
+        46s  /account is private and /basket no-store: never kept, and the answer says why
+        54s  /rates fails now and then: the last good answer stands in (stale-if-error)
+        60s  The server cannot be reached: what is stored stands in, and only what is not gets an error
+        75s  The server is back: what is too old is asked for again
+        85s  An editor posts to /news: whatever was stored for it is gone at once
+        95s  : clear memory
+        95s  Memory is empty, and the disk answers: 1 shows the levels, 9 leads back here
+        105s : status
+        120s That was all; the visitors go on, and every key works
         """),
   ]
 
