@@ -29,6 +29,10 @@ extension Session {
     let explorer = Explorer(
       screen: screen, opened: OpenedCache(live: attached.live), buffer: buffer, model: model, history: history,
       follow: attached.follow)
+    if let page = attached.page {
+      for message in await attached.refresh() { explorer.mailbox.post(message) }
+      explorer.mailbox.post(.input(.key(.character(page.key))))
+    }
     for note in attached.notes + [screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: nil)
     screen.close()
@@ -74,12 +78,17 @@ extension Session {
     let wait = Task { try? await ContinuousClock().sleep(for: moment) }
     let interruption = Interruption { wait.cancel() }
     await wait.value
+    let news = await attached.refresh()
     if isJSON {
-      StandardStreams.say(attached.live.statisticsJSON)
+      StandardStreams.say(attached.live.keyspace?().json.line ?? attached.live.statisticsJSON)
     } else {
       let size = ScreenOptions.size(ProcessInfo.processInfo.environment)
       var model = attached.model
       appearance.apply(to: &model)
+      if let page = attached.page {
+        for message in news { _ = update(&model, message) }
+        _ = update(&model, .input(.key(.character(page.key))))
+      }
       StandardStreams.say(
         await OneFrame.text(model, attached.live, buffer, size: size, isASCII: appearance.ascii))
     }

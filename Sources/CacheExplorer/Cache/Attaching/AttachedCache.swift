@@ -16,8 +16,12 @@ package struct AttachedCache: Sendable {
   package let settings: [ConfigurationSetting]
   /// What is told first.
   package let notes: [String]
+  /// What is shown first; `nil` for the overview.
+  package var page: Page?
   /// Tells what becomes of it.
   package var follow: Follower.Follow = { _ in }
+  /// Looks once more, and tells the model of a picture what no level tells.
+  package var refresh: @Sendable () async -> [Message] = { [] }
 
   /// The model of its first picture.
   package var model: Model {

@@ -75,6 +75,8 @@ package enum Message: Sendable, Codable {
   case served([ServedExchange], ServedCounts, lost: Int)
   /// What is stored for an address.
   case variants(key: String, [ServedVariant])
+  /// How a Redis server does that is looked at.
+  case keyspace(KeyspaceSheet)
   /// How the recording of the session does; `nil` if it is recorded no longer.
   case recording(RecordingStatus?)
 }
