@@ -57,6 +57,7 @@ struct RecordingMask {
     case .value(let sight): masked(sight)
     case .served(let exchanges, let counts, let lost): .served(exchanges.map { masked($0) }, counts, lost: lost)
     case .keyspace(let sheet): .keyspace(masked(sheet))
+    case .fleet(let sheet): .fleet(masked(sheet))
     case .variants(let key, let variants): .variants(key: name(of: key), variants.map { Self.masked($0) })
     case .filter, .undoable, .files, .rejected, .models: nil
     }
@@ -79,6 +80,26 @@ struct RecordingMask {
       sheet.traffic = traffic
     }
     if sheet.problem != nil { sheet.problem = Self.hidden }
+    return sheet
+  }
+
+  private mutating func masked(_ sheet: FleetSheet) -> FleetSheet {
+    var sheet = sheet
+    for place in sheet.keys.indices {
+      sheet.keys[place].name = name(of: sheet.keys[place].name)
+      if var change = sheet.keys[place].change {
+        change.key = sheet.keys[place].name
+        sheet.keys[place].change = change
+      }
+    }
+    for place in sheet.changes.indices { sheet.changes[place].key = name(of: sheet.changes[place].key) }
+    for place in sheet.leases.indices { sheet.leases[place].key = name(of: sheet.leases[place].key) }
+    for place in sheet.apps.indices {
+      if var stale = sheet.apps[place].stalest {
+        stale.key = name(of: stale.key)
+        sheet.apps[place].stalest = stale
+      }
+    }
     return sheet
   }
 

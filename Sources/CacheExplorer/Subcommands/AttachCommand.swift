@@ -11,14 +11,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `cache-explorer attach SOCKET|DIRECTORY|redis://HOST`.
+/// `cache-explorer attach SOCKET…|DIRECTORY|redis://HOST`.
 struct AttachCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "attach", abstract: "Shows the cache of a running app, the folder of a disk level, or a Redis server.",
     discussion: """
       An app shows its cache with CacheInspector.serve(cache, at: SOCKET), which only its own user may attach to. Changes \
       are refused unless the app allows them. An app that ends and comes back is attached again. In a directory of \
-      sockets the one app that listens is attached to. A folder is read as it is, whether its program runs or not, and \
+      sockets the one app that listens is attached to; of several, and of several sockets, F shows them side by side: who \
+      holds which key, who was told of a change when, and who waits for whose load. A folder is read as it is, whether its program runs or not, and \
       nothing in it is changed. Of an encrypted folder sizes, ages, deadlines and health are shown; names and values stay \
       hidden, since this program has no cipher. An app that has the key shows them with CacheInspector.serve. \
       A Redis or Valkey server is asked how it does (INFO) and for some of its keys (SCAN, MEMORY USAGE, PTTL); K shows \
@@ -31,7 +32,7 @@ struct AttachCommand: AsyncParsableCommand {
       server: redis://user:password@host:6379/0, redis+unix:///path/to/socket.
       """,
     completion: .file())
-  var place: String
+  var places: [String]
   @Flag(help: "Look for a moment, print one picture, and leave.") var once = false
   @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
   @Option(help: "With --once: text for the picture, json for what --json prints.") var format: ScriptRunner.Format?
@@ -46,7 +47,11 @@ struct AttachCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (1...100_000).contains(keys) else { throw ValidationError("give --keys from 1 to 100000") }
-    guard monitor == nil || AttachedServer.isAddress(place) else {
+    guard !places.isEmpty else { throw ValidationError("name a socket, a directory or redis://HOST") }
+    guard places.count == 1 || !places.contains(where: AttachedServer.isAddress) else {
+      throw ValidationError("a Redis server is looked at by itself; name it alone")
+    }
+    guard monitor == nil || AttachedServer.isAddress(places[0]) else {
       throw ValidationError("--monitor listens to a Redis server: name one, as redis://localhost")
     }
     guard format == nil || once || json else { throw ValidationError("--format needs --once; give both") }
@@ -57,7 +62,10 @@ struct AttachCommand: AsyncParsableCommand {
     let buffer = EventBuffer(capacity: once || json ? 1 << 18 : 1 << 14)
     let attached: AttachedCache
     do {
-      if AttachedServer.isAddress(place) {
+      let place = places[0]
+      if places.count > 1 || AppPlace(path: place).hasSeveral {
+        attached = try await AttachedFleet.open(places, buffer: buffer)
+      } else if AttachedServer.isAddress(place) {
         attached = try await AttachedServer.open(place, mostKeys: keys, buffer: buffer)
       } else if Self.isDirectory(place), !AppPlace.holdsSockets(place) {
         attached = try await AttachedDirectory.open(place, buffer: buffer)

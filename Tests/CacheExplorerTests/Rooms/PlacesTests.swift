@@ -14,6 +14,7 @@ struct PlacesTests {
     scene.send(.models(ModelSheet.Content(source: "models", rows: [])))
     scene.send(.served([], ServedCounts(), lost: 0))
     scene.send(.keyspace(KeyspaceSheet(server: KeyspaceSheet.Server(), sample: KeyspaceSheet.Sample())))
+    scene.send(.fleet(FleetSheet(now: Scene.start)))
     scene.press(.character(page.key))
     #expect(scene.model.page == page)
     #expect(!page.panels.isEmpty)

@@ -52,7 +52,6 @@ package enum AttachedServer {
           close: { server.close() })
       ], operators: [], figures: figures, clock: clock, openedAt: clock.now)
     live.refusal = refusal
-    live.keyspace = { server.sheet }
     live.monitor = { try await server.monitor(for: $0) }
     let sheet = server.sheet
     var row = LevelRow(
@@ -66,7 +65,7 @@ package enum AttachedServer {
         "\(server.address) is \(sheet.server.product) \(sheet.server.version) with \(Format.counted(sheet.server.keys, "key"))",
         "\(Format.counted(sheet.sample.keys, "key")) looked at\(sheet.sample.isAll ? ", which are all" : "")",
       ], page: .keyspace,
-      follow: { [live] in await follow(server, live, $0) },
+      follow: { [live] in await follow(server, live, $0) }, report: { server.sheet.json },
       refresh: {
         do { try await server.look() } catch { server.note(problem: String(describing: error)) }
         return [.keyspace(server.sheet)]

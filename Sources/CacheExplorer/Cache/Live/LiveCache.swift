@@ -83,8 +83,6 @@ package struct LiveCache: Sendable {
   var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
   /// What the proxy in front of it has done, if there is one.
   package var http: ServedFigures?
-  /// How the Redis server does that is looked at.
-  package var keyspace: (@Sendable () -> KeyspaceSheet)?
   /// Listens to every command of the server that is looked at, and says what that brought.
   package var monitor: (@Sendable (Duration) async throws -> String)?
   /// Tells what other capacities and policies would have brought.

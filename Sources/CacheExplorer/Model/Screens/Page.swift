@@ -31,7 +31,7 @@ extension Page: CaseIterable {
   ///
   /// This is the one list in which a new one takes its place: keys, help, manual, focus and drawing follow.
   package static let allCases: [Page] = [
-    .overview, .entries, .requests, .latency, .config, .log, .models, .whatIf, .http, .keyspace,
+    .overview, .entries, .requests, .latency, .config, .log, .models, .whatIf, .http, .keyspace, .fleet,
   ]
 }
 

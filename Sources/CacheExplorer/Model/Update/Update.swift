@@ -102,7 +102,7 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = []
   // For the panels alone.
   case .showLog, .filter, .sort, .showConfig, .planned, .settings, .whatIf, .showWhatIf, .models, .served, .variants,
-    .keyspace:
+    .keyspace, .fleet:
     effects = []
   }
   let asked = PanelID.all.flatMap { $0.panel.update(&model, message) }
