@@ -137,4 +137,119 @@ struct FleetTests {
     for app in apps { app.close() }
   }
 }
+
+/// `demo fleet`, with the processes that it starts.
+@Suite(.enabled(if: TestRedis.isInstalled, Comment(rawValue: TestRedis.whyNot)), .timeLimit(.minutes(10)))
+struct FleetDemoTests {
+  private func demo(_ width: Int, _ height: Int, _ options: [String] = []) async throws -> PseudoTerminal {
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["demo", "fleet"] + options, width: width, height: height,
+      environment: [
+        "TERM": "xterm-256color", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin",
+        "TMPDIR": "/tmp",
+      ])
+    try await terminal.wait(for: "three apps that hear each other") {
+      $0.screen.contains("┌ Apps 3 ") && $0.screen.rows.count { $0.contains("● hears") } == 3
+    }
+    return terminal
+  }
+
+  /// The numbers of the three processes, as the screen tells them.
+  private func processes(_ terminal: PseudoTerminal) throws -> [Int32] {
+    let text = terminal.sight.screen.rows.joined(separator: "\n")
+    let found = text.matches(of: #/(?:one|two|three) (\d+) /#).compactMap { Int32($0.1) }
+    try #require(found.count == 3, "\(text)")
+    return found
+  }
+
+  private static func isRunning(_ process: Int32) -> Bool {
+    // Whoever has ended and waits to be reaped by somebody else has ended.
+    guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
+      return kill(process, 0) == 0 && !FileManager.default.fileExists(atPath: "/proc/self/stat")
+    }
+    return text.split(separator: ")").last?.split(separator: " ").first != "Z"
+  }
+
+  /// The servers and guards whose command lines name a folder of the demonstration.
+  private static func leftovers(_ folder: String) -> [String] {
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return all.filter { number in
+      guard Int(number) != nil, let words = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else {
+        return false
+      }
+      return String(decoding: words, as: UTF8.self).contains(folder)
+    }
+  }
+
+  @Test(
+    "a key set in one process is forgotten by the others, and all processes end with the program",
+    arguments: [(120, 40), (80, 24)])
+  func ends(width: Int, height: Int) async throws {
+    let terminal = try await demo(width, height)
+    let all = try processes(terminal)
+    #expect(all.allSatisfy(Self.isRunning))
+    terminal.send(":set item:0 hello")
+    terminal.send(.enter)
+    try await terminal.wait(forText: "set item:0 hello → ")
+    if height == 40 {
+      terminal.send("/item:0")
+      terminal.send(.enter)
+      try await terminal.wait(for: "the others to be told") {
+        $0.screen.rows.count { $0.contains(" was told ") } == 2
+      }
+    }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(!all.contains(where: Self.isRunning))
+  }
+
+  @Test("they end as well when the program is killed, and leave nothing behind")
+  func killed() async throws {
+    let terminal = try await demo(120, 40)
+    let all = try processes(terminal)
+    let words = try #require(FileManager.default.contents(atPath: "/proc/\(all[0])/cmdline"))
+    let folder = try #require(String(decoding: words, as: UTF8.self).firstMatch(of: #/cx-fleet-[0-9a-f]{8}/#)).0
+    terminal.signal(SIGKILL)
+    #expect(try await terminal.ending() == .signalled(SIGKILL))
+    try await turns { !all.contains(where: Self.isRunning) }
+    try await turns { Self.leftovers(String(folder)).isEmpty }
+    try await turns { !FileManager.default.fileExists(atPath: "/tmp/\(folder)") }
+  }
+
+  @Test("without a redis-server it says how to install one")
+  func missing() async throws {
+    let program = Process()
+    program.executableURL = URL(filePath: Program.path)
+    program.arguments = ["demo", "fleet", "--plain"]
+    program.environment = ["PATH": "/nowhere"]
+    let errors = Pipe()
+    program.standardError = errors
+    program.standardOutput = Pipe()
+    try program.run()
+    let text = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(
+          returning: String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self))
+      }
+    }
+    #expect(text.contains("demo fleet needs a redis-server") && text.contains("apt-get install redis-server"))
+  }
+
+  @Test("a recorded session of several apps is replayed as it was shown")
+  func recorded() async throws {
+    let folder = try TemporaryFolder()
+    let file = folder.url.appending(path: "s.rec").path()
+    let terminal = try await demo(120, 40, ["--record", file])
+    terminal.send("q")
+    try await terminal.wait(forText: "quit? y/N")
+    terminal.send("y")
+    #expect(try await terminal.ending() == .exited(0))
+    let run = try await Program.run(["--replay", file])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("┌ Apps 3 ") && run.output.contains("● hears"), "\(run.output)")
+    let cast = folder.url.appending(path: "s.cast").path()
+    let export = try await Program.run(["--replay", file, "--export", cast])
+    #expect(export.output.contains("every one as it was shown"), "\(export.output)\(export.errors)")
+  }
+}
 #endif
