@@ -409,7 +409,7 @@ let package = Package(
       name: "CacheExplorerTests",
       dependencies: [
         "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngine", "CacheEngineEncryption",
-        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineTesting",
+        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
         "CacheEngineTransformers", "LoopbackServer", "TestRedis",
         "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),

@@ -11,6 +11,15 @@ import Synchronization
 /// bring the two lines apart (bytes that are no reply, a reply that nobody waits for, one that is late) ends the connection,
 /// and every command that waits fails.
 final class RedisConnection: Sendable {
+  /// What it is for; what is no reply comes in among the replies in another form for each.
+  enum Use: Sendable {
+    case commands
+    /// It does nothing but listen to channels.
+    case channels
+    /// It is told every command that the server is given.
+    case monitor
+  }
+
   private struct Waiting {
     var replies: [RESPValue] = []
     let count: Int
@@ -33,15 +42,14 @@ final class RedisConnection: Sendable {
   private let name: String
   private let limit: Duration
   private let most: Int
-  /// Whether it does nothing but listen to channels: then the server mixes messages in among the replies.
-  private let listensOnly: Bool
+  private let use: Use
   private let clock = SystemClock()
   private let state: Mutex<State>
   private let onPush: @Sendable ([RESPValue]) -> Void
   private let onClose: @Sendable (RedisConnection, CacheError) -> Void
 
   private init(
-    _ channel: any Channel, _ settings: RedisSettings, listensOnly: Bool,
+    _ channel: any Channel, _ settings: RedisSettings, use: Use,
     onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) {
@@ -49,7 +57,7 @@ final class RedisConnection: Sendable {
     name = settings.name
     limit = settings.commandLimit
     most = settings.mostWaiting
-    self.listensOnly = listensOnly
+    self.use = use
     state = Mutex(State(lastHeard: SystemClock().now))
     self.onPush = onPush
     self.onClose = onClose
@@ -59,7 +67,7 @@ final class RedisConnection: Sendable {
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.unreachable`.
   static func connect(
-    _ settings: RedisSettings, listensOnly: Bool = false, onPush: @escaping @Sendable ([RESPValue]) -> Void,
+    _ settings: RedisSettings, for use: Use = .commands, onPush: @escaping @Sendable ([RESPValue]) -> Void,
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) async throws -> RedisConnection {
     let secrecy = try RedisSecrecy(settings)
@@ -74,7 +82,7 @@ final class RedisConnection: Sendable {
         case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path).get()
         }
       let connection = RedisConnection(
-        channel, settings, listensOnly: listensOnly, onPush: onPush, onClose: onClose)
+        channel, settings, use: use, onPush: onPush, onClose: onClose)
       let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
       let interval = min(settings.pingInterval, settings.commandLimit)
       try await channel.eventLoop.submit {
@@ -162,11 +170,14 @@ final class RedisConnection: Sendable {
 
   /// Hands a reply to the command at the head of the line.
   func received(_ value: RESPValue) {
-    switch value {
-    case .push(let values) where !listensOnly: return onPush(values)
+    switch (use, value) {
+    // A command that was given to the server begins with the time; no reply does.
+    case (.monitor, .text(let text)) where text.utf8.first.map { 0x30...0x39 ~= $0 } ?? false: return onPush([value])
     // That a channel is listened to is a reply, which comes as a push, or, as all did before version 6, as a list.
-    case .push(let values), .array(let values):
-      if listensOnly, values.first?.string == "message" { return onPush(values) }
+    case (.channels, .push(let values)), (.channels, .array(let values)):
+      if values.first?.string == "message" { return onPush(values) }
+    case (.channels, _): break
+    case (_, .push(let values)): return onPush(values)
     default: break
     }
     let (isExpected, done) = state.withLock {

@@ -158,7 +158,7 @@ extension RedisConnection {
   fileprivate static func ear(
     of connection: RedisConnection, _ settings: RedisSettings, _ feeds: RedisFeeds, _ instance: [UInt8]
   ) async throws -> RedisConnection {
-    let ear = try await connect(settings, listensOnly: true) { values in
+    let ear = try await connect(settings, for: .channels) { values in
       guard values.count == 3, case .bytes(let bytes) = values[2] else { return feeds.tellEverything(.overflow) }
       switch RedisChannel.read(bytes) {
       case .nothing: break

@@ -29,6 +29,7 @@ final class Explorer {
   var pending: CacheConfiguration?
   private let models: ModelShow?
   private let follow: Follower.Follow?
+  private let choose: (@Sendable (Int) -> Void)?
   /// How many events there were, the lost ones included.
   private var eventCount = 0
   /// What the model was told of the counts of the cache in use.
@@ -50,11 +51,12 @@ final class Explorer {
 
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
-    models: ModelShow? = nil, follow: Follower.Follow? = nil
+    models: ModelShow? = nil, follow: Follower.Follow? = nil, choose: (@Sendable (Int) -> Void)? = nil
   ) {
     self.screen = screen
     self.models = models
     self.follow = follow
+    self.choose = choose
     self.buffer = buffer
     self.model = model
     self.history = history
@@ -183,6 +185,7 @@ final class Explorer {
     case .readValue(let key, let level): errands.begin { await self.readValue(key, level) }
     case .readVariants(let key):
       errands.begin { self.mailbox.post(.variants(key: key, await self.live.http?.variants(key) ?? [])) }
+    case .chooseApp(let app): choose?(app)
     case .reload: errands.begin { await self.reload() }
     case .applyReload: errands.begin { await self.applyReload() }
     case .perform(let asked): start(Verbs.verb(for: asked), line: asked.summary)

@@ -14,10 +14,16 @@ import Foundation
 extension Session {
   /// Shows a cache that belongs to another program, and stays until the person leaves.
   @MainActor
-  static func show(_ attached: AttachedCache, _ appearance: ScreenOptions, _ buffer: EventBuffer) async throws {
+  static func show(
+    _ attached: AttachedCache, _ appearance: ScreenOptions, _ buffer: EventBuffer, record: String? = nil,
+    limit: Int? = nil
+  ) async throws {
     let environment = ProcessInfo.processInfo.environment
     let reason = appearance.plain ? nil : Terminal.whyPlain(environment)
     guard !appearance.plain, reason == nil || appearance.screen else {
+      guard record == nil else {
+        throw ProgramFailure(.terminal, "error: --record needs a screen: \(reason ?? "leave out --plain")")
+      }
       return try await tell(attached, appearance, buffer, because: reason)
     }
     let screen = try terminal(appearance, environment)
@@ -28,10 +34,22 @@ extension Session {
     let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
     let explorer = Explorer(
       screen: screen, opened: OpenedCache(live: attached.live), buffer: buffer, model: model, history: history,
-      follow: attached.follow)
+      follow: attached.follow, choose: attached.choose)
+    if let record {
+      do { try explorer.record(to: record, limit: limit) } catch {
+        screen.close()
+        try await close(explorer.live)
+        throw ProgramFailure(.usage, "error: \(error)")
+      }
+    }
+    if let page = attached.page {
+      for message in await attached.refresh() { explorer.mailbox.post(message) }
+      explorer.mailbox.post(.input(.key(.character(page.key))))
+    }
     for note in attached.notes + [screen.warning].compactMap(\.self) { explorer.announce(note) }
     let status = await explorer.run(workload: nil)
     screen.close()
+    if let report = explorer.recordingReport { StandardStreams.complain(report) }
     try await close(explorer.live)
     if status != 0 { throw ExitCode(status) }
   }
@@ -74,12 +92,17 @@ extension Session {
     let wait = Task { try? await ContinuousClock().sleep(for: moment) }
     let interruption = Interruption { wait.cancel() }
     await wait.value
+    let news = await attached.refresh()
     if isJSON {
-      StandardStreams.say(attached.live.statisticsJSON)
+      StandardStreams.say(attached.report?().line ?? attached.live.statisticsJSON)
     } else {
       let size = ScreenOptions.size(ProcessInfo.processInfo.environment)
       var model = attached.model
       appearance.apply(to: &model)
+      if let page = attached.page {
+        for message in news { _ = update(&model, message) }
+        _ = update(&model, .input(.key(.character(page.key))))
+      }
       StandardStreams.say(
         await OneFrame.text(model, attached.live, buffer, size: size, isASCII: appearance.ascii))
     }

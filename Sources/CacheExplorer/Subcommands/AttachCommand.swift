@@ -11,42 +11,87 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// `cache-explorer attach SOCKET|DIRECTORY`.
+/// `cache-explorer attach SOCKET…|DIRECTORY|redis://HOST`.
 struct AttachCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "attach", abstract: "Shows the cache of a running app, or the folder of a disk level.",
+    commandName: "attach", abstract: "Shows the cache of a running app, the folder of a disk level, or a Redis server.",
     discussion: """
       An app shows its cache with CacheInspector.serve(cache, at: SOCKET), which only its own user may attach to. Changes \
       are refused unless the app allows them. An app that ends and comes back is attached again. In a directory of \
-      sockets the one app that listens is attached to. A folder is read as it is, whether its program runs or not, and \
+      sockets the one app that listens is attached to; of several, and of several sockets, F shows them side by side: who \
+      holds which key, who was told of a change when, and who waits for whose load. A folder is read as it is, whether its program runs or not, and \
       nothing in it is changed. Of an encrypted folder sizes, ages, deadlines and health are shown; names and values stay \
-      hidden, since this program has no cipher. An app that has the key shows them with CacheInspector.serve.
+      hidden, since this program has no cipher. An app that has the key shows them with CacheInspector.serve. \
+      A Redis or Valkey server is asked how it does (INFO) and for some of its keys (SCAN, MEMORY USAGE, PTTL); K shows \
+      them by prefix. Nothing in it is changed, and only --monitor, or the command monitor, costs it more than that.
       """)
 
   @Argument(
-    help: "The socket that the app serves, a directory of such sockets, or the directory of a disk level.",
+    help: """
+      The socket that the app serves, a directory of such sockets, the directory of a disk level, or the address of a \
+      server: redis://user:password@host:6379/0, redis+unix:///path/to/socket.
+      """,
     completion: .file())
-  var place: String
+  var places: [String]
   @Flag(help: "Look for a moment, print one picture, and leave.") var once = false
   @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
+  @Option(help: "With --once: text for the picture, json for what --json prints.") var format: ScriptRunner.Format?
+  @Option(help: "Of a server: how many keys are looked at, 100000 at most.") var keys = 10_000
+  @Option(
+    help: "Of a server: listen to every command for so long, 60s at most, which costs it much of its speed meanwhile.",
+    transform: AttachCommand.monitorLimit)
+  var monitor: Duration?
   @Option(name: .customLong("for"), help: "How long --once looks: 1s.", transform: AttachCommand.duration)
   var moment = Duration.seconds(1)
   @OptionGroup var appearance: ScreenOptions
 
+  func validate() throws {
+    guard (1...100_000).contains(keys) else { throw ValidationError("give --keys from 1 to 100000") }
+    guard !places.isEmpty else { throw ValidationError("name a socket, a directory or redis://HOST") }
+    guard places.count == 1 || !places.contains(where: AttachedServer.isAddress) else {
+      throw ValidationError("a Redis server is looked at by itself; name it alone")
+    }
+    guard monitor == nil || AttachedServer.isAddress(places[0]) else {
+      throw ValidationError("--monitor listens to a Redis server: name one, as redis://localhost")
+    }
+    guard format == nil || once || json else { throw ValidationError("--format needs --once; give both") }
+  }
+
   func run() async throws {
+    let json = json || format == .json
     let buffer = EventBuffer(capacity: once || json ? 1 << 18 : 1 << 14)
     let attached: AttachedCache
     do {
-      attached =
-        Self.isDirectory(place) && !AppPlace.holdsSockets(place)
-        ? try await AttachedDirectory.open(place, buffer: buffer)
-        : try await AttachedApp.open(AppPlace(path: place), buffer: buffer)
+      let place = places[0]
+      if places.count > 1 || AppPlace(path: place).hasSeveral {
+        attached = try await AttachedFleet.open(places, buffer: buffer)
+      } else if AttachedServer.isAddress(place) {
+        attached = try await AttachedServer.open(place, mostKeys: keys, buffer: buffer)
+      } else if Self.isDirectory(place), !AppPlace.holdsSockets(place) {
+        attached = try await AttachedDirectory.open(place, buffer: buffer)
+      } else {
+        attached = try await AttachedApp.open(AppPlace(path: place), buffer: buffer)
+      }
+      if let monitor { try await listen(attached, for: monitor) }
     } catch let error as CacheError {
       let status: ProgramFailure.Status = error.code == .unreachable || error.code == .timedOut ? .unreachable : .usage
       throw ProgramFailure(status, "error: \(error.message)")
     }
     if once || json { return try await Session.once(attached, for: moment, isJSON: json, appearance, buffer) }
     try await Session.show(attached, appearance, buffer)
+  }
+
+  private func listen(_ attached: AttachedCache, for duration: Duration) async throws {
+    StandardStreams.complain("notice: \(MonitoredTraffic.announcement(duration))")
+    let work = Task { try await attached.live.monitor?(duration) }
+    let interruption = Interruption { work.cancel() }
+    let result = await work.result
+    if let status = interruption.status { throw ExitCode(status) }
+    if let sentence = try result.get() { StandardStreams.complain("notice: \(sentence)") }
+  }
+
+  private static func monitorLimit(_ text: String) throws -> Duration {
+    do { return try MonitorVerb.limit(text) } catch { throw ValidationError("\(error.message); \(error.remedy)") }
   }
 
   private static func isDirectory(_ path: String) -> Bool {

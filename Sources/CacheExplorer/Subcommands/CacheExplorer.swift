@@ -18,7 +18,7 @@ struct CacheExplorer: AsyncParsableCommand {
       """, version: ProgramVersion.text,
     subcommands: [
       OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
-      ServeCommand.self, DemoCommand.self, ManualCommand.self,
+      ServeCommand.self, DemoCommand.self, ManualCommand.self, FleetPartCommand.self,
     ],
     defaultSubcommand: DemoCommand.self)
 

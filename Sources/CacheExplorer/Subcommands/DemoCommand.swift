@@ -15,7 +15,7 @@ struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo", abstract: "Opens a demonstration, or lists them.")
 
-  @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name))) var name = "stack"
+  @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name) + [FleetDemo.name])) var name = "stack"
   @Flag(help: "List the demonstrations.") var list = false
   @Option(help: "With --export FILE.svg: after how many seconds of simulated time, which pass at once.")
   var seconds = 20
@@ -31,11 +31,20 @@ struct DemoCommand: AsyncParsableCommand {
     if try await recording.replayed(appearance) { return }
     if list {
       for demo in Demo.all { StandardStreams.say("\(demo.name): \(demo.caption)") }
+      StandardStreams.say("\(FleetDemo.name): \(FleetDemo.caption)")
       return
+    }
+    if name == FleetDemo.name {
+      guard recording.export == nil else {
+        throw ProgramFailure(.usage, "error: demo fleet is of several processes and has no picture; use --record FILE")
+      }
+      return try await FleetDemo.run(appearance, record: recording.record, limit: recording.limit)
     }
     guard let demo = Demo.named(name) else {
       throw ProgramFailure(
-        .usage, "error: there is no demo “\(name)”; \(NearestName.remedy(for: name, among: Demo.all.map(\.name)))")
+        .usage,
+        "error: there is no demo “\(name)”; \(NearestName.remedy(for: name, among: Demo.all.map(\.name) + [FleetDemo.name]))"
+      )
     }
     let folder = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-demo-\(UUID().uuidString)")
     try FileManager.default.createDirectory(

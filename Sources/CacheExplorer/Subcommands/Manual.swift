@@ -61,6 +61,7 @@ enum Manual {
     }
     parts.append(.section("DEMONSTRATIONS"))
     parts += Demo.all.map { .item($0.name, $0.caption) }
+    parts.append(.item(FleetDemo.name, FleetDemo.caption))
     parts.append(.section("CONFIGURATION"))
     parts.append(
       .text(

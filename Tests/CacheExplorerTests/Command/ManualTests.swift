@@ -45,7 +45,8 @@ struct ManualTests {
     let examples = [
       "get a", "set a b", "del a", "clear", "expire a", "warn", "run zipf", "stop", "speed 1", "advance 1s",
       "fault a off", "load a", "reload", "mark a", "filter a", "sort key", "export a.csv", "record a", "replay a",
-      "jump 1s", "log info", "expect hit>=1%", "stats", "status", "whatif", "undo", "config", "help", "quit",
+      "jump 1s", "log info", "expect hit>=1%", "stats", "status", "whatif", "monitor 5s", "undo", "config", "help",
+      "quit",
     ]
     var seen: Set<String> = []
     for line in examples {

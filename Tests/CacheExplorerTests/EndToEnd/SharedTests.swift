@@ -227,7 +227,7 @@ struct SharedTests {
 }
 
 /// A port that nobody listens at.
-private enum FreePort {
+enum FreePort {
   static func find() throws -> Int {
     let server = try LoopbackServer(files: Program.root)
     defer { server.stop() }

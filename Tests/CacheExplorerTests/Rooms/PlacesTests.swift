@@ -8,11 +8,13 @@ import Testing
 
 /// Where something new has a place that the compiler does not ask for, as Documentation/Adding.md lists them.
 struct PlacesTests {
-  @Test("Every screen is reached by a digit, and has panels that explain their figures", arguments: Page.allCases)
+  @Test("Every screen is reached by its key, and has panels that explain their figures", arguments: Page.allCases)
   func screens(page: Page) {
     var scene = Scene(size: Size(width: 120, height: 40))
     scene.send(.models(ModelSheet.Content(source: "models", rows: [])))
     scene.send(.served([], ServedCounts(), lost: 0))
+    scene.send(.keyspace(KeyspaceSheet(server: KeyspaceSheet.Server(), sample: KeyspaceSheet.Sample())))
+    scene.send(.fleet(FleetSheet(now: Scene.start)))
     scene.press(.character(page.key))
     #expect(scene.model.page == page)
     #expect(!page.panels.isEmpty)

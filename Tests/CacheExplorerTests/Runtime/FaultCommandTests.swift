@@ -34,6 +34,13 @@ import Testing
     #expect(lines[7].contains(#""outcome":"error""#) && lines[7].contains("the levels are memory, origin"))
   }
 
+  @Test("Slow is a latency, and needs no amount")
+  func slow() throws {
+    let slow = try #require(try Verbs.parse("fault redis slow") as? FaultVerb)
+    #expect(slow.change == .latency(.milliseconds(300) ... .milliseconds(600)))
+    #expect(throws: CommandError.self) { try Verbs.parse("fault redis slow 3s") }
+  }
+
   @Test("The sentences tell failed writes, as the JSON does, and know one from many")
   func sentences() async throws {
     let configuration = try ConfigurationReader.read(Self.stack, file: "c.yaml", folder: "/")

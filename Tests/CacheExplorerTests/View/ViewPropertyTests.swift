@@ -59,6 +59,22 @@ struct ViewPropertyTests {
       .models(
         ModelSheet.Content(
           source: "live", rows: [ModelSheet.Row(name: .init(type: "\u{1b}", id: "日本\u{202e}"), isStored: true)])))
+    let hostile = "\u{1b}日本\u{202e}:"
+    var sample = KeyspaceSheet.Sample()
+    sample.prefixes = KeyspaceSheet.prefixes(of: [(hostile, 1 << 48, .seconds(1 << 40)), ("", nil, nil)])
+    var server = KeyspaceSheet.Server()
+    (server.address, server.policy, server.hits) = (hostile, hostile, 1 << 60)
+    scene.send(.keyspace(KeyspaceSheet(server: server, sample: sample)))
+    var ledger = FleetLedger()
+    for number in 0..<16 {
+      let app = ledger.join(
+        FleetSheet.App(name: hostile, pid: .max, socket: "\(number)"), shared: ["redis"], sources: [])
+      for kind: CacheEvent.Kind in [
+        .requestEnded(.set, .done, .zero), .stored(.set, cost: .max, deadline: scene.now, .zero),
+        .operated(.shared(.leads(lease: hostile))), .operated(.shared(.forgot(nil))),
+      ] { ledger.note(CacheEvent(time: scene.now, level: "memory", key: hostile, kind: kind), app: app) }
+    }
+    scene.send(.fleet(ledger.sheet(now: scene.now)))
     scene.type("\(page.key)")
     var models = [scene.model]
     scene.press(.enter)

@@ -5,7 +5,10 @@ import ExplorerModel
 /// Tells what becomes of an app: how full its levels are, that it is gone, and that it is there again.
 struct AppFollower: Sendable {
   let place: AppPlace
-  let buffer: EventBuffer
+  /// Lets an app that is there again count from here on.
+  let begin: @Sendable (AppSession) -> Void
+  /// Told whether an app hears what others change.
+  var hears: @Sendable (_ deafSince: CacheInstant?, AppSession) -> Void = { _, _ in }
 
   /// Until the task is cancelled.
   func follow(_ first: AppSession, _ follower: Follower) async {
@@ -20,7 +23,7 @@ struct AppFollower: Sendable {
       await follower.use(next.cache.live)
       follower.post(.attachedAgain(next.cache.attachment, next.cache.replacement))
       // What it told meanwhile comes behind that.
-      next.begin(buffer)
+      begin(next)
       session = next
       let app = next.client.welcome
       log("attached again (pid \(app.pid)) to \(app.app); counters began anew", .notice, session, follower)
@@ -39,7 +42,8 @@ struct AppFollower: Sendable {
         case .counts: follower.post(.events([], lost: 0))
         // Who leaves ends the connection as well, which is no news of the app.
         case .ended(let why): return Task.isCancelled ? nil : why
-        case .events, .hearing: break
+        case .hearing(let deafSince): hears(deafSince, session)
+        case .events: break
         }
       }
     }

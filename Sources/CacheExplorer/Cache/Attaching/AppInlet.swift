@@ -12,7 +12,7 @@ final class AppInlet: Sendable {
     var held: [InspectorClient.News]? = []
     var live: LiveCache?
     var observers: [any CacheObserver] = []
-    var buffer: EventBuffer?
+    var lose: @Sendable (Int) -> Void = { _ in }
   }
 
   /// What is not an event.
@@ -32,8 +32,10 @@ final class AppInlet: Sendable {
   }
 
   /// Hands over what is held and all that comes after it, in its order.
-  func open(_ live: LiveCache, _ observers: [any CacheObserver], buffer: EventBuffer) {
-    state.withLock { ($0.live, $0.observers, $0.buffer) = (live, observers, buffer) }
+  ///
+  /// `lose`: Told how many events were dropped.
+  func open(_ live: LiveCache, _ observers: [any CacheObserver], lose: @escaping @Sendable (Int) -> Void) {
+    state.withLock { ($0.live, $0.observers, $0.lose) = (live, observers, lose) }
     while true {
       let held = state.withLock { state in
         let held = state.held ?? []
@@ -47,7 +49,7 @@ final class AppInlet: Sendable {
   }
 
   private func handOver(_ news: InspectorClient.News) {
-    let (live, observers, buffer) = state.withLock { ($0.live, $0.observers, $0.buffer) }
+    let (live, observers, lose) = state.withLock { ($0.live, $0.observers, $0.lose) }
     if case .counts(let counts) = news, let live {
       live.figures.pass(live.clock.now)
       live.statistics.add(counts)
@@ -55,11 +57,10 @@ final class AppInlet: Sendable {
     guard case .events(let events, let lost) = news else { return mailbox.post(news) }
     if lost > 0 {
       dropped.add(lost, ordering: .relaxed)
-      buffer?.lose(lost)
+      lose(lost)
     }
     for event in events {
       for observer in observers { observer.record(event) }
-      buffer?.record(event)
     }
   }
 }

@@ -18,6 +18,15 @@ package struct AppPlace: Sendable {
 
   package static func holdsSockets(_ directory: String) -> Bool { !sockets(in: directory).isEmpty }
 
+  /// The socket that it is, or those of the directory.
+  var sockets: [String] {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return attributes?[.type] as? FileAttributeType == .typeDirectory ? Self.sockets(in: path) : [path]
+  }
+
+  /// Whether there may be several apps.
+  package var hasSeveral: Bool { sockets.count > 1 }
+
   /// Connects to the one app that listens; blocks for some seconds at the most.
   ///
   /// - Returns: The client and the path of its socket; what it tells waits in the inlet.

@@ -14,7 +14,7 @@ package enum AttachedApp {
     let session = try await AppSession.open(place, isAgain: false)
     session.begin(buffer)
     var cache = session.cache
-    let follower = AppFollower(place: place, buffer: buffer)
+    let follower = AppFollower(place: place) { $0.begin(buffer) }
     cache.follow = { await follower.follow(session, $0) }
     return cache
   }
@@ -25,6 +25,7 @@ struct AppSession: Sendable {
   let client: InspectorClient
   let inlet: AppInlet
   let cache: AttachedCache
+  let clock: RemoteClock
   private let observers: [any CacheObserver]
 
   /// `isAgain`: The app was attached to before.
@@ -39,7 +40,7 @@ struct AppSession: Sendable {
     (self.client, self.inlet) = (client, inlet)
     let welcome = client.welcome
     let figures = RecentFigures()
-    let clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
+    clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
     let whatIf = HitRatioObserver(levels: welcome.levels.compactMap(\.watched), clock: clock)
     // An app of an older library tells no counts: then they are made of what came of its events.
     observers = welcome.tellsCounts == true ? [whatIf] : [figures, figures.statistics, whatIf]
@@ -74,7 +75,10 @@ struct AppSession: Sendable {
   }
 
   /// Counts from here on.
-  func begin(_ buffer: EventBuffer) { inlet.open(cache.live, observers, buffer: buffer) }
+  func begin(_ buffer: EventBuffer) { inlet.open(cache.live, observers + [buffer]) { buffer.lose($0) } }
+
+  /// As ``begin(_:)``, for one of several apps.
+  func begin(_ seat: FleetSeat) { inlet.open(cache.live, observers + [seat]) { seat.lose($0) } }
 }
 
 extension AppSession {

@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 package import ExplorerModel
+package import ExplorerText
 
 /// A cache that is shown and that another program made.
 package struct AttachedCache: Sendable {
@@ -15,9 +16,17 @@ package struct AttachedCache: Sendable {
   package let source: String
   package let settings: [ConfigurationSetting]
   /// What is told first.
-  package let notes: [String]
+  package var notes: [String]
+  /// What is shown first; `nil` for the overview.
+  package var page: Page?
   /// Tells what becomes of it.
   package var follow: Follower.Follow = { _ in }
+  /// Shows another one of several apps.
+  package var choose: (@Sendable (Int) -> Void)?
+  /// What `--json` prints; `nil` for the statistics.
+  package var report: (@Sendable () -> JSONText)?
+  /// Looks once more, and tells the model of a picture what no level tells.
+  package var refresh: @Sendable () async -> [Message] = { [] }
 
   /// The model of its first picture.
   package var model: Model {

@@ -13,6 +13,9 @@ struct RemoteClock: CacheClock {
     self.ahead = ahead < .seconds(-10) || ahead > .seconds(1) ? ahead : .zero
   }
 
+  /// A moment of the other process by our clock.
+  func here(_ instant: CacheInstant) -> CacheInstant { instant.advanced(by: .zero - ahead) }
+
   var now: CacheInstant { base.now.advanced(by: ahead) }
   var timeSinceEpoch: Duration { base.timeSinceEpoch }
   var bootIdentifier: UInt64 { base.bootIdentifier }

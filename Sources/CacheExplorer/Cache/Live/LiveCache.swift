@@ -83,6 +83,8 @@ package struct LiveCache: Sendable {
   var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
   /// What the proxy in front of it has done, if there is one.
   package var http: ServedFigures?
+  /// Listens to every command of the server that is looked at, and says what that brought.
+  package var monitor: (@Sendable (Duration) async throws -> String)?
   /// Tells what other capacities and policies would have brought.
   package var whatIf = HitRatioObserver(levels: [])
   /// How many events never came to ``whatIf`` and the statistics.

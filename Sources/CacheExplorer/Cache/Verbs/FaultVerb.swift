@@ -3,13 +3,16 @@ package import ExplorerModel
 import ExplorerText
 
 package struct FaultVerb: Verb {
-  private static let kinds = ["error", "latency", "down", "deaf", "off"]
+  private static let kinds = ["error", "latency", "slow", "down", "deaf", "off"]
+
+  /// As a source is whose machine has too much to do.
+  private static let slow = Duration.milliseconds(300)...Duration.milliseconds(600)
 
   package static let syntax = VerbSyntax(
-    "fault L error 5%|latency 200ms|down|deaf|off [--seed S]",
+    "fault L error 5%|latency 200ms|slow|down|deaf|off [--seed S]",
     "let a level fail, be slow, be down or hear nothing from others, or recover",
     [.level, .choice(kinds), .amount], required: 2,
-    [VerbSyntax.Option("--seed", "S")])
+    [VerbSyntax.Option("--seed", "S")], details: "\n  slow: latency 300ms..600ms")
 
   package enum Change: Equatable, Sendable {
     /// A probability from 0 to 1.
@@ -44,7 +47,7 @@ package struct FaultVerb: Verb {
           example: "latency 200ms"))
     default:
       if words.arguments.count > 2 { throw words.tooMany(2, "write fault \(level) \(kind)") }
-      change = kind == "down" ? .down : kind == "deaf" ? .deaf : .off
+      change = kind == "slow" ? .latency(Self.slow) : kind == "down" ? .down : kind == "deaf" ? .deaf : .off
     }
     seed = try words.seed()
   }

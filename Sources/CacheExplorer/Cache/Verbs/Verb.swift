@@ -81,7 +81,8 @@ package enum Verbs {
     GetVerb.self, SetVerb.self, DeleteVerb.self, ClearVerb.self, ExpireVerb.self, UndoVerb.self, WarnVerb.self,
     AdvanceVerb.self, RunVerb.self, StopVerb.self, SpeedVerb.self, FaultVerb.self, LoadVerb.self, ReloadVerb.self,
     ConfigVerb.self, MarkVerb.self, FilterVerb.self, SortVerb.self, ExportVerb.self, RecordVerb.self, ReplayVerb.self,
-    JumpVerb.self, LogVerb.self, ExpectVerb.self, StatsVerb.self, StatusVerb.self, WhatIfVerb.self, HelpVerb.self,
+    JumpVerb.self, LogVerb.self, ExpectVerb.self, StatsVerb.self, StatusVerb.self, WhatIfVerb.self, MonitorVerb.self,
+    HelpVerb.self,
     QuitVerb.self,
   ]
 

@@ -20,15 +20,18 @@ extension Model {
 package enum EntriesPanel: Panel {
   package static let initial = EntryList()
   package static let fixedRows = 3
-  private static let sort = Action.own("sort")
-  private static let reverseSort = Action.own("reverse the order")
+  static let sort = Action.own("sort")
+  static let reverseSort = Action.own("reverse the order")
 
   package static let keys = [
-    KeyTable.bind([.character("s")], "s", sort, "sort the entries by the next column", .look, label: "Sort"),
+    KeyTable.bind(
+      [.character("s")], "s", sort, "sort the entries, or the table of this screen, by the next column", .look,
+      label: "Sort"),
     KeyTable.bind([.character("S")], "S", reverseSort, "turn the order round", .look),
   ]
 
   package static func act(_ model: inout Model, _ action: Action) -> [Effect]? {
+    guard model.page != .keyspace, model.page != .fleet else { return nil }
     switch action {
     case sort:
       model.list.sort = model.list.sort.next

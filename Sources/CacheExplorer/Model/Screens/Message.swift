@@ -75,6 +75,10 @@ package enum Message: Sendable, Codable {
   case served([ServedExchange], ServedCounts, lost: Int)
   /// What is stored for an address.
   case variants(key: String, [ServedVariant])
+  /// How a Redis server does that is looked at.
+  case keyspace(KeyspaceSheet)
+  /// How several apps do that are looked at side by side.
+  case fleet(FleetSheet)
   /// How the recording of the session does; `nil` if it is recorded no longer.
   case recording(RecordingStatus?)
 }
@@ -99,6 +103,8 @@ package enum Effect: Sendable, Equatable {
   case readValue(key: String, level: String?)
   /// Ask what is stored for an address; answered with `.variants`.
   case readVariants(key: String)
+  /// Show another one of several apps; answered with `.attachedAgain`.
+  case chooseApp(Int)
   /// Read the configuration again; answered with `.planned`.
   case reload
   /// Put the configuration in force that was read last; answered with `.replaced`.

@@ -31,7 +31,7 @@ extension Page: CaseIterable {
   ///
   /// This is the one list in which a new one takes its place: keys, help, manual, focus and drawing follow.
   package static let allCases: [Page] = [
-    .overview, .entries, .requests, .latency, .config, .log, .models, .whatIf, .http,
+    .overview, .entries, .requests, .latency, .config, .log, .models, .whatIf, .http, .keyspace, .fleet,
   ]
 }
 
@@ -69,7 +69,7 @@ extension KeyTable {
     pages: Page.allCases.map { page in
       // One word in the key bar stands for all of them.
       let isFirst = page == Page.allCases.first
-      let range = "\(Page.allCases[0].key)-\(Page.allCases[Page.allCases.count - 1].key)"
+      let range = "\(page.key)-\(Page.allCases.last { $0.key.isNumber }?.key ?? page.key)"
       return bind(
         [.character(page.key)], String(page.key), page.action, page.does, .look, label: isFirst ? "Screen" : nil,
         bar: isFirst ? range : nil)

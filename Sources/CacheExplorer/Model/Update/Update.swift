@@ -101,7 +101,8 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     if model.mode == .normal || model.mode == .help { model.mode = .command }
     effects = []
   // For the panels alone.
-  case .showLog, .filter, .sort, .showConfig, .planned, .settings, .whatIf, .showWhatIf, .models, .served, .variants:
+  case .showLog, .filter, .sort, .showConfig, .planned, .settings, .whatIf, .showWhatIf, .models, .served, .variants,
+    .keyspace, .fleet:
     effects = []
   }
   let asked = PanelID.all.flatMap { $0.panel.update(&model, message) }

@@ -1,0 +1,91 @@
+import CacheEngine
+import ExplorerModel
+import Synchronization
+
+/// Collects what several apps tell, and puts it in the order in which it happened.
+///
+/// Each app tells in a pace of its own, so that what happens is added up only after a while.
+final class FleetWatch: Sendable {
+  private struct State {
+    var ledger = FleetLedger()
+    var waiting: [(app: Int, event: CacheEvent)] = []
+    var chosen = 0
+  }
+
+  /// An app tells twenty times a second; what it has not told after so long is late.
+  static let patience = Duration.milliseconds(300)
+  /// More than this wait for nothing but an app that is stopped.
+  private static let mostWaiting = 200_000
+
+  private let clock = SystemClock()
+  private let state = Mutex(State())
+
+  /// Which app the other screens show.
+  var chosen: Int {
+    get { state.withLock { $0.chosen } }
+    set { state.withLock { $0.chosen = newValue } }
+  }
+
+  func join(_ app: FleetSheet.App, shared: Set<String>, sources: Set<String>) -> Int {
+    state.withLock { state in
+      let place = state.ledger.join(app, shared: shared, sources: sources)
+      // What the process before it has told is not of this one.
+      state.waiting.removeAll { $0.app == place }
+      return place
+    }
+  }
+
+  func left(_ app: Int, because why: String) { state.withLock { $0.ledger.left(app, because: why) } }
+  func hears(_ app: Int, deafSince: CacheInstant?) { state.withLock { $0.ledger.hears(app, deafSince: deafSince) } }
+  func lose(_ count: Int) { state.withLock { $0.ledger.lose(count) } }
+
+  func holds(_ app: Int, _ copies: [String: FleetSheet.Copy], count: Int) {
+    state.withLock { $0.ledger.holds(app, copies, count: count) }
+  }
+
+  func note(_ event: CacheEvent, app: Int) {
+    state.withLock { state in
+      guard state.waiting.count < Self.mostWaiting else { return state.ledger.lose(1) }
+      state.waiting.append((app, event))
+    }
+  }
+
+  /// Adds up what happened until a while ago, and gives what there is to show.
+  func sheet(waiting patience: Duration = FleetWatch.patience) -> FleetSheet {
+    let now = clock.now
+    let end = now.advanced(by: .zero - patience)
+    return state.withLock { state in
+      let due = state.waiting.filter { $0.event.time <= end }
+      state.waiting.removeAll { $0.event.time <= end }
+      // Of one moment what came first stays first.
+      let sorted = due.enumerated().sorted {
+        ($0.element.event.time.nanoseconds, $0.offset) < ($1.element.event.time.nanoseconds, $1.offset)
+      }
+      for (_, told) in sorted { state.ledger.note(told.event, app: told.app) }
+      var sheet = state.ledger.sheet(now: now)
+      sheet.chosen = state.chosen
+      return sheet
+    }
+  }
+}
+
+/// The place of an app among those that are looked at side by side.
+struct FleetSeat: CacheObserver {
+  let watch: FleetWatch
+  let place: Int
+  /// Its clock, and for the screens what happens in it while it is shown there.
+  let clock: RemoteClock
+  let buffer: EventBuffer
+
+  func record(_ event: CacheEvent) {
+    if watch.chosen == place { buffer.record(event) }
+    var event = event
+    event.time = clock.here(event.time)
+    watch.note(event, app: place)
+  }
+
+  func lose(_ count: Int) {
+    watch.lose(count)
+    if watch.chosen == place { buffer.lose(count) }
+  }
+}

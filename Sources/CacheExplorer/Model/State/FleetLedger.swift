@@ -1,0 +1,279 @@
+package import CacheEngine
+
+/// Adds up what several apps tell of what they share.
+///
+/// Events are to come in the order of their times, whichever app they are of. A change counts from its acknowledgement: a
+/// read that began after that, and that a copy of before answered, was stale for as long.
+package struct FleetLedger: Sendable {
+  private struct Fact: Sendable {
+    /// When the copy of each app was made, as far as was seen.
+    var copied: [CacheInstant?]
+    var change: FleetSheet.Change?
+    /// When the change began.
+    var began: CacheInstant?
+  }
+
+  /// So many keys are kept in mind, and so many changes.
+  private static let mostKeys = 10_000
+  private static let mostChanges = 100
+  /// So many keys are told one by one.
+  private static let mostListed = 500
+
+  private var apps: [FleetSheet.App] = []
+  /// Of each app, the levels under which others are as well, and those that nobody filled.
+  private var shared: [Set<String>] = []
+  private var sources: [Set<String>] = []
+  private var held: [[String: FleetSheet.Copy]] = []
+  private var facts: [String: Fact] = [:]
+  private var changes: [FleetSheet.Change] = []
+  private var leases: [String: FleetSheet.Lease] = [:]
+  private var lost = 0
+
+  package init() {}
+
+  package var count: Int { apps.count }
+
+  /// Takes in an app, or one that is there again in the place where it was.
+  ///
+  /// - Parameters:
+  ///   - app: What it calls itself.
+  ///   - shared: The levels that it shares with others.
+  ///   - sources: The levels that values come from which nobody stored.
+  /// - Returns: Its place.
+  package mutating func join(_ app: FleetSheet.App, shared: Set<String>, sources: Set<String>) -> Int {
+    if let place = apps.firstIndex(where: { $0.socket == app.socket }) {
+      // Another process: what the one before held and heard is gone.
+      forget(place)
+      apps[place] = app
+      (self.shared[place], self.sources[place]) = (shared, sources)
+      return place
+    }
+    apps.append(app)
+    self.shared.append(shared)
+    self.sources.append(sources)
+    held.append([:])
+    for key in facts.keys {
+      facts[key]?.copied.append(nil)
+      facts[key]?.change?.told.append(nil)
+    }
+    for place in changes.indices { changes[place].told.append(nil) }
+    return apps.count - 1
+  }
+
+  /// An app is gone.
+  package mutating func left(_ app: Int, because why: String) {
+    forget(app)
+    apps[app].ended = why
+  }
+
+  private mutating func forget(_ app: Int) {
+    held[app] = [:]
+    for key in facts.keys { facts[key]?.copied[app] = nil }
+    for (id, lease) in leases {
+      leases[id]?.waiting.removeAll { $0 == app }
+      if lease.leader == app { leases[id] = nil }
+    }
+    leases = leases.filter { $0.value.leader != nil || !$0.value.waiting.isEmpty }
+  }
+
+  /// An app says whether it hears what others change.
+  package mutating func hears(_ app: Int, deafSince: CacheInstant?) {
+    apps[app].listens = true
+    apps[app].deafSince = deafSince
+  }
+
+  package mutating func lose(_ count: Int) { lost += count }
+
+  /// An app lists what it holds.
+  package mutating func holds(_ app: Int, _ copies: [String: FleetSheet.Copy], count: Int) {
+    held[app] = copies
+    apps[app].copies = count
+  }
+
+  /// Takes in what happened.
+  package mutating func note(_ event: CacheEvent, app: Int) {
+    switch event.kind {
+    case .requestEnded(.get, _, _): apps[app].lookups += 1
+    case .requestEnded(.set, .done, let took), .requestEnded(.remove, .done, let took):
+      if let key = event.key { changed(key, at: event.time, took, app) }
+    case .operated(.shared(let told)): note(told, event, app)
+    default:
+      guard let level = event.level, !sources[app].contains(level), let key = event.key else {
+        return cleared(event, app)
+      }
+      if shared[app].contains(level) { changed(key, event, app) } else { copied(key, event, app) }
+    }
+  }
+
+  /// What happened to everything that a level holds.
+  private mutating func cleared(_ event: CacheEvent, _ app: Int) {
+    guard event.key == nil, let level = event.level, !shared[app].contains(level) else { return }
+    if case .done(.clear, _) = event.kind { forgetCopies(of: app) }
+  }
+
+  private mutating func forgetCopies(of app: Int) {
+    held[app] = [:]
+    for key in facts.keys { facts[key]?.copied[app] = nil }
+  }
+
+  /// What an app holds concerns others.
+  private func shares(_ app: Int) -> Bool { apps[app].listens || !shared[app].isEmpty }
+
+  /// A level that others share was written; where the whole call is told of, that says when it was acknowledged.
+  private mutating func changed(_ key: String, _ event: CacheEvent, _ app: Int) {
+    guard event.request == nil else { return }
+    switch event.kind {
+    case .stored(.set, _, _, let took), .done(.remove, let took): changed(key, at: event.time, took, app)
+    default: break
+    }
+  }
+
+  private mutating func changed(_ key: String, at time: CacheInstant, _ took: Duration, _ app: Int) {
+    guard shares(app) else { return }
+    apps[app].changes += 1
+    let began = time.advanced(by: .zero - took)
+    var change = FleetSheet.Change(key: key, by: app, at: time, told: Array(repeating: nil, count: apps.count))
+    // Others may have been told before it was acknowledged.
+    if let early = fact(key).change, early.by == nil, early.at >= began {
+      change.told = early.told
+      changes.removeAll { $0 == early }
+      for other in apps.indices { noteTelling(change, other) }
+    }
+    record(change, began: began)
+  }
+
+  private mutating func record(_ change: FleetSheet.Change, began: CacheInstant) {
+    facts[change.key] = fact(change.key)
+    facts[change.key]?.change = change
+    facts[change.key]?.began = began
+    changes.append(change)
+    if changes.count > Self.mostChanges { changes.removeFirst() }
+  }
+
+  /// A level of the app's own was used or filled.
+  private mutating func copied(_ key: String, _ event: CacheEvent, _ app: Int) {
+    switch event.kind {
+    case .stored(_, _, let deadline, _):
+      facts[key] = fact(key)
+      facts[key]?.copied[app] = event.time
+      held[app][key] = FleetSheet.Copy(created: event.time, deadline: deadline)
+    case .removed(let cause, _) where cause != .replaced: gone(key, app)
+    case .done(.remove, _): gone(key, app)
+    case .hit(_, _, let took): hit(key, event, app, began: event.time.advanced(by: .zero - took))
+    default: break
+    }
+  }
+
+  private mutating func gone(_ key: String, _ app: Int) {
+    held[app][key] = nil
+    facts[key]?.copied[app] = nil
+  }
+
+  private mutating func hit(_ key: String, _ event: CacheEvent, _ app: Int, began: CacheInstant) {
+    apps[app].hits += 1
+    guard shares(app), let fact = facts[key], let change = fact.change, change.by != app, !change.isLoad,
+      change.at < began,
+      change.told[app].map({ $0 > began }) ?? true, fact.copied[app].map({ $0 < change.at }) ?? true
+    else { return }
+    let stale = FleetSheet.StaleRead(key: key, by: change.at.duration(to: began), at: event.time)
+    apps[app].staleReads += 1
+    if stale.by > apps[app].stalest?.by ?? .zero { apps[app].stalest = stale }
+  }
+
+  /// What others were told of while an app loaded for all was no change of anybody’s.
+  private mutating func filled(_ key: String?, _ app: Int, at time: CacheInstant, _ took: Duration) {
+    guard let key, var change = facts[key]?.change, change.by == nil, !change.isLoad,
+      change.at >= time.advanced(by: .zero - took)
+    else { return }
+    let old = change
+    (change.by, change.isLoad) = (app, true)
+    facts[key]?.change = change
+    if let place = changes.lastIndex(of: old) { changes[place] = change }
+  }
+
+  private mutating func note(_ event: SharedEvent, _ what: CacheEvent, _ app: Int) {
+    let time = what.time
+    switch event {
+    case .heard: hears(app, deafSince: nil)
+    case .deaf(let since): hears(app, deafSince: since)
+    case .forgot(nil):
+      guard let key = what.key else { return }
+      gone(key, app)
+      apps[app].told += 1
+      tell(key, app, at: time)
+    case .forgot:
+      forgetCopies(of: app)
+      for key in facts.keys where facts[key]?.change?.by != app && facts[key]?.change?.told[app] == nil {
+        if facts[key]?.change != nil { tell(key, app, at: time) }
+      }
+    case .leads(let id):
+      apps[app].loads += 1
+      let known = leases[id]
+      leases[id] = FleetSheet.Lease(
+        id: id, key: what.key ?? "", leader: app, since: known?.since ?? time, waiting: known?.waiting ?? [])
+    case .led(let id, let took):
+      leases[id] = nil
+      filled(what.key, app, at: time, took)
+    case .follows(let id):
+      apps[app].waits += 1
+      var lease =
+        leases[id] ?? FleetSheet.Lease(id: id, key: what.key ?? "", leader: nil, since: time, waiting: [])
+      if !lease.waiting.contains(app) { lease.waiting.append(app) }
+      leases[id] = lease
+    case .followed(let id, let duration):
+      apps[app].longestWait = max(apps[app].longestWait ?? .zero, duration)
+      leases[id]?.waiting.removeAll { $0 == app }
+      if leases[id]?.leader == nil, leases[id]?.waiting.isEmpty == true { leases[id] = nil }
+    }
+  }
+
+  /// An app was told that a key was changed.
+  private mutating func tell(_ key: String, _ app: Int, at time: CacheInstant) {
+    let known = fact(key)
+    if var change = known.change, change.by != app, change.told[app] == nil, let began = known.began, began <= time {
+      let old = change
+      change.told[app] = time
+      facts[key]?.change = change
+      if let place = changes.lastIndex(of: old) { changes[place] = change }
+      noteTelling(change, app)
+      return
+    }
+    // Nobody has told of a change yet: it is under way, or another process made it.
+    var change = FleetSheet.Change(key: key, by: nil, at: time, told: Array(repeating: nil, count: apps.count))
+    change.told[app] = time
+    record(change, began: time)
+  }
+
+  private mutating func noteTelling(_ change: FleetSheet.Change, _ app: Int) {
+    guard change.by != nil, !change.isLoad, let lag = FleetSheet.lag(change, app) else { return }
+    apps[app].slowestTelling = max(apps[app].slowestTelling ?? .zero, lag)
+  }
+
+  private mutating func fact(_ key: String) -> Fact {
+    if let known = facts[key] { return known }
+    if facts.count >= Self.mostKeys {
+      // Those whose change is the longest ago, and those without one, go first.
+      let old = facts.sorted { ($0.value.change?.at.nanoseconds ?? .min) < ($1.value.change?.at.nanoseconds ?? .min) }
+      for (key, _) in old.prefix(Self.mostKeys / 4) { facts[key] = nil }
+    }
+    return Fact(copied: Array(repeating: nil, count: apps.count))
+  }
+
+  /// What there is to show at a moment.
+  package func sheet(now: CacheInstant) -> FleetSheet {
+    var sheet = FleetSheet(now: now)
+    sheet.apps = apps
+    sheet.changes = changes.reversed()
+    sheet.leases = leases.values.sorted { ($0.since.nanoseconds, $0.id) < ($1.since.nanoseconds, $1.id) }
+    sheet.lost = lost
+    var names = Set(held.flatMap(\.keys))
+    for (key, fact) in facts where fact.change != nil { names.insert(key) }
+    let sorted = names.map { (at: facts[$0]?.change?.at.nanoseconds ?? .min, name: $0) }
+      .sorted { ($1.at, $0.name) < ($0.at, $1.name) }
+    sheet.keys = sorted.prefix(Self.mostListed).map { _, name in
+      FleetSheet.Key(name: name, copies: held.map { $0[name] }, change: facts[name]?.change)
+    }
+    sheet.unlisted = max(0, sorted.count - Self.mostListed)
+    return sheet
+  }
+}

@@ -1,0 +1,215 @@
+import CacheEngine
+import Testing
+
+@testable import ExplorerModel
+
+struct FleetLedgerTests {
+  private var ledger = FleetLedger()
+  private let start = CacheInstant(nanoseconds: 1_000_000_000_000)
+
+  /// Two apps that share a level.
+  init() {
+    join("one")
+    join("two")
+  }
+
+  private mutating func join(_ name: String, listens: Bool = true) {
+    let place = ledger.join(
+      FleetSheet.App(name: name, pid: 1, socket: "/\(name)"), shared: listens ? ["redis"] : [], sources: ["source"])
+    if listens { ledger.hears(place, deafSince: nil) }
+  }
+
+  private func time(_ milliseconds: Int) -> CacheInstant { start.advanced(by: .milliseconds(milliseconds)) }
+
+  private mutating func note(
+    _ app: Int, at milliseconds: Int, _ kind: CacheEvent.Kind, _ level: String? = "memory", key: String? = "k"
+  ) {
+    ledger.note(
+      CacheEvent(time: time(milliseconds), request: RequestID(1), level: level, key: key, kind: kind), app: app)
+  }
+
+  /// A change of the key, told by the call that made it.
+  private mutating func change(_ app: Int, at milliseconds: Int, took: Duration = .milliseconds(1)) {
+    note(app, at: milliseconds, .requestEnded(.set, .done, took), nil)
+  }
+
+  private mutating func fill(_ app: Int, at milliseconds: Int) {
+    note(app, at: milliseconds, .stored(.backFill, cost: 1, deadline: nil, .zero))
+  }
+
+  private mutating func hit(_ app: Int, at milliseconds: Int, took: Duration = .zero) {
+    note(app, at: milliseconds, .hit(cost: 1, deadline: nil, took))
+  }
+
+  private mutating func told(_ app: Int, at milliseconds: Int) {
+    note(app, at: milliseconds, .operated(.shared(.forgot(nil))), "coherence")
+  }
+
+  private func sheet() -> FleetSheet { ledger.sheet(now: time(10_000)) }
+
+  @Test("Who holds a key is seen from what is filled and forgotten, and its age from the filling")
+  mutating func holders() {
+    fill(0, at: 5)
+    fill(1, at: 9)
+    #expect(sheet().keys.map(\.name) == ["k"])
+    #expect(sheet().keys[0].copies.map { $0?.created } == [time(5), time(9)])
+    told(1, at: 11)
+    #expect(sheet().keys[0].copies.map { $0 == nil } == [false, true])
+    note(0, at: 12, .removed(.evicted, cost: 1))
+    #expect(sheet().keys[0].copies.allSatisfy { $0 == nil })
+  }
+
+  @Test("Who is told of a change is noted with how long after its acknowledgement that was")
+  mutating func telling() throws {
+    change(0, at: 100)
+    told(1, at: 103)
+    let change = try #require(sheet().keys[0].change)
+    #expect(change.by == 0)
+    #expect(change.told == [nil, time(103)])
+    #expect(FleetSheet.lag(change, 1) == .milliseconds(3))
+    #expect(FleetSheet.lag(change, 0) == nil)
+    #expect(sheet().apps[1].told == 1)
+    #expect(sheet().apps[1].slowestTelling == .milliseconds(3))
+    #expect(sheet().apps[0].changes == 1)
+  }
+
+  @Test("Who is told while the change is under way was told at once")
+  mutating func early() throws {
+    told(1, at: 99)
+    change(0, at: 100, took: .milliseconds(5))
+    let change = try #require(sheet().keys[0].change)
+    #expect(change.by == 0)
+    #expect(change.at == time(100))
+    #expect(FleetSheet.lag(change, 1) == .zero)
+    #expect(sheet().changes.count == 1)
+  }
+
+  @Test("A change that no attached app has made is another’s")
+  mutating func stranger() throws {
+    told(0, at: 50)
+    told(1, at: 52)
+    change(0, at: 100)
+    let sheet = sheet()
+    #expect(sheet.changes.map(\.by) == [0, nil])
+    #expect(sheet.changes[1].told == [time(50), time(52)])
+    #expect(sheet.title(nil) == "another")
+  }
+
+  @Test("What others are told of while an app loads for all is its load, and makes nobody’s copy older")
+  mutating func loaded() throws {
+    fill(1, at: 10)
+    note(0, at: 40, .operated(.shared(.leads(lease: "ab"))), "pool")
+    told(1, at: 90)
+    note(0, at: 100, .operated(.shared(.led(lease: "ab", .milliseconds(60)))), "pool")
+    let change = try #require(sheet().keys[0].change)
+    #expect(change.by == 0 && change.isLoad)
+    #expect(sheet().apps[0].changes == 0)
+    #expect(sheet().apps[1].slowestTelling == nil)
+    hit(1, at: 110)
+    #expect(sheet().apps[1].staleReads == 0)
+  }
+
+  @Test("A read is stale if it began after the change was acknowledged, and a copy of before answered it")
+  mutating func stale() throws {
+    fill(1, at: 10)
+    change(0, at: 100)
+    // It began before, whatever came meanwhile.
+    hit(1, at: 101, took: .milliseconds(5))
+    #expect(sheet().apps[1].staleReads == 0)
+    hit(1, at: 140)
+    hit(1, at: 120)
+    hit(0, at: 150)
+    told(1, at: 160)
+    hit(1, at: 170)
+    let sheet = sheet()
+    #expect(sheet.apps[1].staleReads == 2)
+    #expect(sheet.apps[1].stalest == FleetSheet.StaleRead(key: "k", by: .milliseconds(40), at: time(140)))
+    #expect(sheet.apps[0].staleReads == 0)
+  }
+
+  @Test("A copy of after the change is not stale, though nobody was told")
+  mutating func fresh() {
+    fill(1, at: 10)
+    change(0, at: 100)
+    fill(1, at: 110)
+    hit(1, at: 120)
+    #expect(sheet().apps[1].staleReads == 0)
+  }
+
+  @Test("Apps that share nothing make each other’s copies no older")
+  mutating func strangers() {
+    join("alone", listens: false)
+    fill(1, at: 10)
+    fill(2, at: 10)
+    change(2, at: 100)
+    hit(1, at: 110)
+    change(0, at: 120)
+    hit(2, at: 130)
+    #expect(sheet().apps.map(\.staleReads) == [0, 0, 0])
+    #expect(sheet().apps[2].changes == 0)
+  }
+
+  @Test("Who forgets everything has been told of all changes before")
+  mutating func everything() {
+    fill(1, at: 10)
+    change(0, at: 100)
+    note(1, at: 130, .operated(.shared(.forgot(.connected))), "coherence", key: nil)
+    hit(1, at: 140)
+    #expect(sheet().apps[1].staleReads == 0)
+    #expect(sheet().keys[0].copies[1] == nil)
+    #expect(sheet().keys[0].change?.told[1] == time(130))
+  }
+
+  @Test("A load that others wait for is told with who makes it, and is over when it ends")
+  mutating func leases() {
+    note(1, at: 10, .operated(.shared(.follows(lease: "ab"))), "pool")
+    #expect(sheet().leases.map(\.leader) == [nil])
+    note(0, at: 10, .operated(.shared(.leads(lease: "ab"))), "pool")
+    #expect(sheet().leases.map(\.leader) == [0])
+    #expect(sheet().leases.map(\.waiting) == [[1]])
+    #expect(sheet().leases[0].key == "k")
+    note(1, at: 30, .operated(.shared(.followed(lease: "ab", .milliseconds(20)))), "pool")
+    #expect(sheet().leases.map(\.waiting) == [[]])
+    note(0, at: 31, .operated(.shared(.led(lease: "ab", .milliseconds(21)))), "pool")
+    #expect(sheet().leases.isEmpty)
+    #expect(sheet().apps[0].loads == 1)
+    #expect(sheet().apps[1].waits == 1)
+    #expect(sheet().apps[1].longestWait == .milliseconds(20))
+  }
+
+  @Test("An app that is gone holds nothing and waits for nobody, and has its place when it is there again")
+  mutating func gone() {
+    fill(1, at: 10)
+    note(1, at: 10, .operated(.shared(.follows(lease: "ab"))), "pool")
+    ledger.left(1, because: "the app has ended")
+    #expect(sheet().apps[1].ended == "the app has ended")
+    #expect(sheet().keys.isEmpty)
+    #expect(sheet().leases.isEmpty)
+    join("two")
+    #expect(sheet().apps.count == 2)
+    #expect(sheet().apps[1].ended == nil)
+  }
+
+  @Test("A third app has a place in what is known already")
+  mutating func third() {
+    fill(1, at: 10)
+    change(0, at: 100)
+    join("three")
+    told(2, at: 110)
+    fill(2, at: 111)
+    #expect(sheet().keys[0].copies.map { $0 != nil } == [false, true, true])
+    #expect(sheet().keys[0].change?.told == [nil, nil, time(110)])
+  }
+
+  @Test("What is kept in mind is bounded")
+  mutating func bounds() {
+    for number in 0..<20_000 {
+      note(0, at: number, .requestEnded(.set, .done, .zero), nil, key: "key\(number)")
+    }
+    let sheet = sheet()
+    #expect(sheet.keys.count == 500)
+    #expect(sheet.keys[0].name == "key19999")
+    #expect(sheet.changes.count == 100)
+    #expect((1...9_500).contains(sheet.unlisted))
+  }
+}
