@@ -84,9 +84,8 @@ extension HTTPCache {
       await note(journey, head, ticket, requestTime: requestTime, responseTime: responseTime)
       return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
     }
-    let announced = head.headerFields[.contentLength].flatMap { Int($0) }
-    guard received.body.isDelimited, announced ?? 0 <= bodyLimit,
-      let kept = policy.keep(head, for: journey.request, requestTime: requestTime, responseTime: responseTime)
+    guard
+      let kept = keep(received, head, for: journey.request, requestTime: requestTime, responseTime: responseTime)
     else {
       tell(.alone)
       await dropOutdated(journey, head)
@@ -96,38 +95,75 @@ extension HTTPCache {
     status.isStored = true
     status.timeToLive = timeToLive(kept, at: responseTime)
     status.detail = explanation(journey)
-    let shared = SharedBody(length: received.body.length ?? announced, bound: bodyLimit)
-    guard let body = shared.join() else { preconditionFailure("nothing was read of it yet") }
     isHeld = false
-    shared.start(received.body) { [self] content, trailers in
-      var whole = kept
-      whole.body = content
-      whole.trailers = trailers
-      await write(key, ticket) { [whole] in $0.add(whole, for: journey.request.headerFields) }
-    } ended: { [self] in
-      turns.giveBack(key)
+    let (shared, body) = store(received, as: kept, key, ticket, journey.request) { [self] in
       if let flight { flights.end(key, flight) }
     }
     tell(.response(SharedResponse(kept: kept, head: head, body: shared)))
     return HTTPCacheAnswer(head: head.adding(status), body: body, status: status)
   }
 
-  /// Passes on what no cache answers, and forgets what it changes.
+  /// Begins to read a content, which is stored when it is whole, and gives the ticket back.
+  private func store(
+    _ received: HTTPAnswer, as kept: StoredResponse, _ key: String, _ ticket: VariantTurns.Ticket,
+    _ request: HTTPTypes.HTTPRequest, ended: @escaping @Sendable () -> Void
+  ) -> (SharedBody, HTTPBody) {
+    let announced = received.head.headerFields[.contentLength].flatMap { Int($0) }
+    let shared = SharedBody(length: received.body.length ?? announced, bound: bodyLimit)
+    guard let body = shared.join() else { preconditionFailure("nothing was read of it yet") }
+    shared.start(received.body) { [self] content, trailers in
+      var whole = kept
+      whole.body = content
+      whole.trailers = trailers
+      await write(key, ticket) { [whole] in $0.add(whole, for: request.headerFields) }
+    } ended: { [self] in
+      turns.giveBack(key)
+      ended()
+    }
+    return (shared, body)
+  }
+
+  /// What of an answer is kept; `nil` if it passes through.
+  private func keep(
+    _ received: HTTPAnswer, _ head: HTTPTypes.HTTPResponse, for request: HTTPTypes.HTTPRequest, requestTime: Duration,
+    responseTime: Duration
+  ) -> StoredResponse? {
+    let announced = received.head.headerFields[.contentLength].flatMap { Int($0) }
+    guard received.body.isDelimited, announced ?? 0 <= bodyLimit else { return nil }
+    return policy.keep(head, for: request, requestTime: requestTime, responseTime: responseTime)
+  }
+
+  /// Passes on what no cache answers, forgets what it changes, and keeps what answers a GET as well.
   func pass(
     _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ target: TargetURI, _ reason: HTTPCachePolicy.ForwardReason,
     _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPCacheAnswer {
+    let key = target.text
+    let ticket = turns.ticket(for: key)
+    var isHeld = true
+    defer { if isHeld { turns.giveBack(key) } }
+    let requestTime = clock.timeSinceEpoch
     let received = try await origin.send(request, body: body, interim: interim)
-    let head = cleaned(received.head, at: clock.timeSinceEpoch)
-    for uri in policy.invalidated(by: head, to: request.method, at: target) {
+    let responseTime = max(clock.timeSinceEpoch, requestTime)
+    let head = cleaned(received.head, at: responseTime)
+    let changed = policy.invalidated(by: head, to: request.method, at: target)
+    for uri in changed {
       do {
         try await remove(uri.text)
       } catch {
         report(HTTPCacheFailure(step: .remove, uri: uri.text, error: error))
       }
     }
-    let status = CacheStatus(cache: name, forward: reason)
-    return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
+    var status = CacheStatus(cache: name, forward: reason)
+    guard reason == .method,
+      let kept = keep(received, head, for: request, requestTime: requestTime, responseTime: responseTime)
+    else { return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status) }
+    status.isStored = true
+    status.timeToLive = timeToLive(kept, at: responseTime)
+    isHeld = false
+    let own = ticket.afterOwn(changed.count { $0 == target })
+    let (_, content) = store(received, as: kept, key, own, request) {}
+    return HTTPCacheAnswer(head: head.adding(status), body: content, status: status)
   }
 
   /// The answer that a stored response gives.

@@ -18,6 +18,9 @@ final class VariantTurns: Sendable {
   /// What was known of a URI when a request for it left.
   struct Ticket: Sendable {
     fileprivate let invalidations: Int
+
+    /// The same for one who has invalidated the URI so often since.
+    func afterOwn(_ count: Int) -> Ticket { Ticket(invalidations: invalidations + count) }
   }
 
   private let states = Mutex<[String: State]>([:])

@@ -35,7 +35,7 @@ public struct HTTPCachePolicy: Sendable {
 
   /// Why a response is not stored.
   public enum Refusal: String, Sendable {
-    /// The request's method is not GET.
+    /// The request's method is not GET, nor POST with an answer that is what a GET would give.
     case method
     /// The status has no whole content to keep, or is not known and nothing explicit allows it.
     case status
@@ -67,7 +67,7 @@ public struct HTTPCachePolicy: Sendable {
   ) -> Refusal? {
     let terms = ResponseTerms(response, policy: self, receivedAt: responseTime)
     let status = response.status.code
-    guard request.method == .get else { return .method }
+    guard request.method == .get || Self.isWhatGetWouldGive(response, for: request, terms) else { return .method }
     guard status >= 200, status != 206, status != 304 else { return .status }
     guard !terms.forbidsStoring, !RequestTerms(request).forbidsStoring else { return .noStore }
     guard !terms.isForAnother else { return .forAnother }
@@ -88,6 +88,17 @@ public struct HTTPCachePolicy: Sendable {
         || terms.staleWhileRevalidate > 0 || terms.staleIfError > 0
     else { return .useless }
     return nil
+  }
+
+  /// Whether the answer to a POST says that it is what its target looks like from now on: RFC 9110, sections 8.7 and 9.3.3.
+  private static func isWhatGetWouldGive(
+    _ response: HTTPResponse, for request: HTTPRequest, _ terms: ResponseTerms
+  ) -> Bool {
+    let locations = response.headerFields[values: .contentLocation]
+    guard request.method == .post, response.status == .ok, terms.explicitLifetime ?? 0 > 0, locations.count == 1,
+      let target = TargetURI(request)
+    else { return false }
+    return TargetURI(reference: locations[0], from: target) == target
   }
 
   /// How long a response counts as fresh from when the origin made it.

@@ -226,6 +226,39 @@ struct HTTPCacheTests {
     #expect(!(try await cache.response(for: get()).status.isHit))
   }
 
+  @Test("N1: the answer to a POST that is what a GET would give answers the next GET")
+  func posts() async throws {
+    let origin = ScriptedOrigin { _, count in
+      HTTPAnswer(200, ["Cache-Control: max-age=10", "Content-Location: ?"], "\(count)")
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get(path: "/a?")).text() == "0")
+    let posted = try await cache.response(for: get(method: .post, path: "/a?"), body: HTTPBody(.init("x".utf8)))
+    #expect(posted.head.headerFields[.init("Cache-Status")!] == "cache-explorer; fwd=method; stored; ttl=10")
+    #expect(try await posted.text() == "1")
+    #expect(try await cache.response(for: get(path: "/a?")).text() == "1")
+    #expect(try await cache.response(for: get(method: .put, path: "/a?")).text() == "2")
+    #expect(try await cache.response(for: get(path: "/a?")).text() == "3")
+    #expect(cache.turns.isIdle && cache.flights.isIdle)
+  }
+
+  @Test("N1, N31: what a POST gave is not kept if its target was invalidated while it was under way")
+  func postsMeanwhile() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { request, count in
+      if count == 0 { try await gate.pass() }
+      return HTTPAnswer(200, ["Cache-Control: max-age=10", "Content-Location: /a"], "\(count)")
+    }
+    let cache = cache(origin)
+    async let early = cache.response(for: get(method: .post)).text()
+    await gate.arrivals(1)
+    #expect(try await cache.response(for: get(method: .put)).text() == "1")
+    gate.open()
+    #expect(try await early == "0")
+    #expect(try await cache.response(for: get()).text() == "2")
+    #expect(cache.turns.isIdle)
+  }
+
   @Test("N29: a HEAD is answered from a stored GET, and forgets it where they disagree")
   func head() async throws {
     let origin = ScriptedOrigin { request, count in

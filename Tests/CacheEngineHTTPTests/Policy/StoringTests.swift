@@ -17,12 +17,26 @@ struct StoringTests {
     var testDescription: String { "\(rule) \(status) \(response) to \(request) -> \(refusal?.rawValue ?? "stored")" }
   }
 
+  static let same = ["Cache-Control: max-age=60", "Content-Location: /"]
   static let modified = "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT"
 
   static let cases: [Case] =
     [
       Case(rule: "N1", refusal: nil), Case(rule: "N1", method: .post, refusal: .method),
-      Case(rule: "N1", method: .head, refusal: .method), Case(rule: "N2", status: 206, refusal: .status),
+      Case(rule: "N1", method: .head, refusal: .method),
+      Case(rule: "N1", response: same, method: .post),
+      Case(rule: "N1", response: ["Cache-Control: max-age=60", "Content-Location: http://a:80/./"], method: .post),
+      Case(rule: "N1", response: ["Expires: Fri, 02 Jan 2026 00:00:00 GMT", "Content-Location: /"], method: .post),
+      Case(rule: "N1", status: 201, response: same, method: .post, refusal: .method),
+      Case(rule: "N1", response: same + ["Content-Location: /"], method: .post, refusal: .method),
+      Case(rule: "N1", response: [same[0], "Content-Location: /b"], method: .post, refusal: .method),
+      Case(rule: "N1", response: [same[0], "Content-Location: //b/"], method: .post, refusal: .method),
+      Case(rule: "N1", response: [modified, same[1]], method: .post, refusal: .method),
+      Case(rule: "N1", response: ["Cache-Control: max-age=0", modified, same[1]], method: .post, refusal: .method),
+      Case(rule: "N1", response: ["Cache-Control: max-age=60, no-store", same[1]], method: .post, refusal: .noStore),
+      Case(rule: "N1", response: same, method: .put, refusal: .method),
+      Case(rule: "N5", response: same, request: ["Authorization: x"], method: .post, refusal: .authorization),
+      Case(rule: "N2", status: 206, refusal: .status),
       Case(rule: "N2", status: 304, refusal: .status), Case(rule: "N2", status: 103, refusal: .status),
       Case(rule: "N2", status: 599), Case(rule: "N2", status: 302, response: ["ETag: \"a\""], refusal: .status),
       Case(rule: "N2", status: 302, response: ["ETag: \"a\"", "Cache-Control: public"]),
