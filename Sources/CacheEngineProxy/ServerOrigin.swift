@@ -220,8 +220,13 @@ public final class ServerOrigin: HTTPOrigin {
       throw CacheError(.invalidResponse, "the origin answers with the status \(head.status.code), which is none")
     }
     let lengths = head.headers["content-length"]
-    guard lengths.count <= 1, lengths.isEmpty || head.headers["transfer-encoding"].isEmpty else {
+    let codings = head.headers["transfer-encoding"]
+    guard lengths.count <= 1, lengths.isEmpty || codings.isEmpty else {
       throw CacheError(.invalidResponse, "the origin announces two lengths, or a length and chunks; mend it")
+    }
+    // What is coded otherwise ends with its connection, whole or not, and nobody behind us would know that it is coded.
+    guard codings.isEmpty || codings.map({ FieldList.trimmed($0[...]).lowercased() }) == ["chunked"] else {
+      throw CacheError(.invalidResponse, "the origin uses a transfer coding that it was not asked for; mend it")
     }
     return HTTPTypes.HTTPResponse(
       status: .init(code: Int(head.status.code), reasonPhrase: head.status.reasonPhrase),
