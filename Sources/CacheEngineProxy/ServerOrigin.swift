@@ -121,7 +121,7 @@ public final class ServerOrigin: HTTPOrigin {
   ) async throws -> HTTPAnswer {
     let hasBody = request.method != .head && head.status.mayHaveResponseBody
     let lengths = head.headers["content-length"]
-    let length = lengths.count == 1 ? Int(lengths[0]) : nil
+    let length = lengths.count == 1 ? Int(FieldList.trimmed(lengths[0][...])) : nil
     let isDelimited = length != nil || !head.headers["transfer-encoding"].isEmpty
     let isKept = head.isKeepAlive && (isDelimited || !hasBody)
     guard hasBody, length != 0 else {
