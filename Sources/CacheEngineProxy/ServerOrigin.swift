@@ -276,14 +276,21 @@ public final class ServerOrigin: HTTPOrigin {
     guard lengths.count <= 1, lengths.isEmpty || codings.isEmpty else {
       throw CacheError(.invalidResponse, "the origin announces two lengths, or a length and chunks; mend it")
     }
-    // What is coded otherwise ends with its connection, whole or not, and nobody behind us would know that it is coded.
-    guard codings.isEmpty || codings.map({ FieldList.trimmed($0[...]).lowercased() }) == ["chunked"] else {
+    // What is coded otherwise nobody behind us would know to be coded. A name that was never registered is no coding: that content
+    // ends with its connection, and is complete if that was closed in order (RFC 9112, sections 6.3 and 8).
+    let names = codings.flatMap { FieldList.members(of: $0) }.map { $0.lowercased() }
+    guard names.isEmpty || names == ["chunked"] || names.allSatisfy({ !Self.transferCodings.contains($0) }) else {
       throw CacheError(.invalidResponse, "the origin uses a transfer coding that it was not asked for; mend it")
     }
     return HTTPTypes.HTTPResponse(
       status: .init(code: Int(head.status.code), reasonPhrase: head.status.reasonPhrase),
       headerFields: fields(head.headers))
   }
+
+  /// The names that the registry of RFC 9112, section 7.3, has, and the one that it had.
+  private static let transferCodings: Set<String> = [
+    "chunked", "compress", "deflate", "gzip", "identity", "trailers", "x-compress", "x-gzip",
+  ]
 
   private static func fields(_ headers: HTTPHeaders) -> HTTPFields {
     var fields = HTTPFields()

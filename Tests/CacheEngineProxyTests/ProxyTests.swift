@@ -208,6 +208,23 @@ struct ProxyTests {
     }
   }
 
+  @Test("A transfer coding that does not exist is none: its content ends with the connection, and is kept")
+  func unknownCoding() async throws {
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: 7f3a91\r\n"
+    try await withProxy(origin: { _ in RawAnswer(head + "\r\nbody", closes: true) }) {
+      (port, _, origin) async throws in
+      #expect(try await ask(port, get()).contains("4\r\nbody\r\n0\r\n\r\n"))
+      let again = try await ask(port, get())
+      #expect(again.contains("; hit") && again.hasSuffix("\r\n\r\nbody"))
+      #expect(!again.lowercased().contains("transfer-encoding"))
+      #expect(origin.requests.count == 1)
+    }
+    let both = head + "Content-Length: 9\r\n\r\nhalf"
+    try await withProxy(origin: { _ in RawAnswer(both, closes: true) }) { (port, _, _) async throws in
+      #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 502 "))
+    }
+  }
+
   @Test("N33: interim answers pass through to HTTP/1.1, and to no older client")
   func interim() async throws {
     try await withProxy(
