@@ -109,6 +109,30 @@ struct FleetLedgerTests {
     #expect(sheet().apps[1].staleReads == 0)
   }
 
+  @Test("So is what they are told soon after; a change that comes then is one")
+  mutating func loadedBefore() throws {
+    note(0, at: 40, .operated(.shared(.leads(lease: "ab"))), "pool")
+    note(0, at: 100, .operated(.shared(.led(lease: "ab", .milliseconds(60)))), "pool")
+    told(1, at: 103)
+    #expect(sheet().keys[0].change?.by == 0)
+    #expect(sheet().keys[0].change?.isLoad == true)
+    // Told while the change is under way: the load has had its own.
+    told(1, at: 200)
+    change(0, at: 201, took: .milliseconds(5))
+    let change = try #require(sheet().keys[0].change)
+    #expect(!change.isLoad)
+    #expect(change.told[1] == time(200))
+    #expect(sheet().changes.count { !$0.isLoad } == 1)
+  }
+
+  @Test("Long after a load it is another’s change")
+  mutating func loadedLongAgo() {
+    note(0, at: 100, .operated(.shared(.led(lease: "ab", .milliseconds(60)))), "pool")
+    told(1, at: 1_200)
+    #expect(sheet().keys[0].change?.by == nil)
+    #expect(sheet().keys[0].change?.isLoad == false)
+  }
+
   @Test("A read is stale if it began after the change was acknowledged, and a copy of before answered it")
   mutating func stale() throws {
     fill(1, at: 10)

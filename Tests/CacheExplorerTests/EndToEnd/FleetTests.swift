@@ -26,6 +26,8 @@ struct FleetTests {
   private final class App: Sendable {
     let cache: BasicCache<String, Data>
     let source: ScriptedLevel<String, Data>
+    /// Whether it hears what others change.
+    let hears: @Sendable () -> Bool
     private let serving: InspectorServer
 
     init(_ name: String, _ store: SimulatedSharedStore, at socket: String, gate: Gate) throws {
@@ -37,12 +39,13 @@ struct FleetTests {
         return .hit(Entry(Data("source".utf8)))
       }
       let memory = MemoryCacheLevel<String, Data>(name: "memory", removalListener: inspector.removals(from: "memory"))
-      let traced = memory.observed(as: "memory", by: inspector)
+      let coherent = memory.observed(as: "memory", by: inspector)
         .compose(
           source.sharedPool(shared, lease: .seconds(60), observer: inspector),
           coherence: Coherence(client, of: shared), observer: inspector
         )
-        .traced(by: inspector)
+      hears = { coherent.coherence.deafSince == nil }
+      let traced = coherent.traced(by: inspector)
       // Of what was erased nobody sees what it is made of.
       cache = traced.normalize()
       serving = try CacheInspector.serve(traced, at: socket, name: name)
@@ -83,7 +86,11 @@ struct FleetTests {
     #expect(held.apps.map(\.copies) == [1, 1])
 
     try await one.cache.set(Data("new".utf8), forKey: "k")
-    let changed = try await wait(for: fleet) { $0.keys.first { $0.name == "k" }?.change?.told[1] != nil }
+    let changed = try await wait(for: fleet) {
+      $0.keys.contains {
+        $0.name == "k" && $0.change?.by == 0 && $0.change?.isLoad == false && $0.change?.told[1] != nil
+      }
+    }
     let key = try #require(changed.keys.first { $0.name == "k" })
     #expect(key.change?.by == 0)
     #expect(key.copies[0] != nil)
@@ -121,11 +128,13 @@ struct FleetTests {
     let gate = Gate()
     let sockets = ["a.sock", "b.sock"].map { folder.url.appending(path: $0).path() }
     let apps = [try App("one", store, at: sockets[0], gate: gate), try App("two", store, at: sockets[1], gate: gate)]
+    try await turns { apps.allSatisfy { $0.hears() } }
     for app in apps { _ = try await app.cache.get("k") }
     let run = try await Program.run(["attach", folder.url.path(), "--once", "--format", "json", "--for", "50ms"])
     #expect(run.status == 0, "\(run.errors)")
     #expect(try JSONSchema(named: "fleet").faults(in: run.output) == [])
     #expect(run.output.contains(#""key":"k","copies":[{"app":0,"#))
+    #expect(run.output.contains(#""listening":true,"copies":1,"#))
     let named = try await Program.run(["attach"] + sockets + ["--once", "--for", "50ms"])
     #expect(named.status == 0, "\(named.errors)")
     #expect(named.output.contains("┌ Fleet 1–1 of 1 ") && named.output.contains("┌ Apps 2 "), "\(named.output)")

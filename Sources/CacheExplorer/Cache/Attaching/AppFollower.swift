@@ -7,8 +7,6 @@ struct AppFollower: Sendable {
   let place: AppPlace
   /// Lets an app that is there again count from here on.
   let begin: @Sendable (AppSession) -> Void
-  /// Told whether an app hears what others change.
-  var hears: @Sendable (_ deafSince: CacheInstant?, AppSession) -> Void = { _, _ in }
 
   /// Until the task is cancelled.
   func follow(_ first: AppSession, _ follower: Follower) async {
@@ -42,8 +40,7 @@ struct AppFollower: Sendable {
         case .counts: follower.post(.events([], lost: 0))
         // Who leaves ends the connection as well, which is no news of the app.
         case .ended(let why): return Task.isCancelled ? nil : why
-        case .hearing(let deafSince): hears(deafSince, session)
-        case .events: break
+        case .events, .hearing: break
         }
       }
     }

@@ -12,6 +12,7 @@ final class AppInlet: Sendable {
     var held: [InspectorClient.News]? = []
     var live: LiveCache?
     var observers: [any CacheObserver] = []
+    var seat: FleetSeat?
     var lose: @Sendable (Int) -> Void = { _ in }
   }
 
@@ -33,9 +34,13 @@ final class AppInlet: Sendable {
 
   /// Hands over what is held and all that comes after it, in its order.
   ///
+  /// `seat`: Its place among several apps.
   /// `lose`: Told how many events were dropped.
-  func open(_ live: LiveCache, _ observers: [any CacheObserver], lose: @escaping @Sendable (Int) -> Void) {
-    state.withLock { ($0.live, $0.observers, $0.lose) = (live, observers, lose) }
+  func open(
+    _ live: LiveCache, _ observers: [any CacheObserver], seat: FleetSeat? = nil,
+    lose: @escaping @Sendable (Int) -> Void
+  ) {
+    state.withLock { ($0.live, $0.observers, $0.seat, $0.lose) = (live, observers, seat, lose) }
     while true {
       let held = state.withLock { state in
         let held = state.held ?? []
@@ -49,11 +54,12 @@ final class AppInlet: Sendable {
   }
 
   private func handOver(_ news: InspectorClient.News) {
-    let (live, observers, lose) = state.withLock { ($0.live, $0.observers, $0.lose) }
+    let (live, observers, seat, lose) = state.withLock { ($0.live, $0.observers, $0.seat, $0.lose) }
     if case .counts(let counts) = news, let live {
       live.figures.pass(live.clock.now)
       live.statistics.add(counts)
     }
+    if case .hearing(let deafSince) = news { seat?.hears(deafSince: deafSince) }
     guard case .events(let events, let lost) = news else { return mailbox.post(news) }
     if lost > 0 {
       dropped.add(lost, ordering: .relaxed)

@@ -78,7 +78,7 @@ struct AppSession: Sendable {
   func begin(_ buffer: EventBuffer) { inlet.open(cache.live, observers + [buffer]) { buffer.lose($0) } }
 
   /// As ``begin(_:)``, for one of several apps.
-  func begin(_ seat: FleetSeat) { inlet.open(cache.live, observers + [seat]) { seat.lose($0) } }
+  func begin(_ seat: FleetSeat) { inlet.open(cache.live, observers + [seat], seat: seat) { seat.lose($0) } }
 }
 
 extension AppSession {

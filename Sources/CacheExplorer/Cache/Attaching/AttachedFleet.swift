@@ -161,8 +161,6 @@ package final class AttachedFleet: Sendable {
     }
     let follower = AppFollower(place: AppPlace(path: socket)) { next in
       self.sit(next)
-    } hears: { deafSince, session in
-      self.watch.hears(place, deafSince: deafSince.map { session.clock.here($0) })
     }
     await follower.follow(session, mine)
   }
@@ -207,10 +205,11 @@ extension AppSession {
     var copies: [String: FleetSheet.Copy] = [:]
     var count = 0
     for level in client.welcome.levels where level.holdsEntries && level.kind != "shared" {
-      count += client.usage[level.name]?.count ?? 0
       let storage = RemoteStorage(client: client, level: level.name)
       let entries: [EntrySummary<String>]
       do { entries = try await storage.entries(atMost: most) { _ in true } } catch { return nil }
+      // How full it is may be told later than what it holds.
+      count += entries.count < most ? entries.count : max(most, storage.usage.count)
       for entry in entries where copies[entry.key] == nil {
         copies[entry.key] = FleetSheet.Copy(
           created: clock.here(entry.created), deadline: entry.deadline.map { clock.here($0) })

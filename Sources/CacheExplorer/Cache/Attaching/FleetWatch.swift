@@ -84,6 +84,8 @@ struct FleetSeat: CacheObserver {
     watch.note(event, app: place)
   }
 
+  func hears(deafSince: CacheInstant?) { watch.hears(place, deafSince: deafSince.map { clock.here($0) }) }
+
   func lose(_ count: Int) {
     watch.lose(count)
     if watch.chosen == place { buffer.lose(count) }

@@ -11,11 +11,15 @@ package struct FleetLedger: Sendable {
     var change: FleetSheet.Change?
     /// When the change began.
     var began: CacheInstant?
+    /// Who loaded the key for all last, and when that ended.
+    var load: (app: Int, at: CacheInstant)?
   }
 
   /// So many keys are kept in mind, and so many changes.
   private static let mostKeys = 10_000
   private static let mostChanges = 100
+  /// Of a load others are told before it has ended, or soon after.
+  private static let patience = Duration.seconds(1)
   /// So many keys are told one by one.
   private static let mostListed = 500
 
@@ -134,10 +138,13 @@ package struct FleetLedger: Sendable {
     let began = time.advanced(by: .zero - took)
     var change = FleetSheet.Change(key: key, by: app, at: time, told: Array(repeating: nil, count: apps.count))
     // Others may have been told before it was acknowledged.
-    if let early = fact(key).change, early.by == nil, early.at >= began {
-      change.told = early.told
-      changes.removeAll { $0 == early }
-      for other in apps.indices { noteTelling(change, other) }
+    if let early = fact(key).change, early.by == nil || early.isLoad {
+      for other in apps.indices where other != app && early.told[other].map({ $0 >= began }) ?? false {
+        change.told[other] = early.told[other]
+        noteTelling(change, other)
+      }
+      // Nobody made that one but this app.
+      if change.told.contains(where: { $0 != nil }), early.told == change.told { changes.removeAll { $0 == early } }
     }
     record(change, began: began)
   }
@@ -182,11 +189,14 @@ package struct FleetLedger: Sendable {
 
   /// What others were told of while an app loaded for all was no change of anybody’s.
   private mutating func filled(_ key: String?, _ app: Int, at time: CacheInstant, _ took: Duration) {
-    guard let key, var change = facts[key]?.change, change.by == nil, !change.isLoad,
-      change.at >= time.advanced(by: .zero - took)
-    else { return }
+    guard let key else { return }
+    facts[key] = fact(key)
+    facts[key]?.load = (app, time)
+    guard var change = facts[key]?.change, change.by == nil, change.at >= time.advanced(by: .zero - took) else {
+      return
+    }
     let old = change
-    (change.by, change.isLoad) = (app, true)
+    (change.by, change.isLoad, change.at) = (app, true, time)
     facts[key]?.change = change
     if let place = changes.lastIndex(of: old) { changes[place] = change }
   }
@@ -238,10 +248,16 @@ package struct FleetLedger: Sendable {
       noteTelling(change, app)
       return
     }
-    // Nobody has told of a change yet: it is under way, or another process made it.
+    // Nobody has told of a change yet: it is under way, another process made it, or it is none but the end of a load.
     var change = FleetSheet.Change(key: key, by: nil, at: time, told: Array(repeating: nil, count: apps.count))
     change.told[app] = time
-    record(change, began: time)
+    // Of a load each app is told once.
+    if let load = known.load, load.app != app, load.at.duration(to: time) < Self.patience,
+      known.change.map({ !$0.isLoad || $0.at != load.at }) ?? true
+    {
+      (change.by, change.isLoad, change.at) = (load.app, true, load.at)
+    }
+    record(change, began: change.at)
   }
 
   private mutating func noteTelling(_ change: FleetSheet.Change, _ app: Int) {
