@@ -19,6 +19,12 @@ extension RedisConnection {
         throw CacheError(
           .invalidResponse, "what answers at \(settings.address) is no Redis server", level: settings.name)
       }
+      isCluster = hello["mode"]?.string == "cluster"
+      guard isCluster || settings.others.isEmpty else {
+        throw CacheError(
+          .invalidSetting, "several addresses are for a cluster, and the server at \(settings.address) is of none",
+          level: settings.name)
+      }
     } catch var error as CacheError {
       if !hasHeard, end != nil, error.underlying.flatMap(RedisSecrecy.explain) == nil {
         // It has said nothing: perhaps it speaks in another way.

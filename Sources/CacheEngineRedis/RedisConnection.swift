@@ -45,6 +45,7 @@ final class RedisConnection: Sendable {
   private let use: Use
   private let clock = SystemClock()
   private let state: Mutex<State>
+  private let mode = Mutex(false)
   private let onPush: @Sendable ([RESPValue]) -> Void
   private let onClose: @Sendable (RedisConnection, CacheError) -> Void
 
@@ -104,6 +105,12 @@ final class RedisConnection: Sendable {
 
   /// Whether the server has ever said anything.
   var hasHeard: Bool { state.withLock { $0.hasHeard } }
+
+  /// Whether the server greeted as one of a cluster.
+  var isCluster: Bool {
+    get { mode.withLock(\.self) }
+    set { mode.withLock { $0 = newValue } }
+  }
 
   /// Why it has ended, if it has.
   var end: CacheError? { state.withLock { $0.end } }

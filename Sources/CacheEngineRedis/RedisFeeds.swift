@@ -5,23 +5,13 @@ import Synchronization
 
 /// Who listens for changes on a connection, and what the server was asked to tell.
 final class RedisFeeds: Sendable {
-  private final class Listener: Sendable {
-    private struct Box { weak var feed: InvalidationFeed? }
-
+  private struct Listener: Sendable {
     let prefixes: [[UInt8]]
-    private let box: Mutex<Box>
-
-    init(_ feed: InvalidationFeed, _ prefixes: [[UInt8]]) {
-      self.prefixes = prefixes
-      box = Mutex(Box(feed: feed))
-    }
-
-    func send(_ change: SharedInvalidation) { box.withLock { $0.feed }?.send(change) }
+    let send: @Sendable (SharedInvalidation) -> Void
   }
 
   private struct State {
     var listeners: [Int: Listener] = [:]
-    var last = 0
     /// What this connection tells of.
     var connection: ObjectIdentifier?
     var tracked: Set<[UInt8]> = []
@@ -33,20 +23,11 @@ final class RedisFeeds: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.listeners.isEmpty } }
 
-  func add(_ prefixes: [[UInt8]], onEnd: @escaping @Sendable () -> Void) -> InvalidationFeed {
-    let number = state.withLock { state in
-      state.last += 1
-      return state.last
-    }
-    let feed = InvalidationFeed { [weak self] in
-      self?.remove(number)
-      onEnd()
-    }
-    state.withLock { $0.listeners[number] = Listener(feed, prefixes) }
-    return feed
+  func add(_ number: Int, _ prefixes: [[UInt8]], _ send: @escaping @Sendable (SharedInvalidation) -> Void) {
+    state.withLock { $0.listeners[number] = Listener(prefixes: prefixes, send: send) }
   }
 
-  private func remove(_ number: Int) {
+  func remove(_ number: Int) {
     // What goes with it dies outside of the lock.
     let gone = state.withLock { state in
       state.told.remove(number)

@@ -23,9 +23,8 @@ enum RedisRefusal {
     ("max number of clients", "raise maxclients, or let fewer processes connect"),
     ("DB index", "there are as many databases as the server's setting databases says, from 0"),
     ("SELECT is not allowed", "a cluster has database 0 only"),
-    ("MOVED", "this is a cluster, which is not followed: give the address of a server that holds all keys"),
-    ("CROSSSLOT", "this is a cluster, which is not followed: give the address of a server that holds all keys"),
-    ("CLUSTERDOWN", "this is a cluster, which is not followed: give the address of a server that holds all keys"),
+    ("MOVED", "a cluster is followed where its servers know HELLO, from Redis 6 on"),
+    ("CLUSTERDOWN", "the cluster has lost servers, or is choosing others in their place: see CLUSTER INFO"),
     ("unknown command", "the server was told not to know it, is something else than Redis, or too old"),
   ]
 

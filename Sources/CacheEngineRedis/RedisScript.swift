@@ -76,15 +76,15 @@ enum RedisScript {
   }
 
   /// The command for a change without conditions.
-  static func command(_ change: SharedChange) -> [[UInt8]] {
+  static func command(_ change: SharedChange, _ names: RedisNames) -> [[UInt8]] {
     func set(_ name: [UInt8], _ bytes: [UInt8], _ life: Duration?, _ more: [String]) -> [[UInt8]] {
-      [Array("SET".utf8), name, bytes] + (life.map { [Array("PX".utf8), milliseconds($0)] } ?? [])
+      [Array("SET".utf8), names.written(name), bytes] + (life.map { [Array("PX".utf8), milliseconds($0)] } ?? [])
         + more.map { Array($0.utf8) }
     }
     return switch change {
     case .set(let name, let bytes, let life): set(name, bytes, life, [])
     case .make(let name, let bytes, let life): set(name, bytes, life, ["NX"])
-    case .remove(let name): [Array("DEL".utf8), name]
+    case .remove(let name): [Array("DEL".utf8), names.written(name)]
     }
   }
 }

@@ -67,6 +67,10 @@ public struct RedisSettings: Sendable {
 
   /// Where the server listens.
   public var place: Place
+  /// Where other servers of the same cluster listen, which are asked if the first one does not answer.
+  ///
+  /// All others of a cluster are found by what these say.
+  public var others: [Place] = []
   /// How TLS is spoken; `nil` for not at all.
   ///
   /// It needs the package's trait `RedisTLS`.
@@ -104,7 +108,8 @@ public struct RedisSettings: Sendable {
   /// Reads settings from a URL: `redis://user:password@host:6379/0`, the same with `rediss://` for TLS, or
   /// `redis+unix:///path/to/socket`.
   ///
-  /// User, password, port and database may be left out; what is not a letter, digit or sign of a URL is percent-encoded.
+  /// User, password, port and database may be left out; several servers of a cluster are `redis://one:7000,two:7000`. What is not
+  /// a letter, digit or sign of a URL is percent-encoded.
   ///
   /// - Parameter url: The URL.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong and not the password;
@@ -130,18 +135,22 @@ public struct RedisSettings: Sendable {
     let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     let (authority, path) = (parts[0], parts.count > 1 ? parts[1] : "")
     let at = authority.lastIndex(of: "@")
-    var host = at.map { authority[authority.index(after: $0)...] } ?? authority
-    var port = 6_379
-    if let colon = host.lastIndex(of: ":"), host.last != "]" {
-      guard let number = Int(host[host.index(after: colon)...]), (1...65_535).contains(number) else {
-        throw wrong("has a port that is no number from 1 to 65535")
+    let hosts = at.map { authority[authority.index(after: $0)...] } ?? authority
+    let places = try hosts.split(separator: ",", omittingEmptySubsequences: false).map { text in
+      var (host, port) = (text, 6_379)
+      if let colon = host.lastIndex(of: ":"), host.last != "]" {
+        guard let number = Int(host[host.index(after: colon)...]), (1...65_535).contains(number) else {
+          throw wrong("has a port that is no number from 1 to 65535")
+        }
+        port = number
+        host = host[..<colon]
       }
-      port = number
-      host = host[..<colon]
+      if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+      guard !host.isEmpty else { throw wrong("has no host") }
+      return Place.host(String(host), port: port)
     }
-    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { throw wrong("has no host") }
-    self.init(.host(String(host), port: port))
+    self.init(places[0])
+    others = Array(places.dropFirst())
     if isSecret { tls = TLS() }
     if let at {
       let credentials = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -23,32 +23,17 @@ import Synchronization
 /// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a
 /// read-only replica, a server that is full. None of them is tried again.
 ///
-/// A cluster is not followed: give it the address of a server that holds all keys.
+/// A server of a cluster is recognized, and the others found; see ``RedisSettings/others``. There all names of a namespace stand in
+/// one slot, on one primary, and what another one has is followed: `MOVED`, `ASK`. While a namespace is on its way from one server to
+/// another, a write waits for as long as ``RedisSettings/commandLimit`` and then fails. It is listened to all primaries, and who has
+/// what is asked every ``RedisSettings/pingInterval``; while one of them is gone and nobody in its place, this process hears as
+/// little as without a connection.
 public final class RedisStore: SharedStore, InvalidationBus {
-  enum Phase {
-    case idle
-    case connecting
-    case ready(RedisConnection)
-    case pausing(until: CacheInstant, CacheError)
-    case closed
-  }
-
-  struct State {
-    var phase = Phase.idle
-    var failures = 0
-    var waiting: [UInt64: CheckedContinuation<RedisConnection, any Error>] = [:]
-    var lastID: UInt64 = 0
-    var work: Task<Void, Never>?
-    /// Whether the server speaks the protocol of before version 6.
-    var isOld = false
-    var isListening = false
-    var listeningError: CacheError?
-    var hearsBy: RedisSettings.Invalidations?
-    /// What listens to channels, and ends with the connection.
-    var ear: RedisConnection?
-    /// Whether it may be told through a channel, as far as this connection has found out.
-    var channels: [[UInt8]: CacheError?] = [:]
-    var scriptDigest: [UInt8]?
+  private struct State {
+    /// Which of the addresses is asked, while it is not known to be of a cluster.
+    var place = 0
+    var cluster: RedisCluster?
+    var isClosed = false
   }
 
   /// What the store is called in errors.
@@ -56,287 +41,187 @@ public final class RedisStore: SharedStore, InvalidationBus {
   /// Where the server is, and what is asked of it.
   public let settings: RedisSettings
 
-  let feeds = RedisFeeds()
-  /// What this process calls itself on channels.
-  let instance = RedisChannel.newInstance()
-  let clock = SystemClock()
-  let state = Mutex(State())
+  private let listeners: RedisListeners
+  private let instance: [UInt8]
+  private let clock = SystemClock()
+  private let state = Mutex(State())
+  /// The addresses of the settings, of which one is asked unless it is of a cluster.
+  private let named: [RedisNode]
+  private let hook: RedisHook
 
   /// Creates a store; it connects when it is needed.
   ///
   /// - Parameter settings: Where the server is, and what is asked of it.
-  public init(_ settings: RedisSettings) { self.settings = settings }
+  public init(_ settings: RedisSettings) {
+    self.settings = settings
+    let (listeners, instance, hook) = (RedisListeners(), RedisChannel.newInstance(), RedisHook())
+    self.listeners = listeners
+    self.instance = instance
+    self.hook = hook
+    named = ([settings.place] + settings.others).map { place in
+      var settings = settings
+      settings.place = place
+      return RedisNode(settings, instance: instance, role: .alone(hook))
+    }
+    hook.store.withLock { $0.store = self }
+    listeners.set([named[0]], lastHeard: clock.now, step: listeners.nextStep())
+  }
 
   deinit { close() }
 
-  /// Whether there is a connection at this moment.
+  private var nodes: [RedisNode] {
+    let (place, cluster) = state.withLock { ($0.place, $0.cluster) }
+    return cluster?.nodes ?? [named[place]]
+  }
+
+  /// Whether there is a connection at this moment; to a cluster, one to each primary.
   public var isConnected: Bool {
-    state.withLock { if case .ready = $0.phase { true } else { false } }
+    let nodes = nodes
+    return !nodes.isEmpty && nodes.allSatisfy(\.isConnected)
   }
 
   /// Why the server does not tell of changes, if it was asked to and refuses; everything above is served as if it were deaf.
-  public var listeningError: CacheError? { state.withLock { $0.listeningError } }
+  public var listeningError: CacheError? { nodes.lazy.compactMap(\.listeningError).first }
 
   /// How changes are heard, ``RedisSettings/Invalidations/tracking`` or ``RedisSettings/Invalidations/channel``; `nil` while
   /// they are not.
-  public var hearsBy: RedisSettings.Invalidations? { state.withLock { $0.hearsBy } }
+  public var hearsBy: RedisSettings.Invalidations? {
+    let ways = nodes.map(\.hearsBy)
+    if ways.contains(nil) { return nil }
+    return ways.contains(.channel) ? .channel : ways.first ?? nil
+  }
 
   /// Why this process does not tell others through a channel of a namespace, if it wanted to and the server refuses.
   ///
   /// Those who hear by tracking hear nevertheless. With ``RedisSettings/Invalidations/channel``, and where tracking is refused,
   /// this is the error of every write.
-  public var tellingError: CacheError? {
-    state.withLock { state in state.channels.values.lazy.compactMap(\.self).first }
-  }
+  public var tellingError: CacheError? { nodes.lazy.compactMap(\.tellingError).first }
 
-  /// Lets go of the connection; every later call fails with `CacheError.Code.closed`.
+  /// Lets go of the connections; every later call fails with `CacheError.Code.closed`.
   public func close() {
-    let error = CacheError(.closed, "the store was closed", level: name)
-    let (old, ear, work, waiting) = state.withLock { state in
-      defer {
-        state.phase = .closed
-        state.ear = nil
-        state.work = nil
-        state.waiting = [:]
-      }
-      return (state.phase, state.ear, state.work, state.waiting.values.map(\.self))
+    let cluster = state.withLock { state in
+      state.isClosed = true
+      return state.cluster
     }
-    work?.cancel()
-    for waiter in waiting { waiter.resume(throwing: error) }
-    if case .ready(let connection) = old { connection.close(error) }
-    ear?.close(error)
+    for node in named { node.close() }
+    cluster?.close()
   }
 
   // MARK: Store
 
-  /// The server's time of day.
+  /// The server's time of day; in a cluster, that of the first primary which answers, in the order of slots.
   public func timeSinceEpoch() async throws -> Duration {
-    guard case .array(let parts) = try await ask([["TIME"]])[0], parts.count == 2,
-      let seconds = parts[0].string.flatMap({ Int64($0) }), let rest = parts[1].string.flatMap({ Int64($0) })
-    else { throw unexpected("TIME") }
-    return .seconds(seconds) + .microseconds(rest)
+    try await ask {
+      try await $0.timeSinceEpoch()
+    } ofCluster: {
+      try await $0.time()
+    }
   }
 
-  /// What stands under names, by one MGET.
+  /// What stands under names, by one MGET; in a cluster, by one for each slot that they are in.
+  ///
+  /// What is in one slot is read as of one moment, unless the slot is on its way to another server: then one name after the other
+  /// is read, in their order.
   public func read(_ names: [[UInt8]]) async throws -> [[UInt8]?] {
     if names.isEmpty { return [] }
-    guard case .array(let values) = try await ask([[Array("MGET".utf8)] + names])[0], values.count == names.count
-    else {
-      throw unexpected("MGET")
+    return try await ask {
+      try await $0.read(names)
+    } ofCluster: { cluster in
+      let slots = Dictionary(grouping: names.indices) { RedisSlot.of(RedisNames.tagged.written(names[$0])) }
+      if slots.count == 1, let slot = slots.keys.first { return try await Self.read(names, of: slot, cluster) }
+      return try await withThrowingTaskGroup(of: ([Int], [[UInt8]?]).self) { group in
+        for (slot, places) in slots {
+          group.addTask { (places, try await Self.read(places.map { names[$0] }, of: slot, cluster)) }
+        }
+        var found = [[UInt8]?](repeating: nil, count: names.count)
+        for try await (places, values) in group { for (place, value) in zip(places, values) { found[place] = value } }
+        return found
+      }
     }
-    return try values.map { try bytes($0, "MGET") }
+  }
+
+  private static func read(_ names: [[UInt8]], of slot: Int, _ cluster: RedisCluster) async throws -> [[UInt8]?] {
+    do {
+      return try await cluster.ask(slot: slot, waits: false) { try await $0.read(names, isAsking: $1) }
+    } catch RedisRedirect.tryAgain {
+      var found: [[UInt8]?] = []
+      for name in names {
+        found.append(try await cluster.ask(slot: slot) { try await $0.readOne(name, isAsking: $1) })
+      }
+      return found
+    }
   }
 
   /// Makes changes in one moment: by a transaction, or by a script where there are conditions.
   ///
-  /// What a transaction changes the server does not tell its own connection; what a script changes it does.
+  /// What a transaction changes the server does not tell its own connection; what a script changes it does. In a cluster all
+  /// names must be of one namespace.
   public func commit(
     _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
   ) async throws -> [[UInt8]?]? {
-    let changed = changes.map(\.changedName)
-    let messages = try await messages(telling: changes)
-    guard conditions.isEmpty else {
-      let (keys, arguments) = RedisScript.call(changes, conditions, names, telling: messages)
-      let reply = try await runScript(keys, arguments)
-      if reply == .null { return nil }
-      guard case .array(let values) = reply, values.count == names.count else { throw unexpected("EVALSHA") }
-      return try values.map { try bytes($0, "EVALSHA") }
-    }
-    var commands: [[[UInt8]]] = [[Array("MULTI".utf8)]]
-    commands += messages.map { [Array("PUBLISH".utf8), $0.channel, $0.bytes] }
-    commands += changes.map(RedisScript.command) + names.map { [Array("GET".utf8), $0] }
-    commands.append([Array("EXEC".utf8)])
-    let replies = try await ask(commands)
-    guard case .array(let values) = replies[replies.count - 1], values.count == commands.count - 2 else {
-      throw unexpected("EXEC")
-    }
-    for value in values { try check(value) }
-    feeds.tellOwn(changed)
-    return try values.suffix(names.count).map { try bytes($0, "EXEC") }
-  }
-
-  private func runScript(_ keys: [[UInt8]], _ arguments: [[UInt8]]) async throws -> RESPValue {
-    let rest = [Array(String(keys.count).utf8)] + keys + arguments
-    if let digest = state.withLock({ $0.scriptDigest }) {
-      do { return try await ask([[Array("EVALSHA".utf8), digest] + rest])[0] } catch let error as CacheError
-        where error.code == .refusedByServer && error.message.contains("NOSCRIPT")
-      {}
-    }
-    // It is named by the server, and sent whole where the server has forgotten it.
-    let loaded = try await ask([[Array("SCRIPT".utf8), Array("LOAD".utf8), Array(RedisScript.source.utf8)]])[0]
-    guard let digest = loaded.string else { throw unexpected("SCRIPT LOAD") }
-    state.withLock { $0.scriptDigest = Array(digest.utf8) }
-    return try await ask([[Array("EVALSHA".utf8), Array(digest.utf8)] + rest])[0]
-  }
-
-  private func ask(_ commands: [[String]]) async throws -> [RESPValue] {
-    try await ask(commands.map { $0.map { Array($0.utf8) } })
-  }
-
-  private func ask(_ commands: [[[UInt8]]]) async throws -> [RESPValue] {
-    try Task.checkCancellation()
-    let replies = try await connection().ask(commands)
-    for reply in replies { try check(reply) }
-    return replies
-  }
-
-  private func check(_ reply: RESPValue) throws {
-    if case .error(let text) = reply { throw RedisRefusal.error(text, level: name) }
-  }
-
-  private func bytes(_ value: RESPValue, _ command: String) throws -> [UInt8]? {
-    switch value {
-    case .null: return nil
-    case .bytes(let bytes): return bytes
-    default: throw unexpected(command)
-    }
-  }
-
-  /// What answers so may have confused its commands.
-  private func unexpected(_ command: String) -> CacheError {
-    let error = CacheError(
-      .invalidResponse, "the server's reply to \(command) is of another kind than Redis gives", level: name)
-    if case .ready(let connection) = state.withLock({ $0.phase }) { connection.close(error) }
-    return error
-  }
-
-  // MARK: Connection
-
-  func connection() async throws -> RedisConnection {
-    switch state.withLock({ $0.phase }) {
-    case .ready(let connection): return connection
-    case .pausing(let end, let error) where clock.now < end: throw error
-    default: break
-    }
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let ready = state.withLock { state -> RedisConnection? in
-          if case .ready(let connection) = state.phase { return connection }
-          state.waiting[id] = continuation
-          return nil
-        }
-        if let ready { return continuation.resume(returning: ready) }
-        connect()
-        if Task.isCancelled { leave(id) }
+    try await ask {
+      try await $0.commit(changes, if: conditions, reading: names)
+    } ofCluster: { [name] cluster in
+      let all = changes.map(\.changedName) + conditions.map(\.name) + names
+      let slots = Set(all.map { RedisSlot.of(RedisNames.tagged.written($0)) })
+      guard let slot = slots.first else { return [] }
+      guard slots.count == 1 else {
+        throw CacheError(
+          .refusedByServer,
+          "the names are in \(slots.count) slots of a cluster, and are changed in one moment in one only",
+          level: name)
       }
-    } onCancel: {
-      leave(id)
-    }
-  }
-
-  private func leave(_ id: UInt64) {
-    state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(throwing: CancellationError())
-  }
-
-  /// Begins to connect, unless that is under way or done.
-  private func connect() {
-    let store: @Sendable () -> RedisStore? = { [weak self] in self }
-    let (ready, waiting) = state.withLock {
-      state -> (Result<RedisConnection, any Error>?, [CheckedContinuation<RedisConnection, any Error>]) in
-      func all() -> [CheckedContinuation<RedisConnection, any Error>] {
-        defer { state.waiting = [:] }
-        return Array(state.waiting.values)
-      }
-      switch state.phase {
-      case .closed: return (.failure(CacheError(.closed, "the store was closed", level: name)), all())
-      case .ready(let connection): return (.success(connection), all())
-      case .connecting: return (nil, [])
-      case .idle, .pausing:
-        state.phase = .connecting
-        state.work?.cancel()
-        state.work = Task { [settings, feeds] in await Self.connect(settings, feeds, store) }
-        return (nil, [])
+      return try await cluster.ask(slot: slot) {
+        try await $0.commit(changes, if: conditions, reading: names, isAsking: $1)
       }
     }
-    if let ready { for waiter in waiting { waiter.resume(with: ready) } }
   }
 
-  /// The store is held only while it is told something.
-  private static func connect(
-    _ settings: RedisSettings, _ feeds: RedisFeeds, _ store: @escaping @Sendable () -> RedisStore?
-  ) async {
-    do {
-      let connection = try await RedisConnection.connect(settings) { values in
-        Self.pushed(values, feeds)
-      } onClose: { connection, error in
-        feeds.lose(connection, lastHeard: connection.lastHeard)
-        store()?.lost(connection, error)
-      }
-      do {
-        let isOld = try await connection.greet(settings)
-        guard let store = store() else { throw CacheError(.closed, "the store was closed", level: settings.name) }
-        store.became(ready: connection, isOld: isOld)
-      } catch {
-        connection.close(
-          error as? CacheError ?? CacheError(.unreachable, "the server was not reached", level: settings.name))
-        throw error
-      }
-    } catch {
-      store()?.failed(
-        error as? CacheError
-          ?? CacheError(.unreachable, "\(settings.address) was not reached", level: settings.name, underlying: error))
-    }
-  }
+  // MARK: Servers
 
-  private func became(ready connection: RedisConnection, isOld: Bool) {
-    let waiting = state.withLock { state -> [CheckedContinuation<RedisConnection, any Error>]? in
-      guard case .connecting = state.phase else { return nil }
-      state.phase = .ready(connection)
-      state.isOld = isOld
-      state.channels = [:]
-      state.failures = 0
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
-    }
-    guard let waiting else {
-      return connection.close(CacheError(.closed, "the store was closed", level: name))
-    }
-    for waiter in waiting { waiter.resume(returning: connection) }
-    // It may have been lost before anybody knew that it was this one.
-    if let error = connection.end { return lost(connection, error) }
-    listen()
-  }
-
-  private func lost(_ connection: RedisConnection, _ error: CacheError) {
-    let (isOurs, ear) = state.withLock { state -> (Bool, RedisConnection?) in
-      guard case .ready(let current) = state.phase, current === connection else { return (false, nil) }
-      state.hearsBy = nil
-      return (true, state.ear.take())
-    }
-    ear?.close(error)
-    if isOurs { failed(error) }
-  }
-
-  private func failed(_ error: CacheError) {
-    let now = clock.now
-    let (pause, waiting) = state.withLock {
-      state -> (Duration, [CheckedContinuation<RedisConnection, any Error>]) in
-      if case .closed = state.phase { return (.zero, []) }
-      let growing = settings.pauses.lowerBound * Double(1 << min(state.failures, 20))
-      let pause = min(growing, settings.pauses.upperBound) * Double.random(in: 0.5...1)
-      state.failures += 1
-      state.phase = .pausing(until: now.advanced(by: pause), error)
-      defer { state.waiting = [:] }
-      return (pause, Array(state.waiting.values))
-    }
-    for waiter in waiting { waiter.resume(throwing: error) }
-    if !feeds.isEmpty { connect(after: pause) }
-  }
-
-  /// Who listens wants a connection whether anybody asks or not.
-  private func connect(after pause: Duration) {
-    state.withLock { state in
-      guard case .pausing = state.phase else { return }
-      state.work?.cancel()
-      state.work = Task { [weak self, clock] in
-        do { try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil) } catch { return }
-        self?.connect()
+  private func ask<Answer>(
+    _ alone: (RedisNode) async throws -> Answer, ofCluster: (RedisCluster) async throws -> Answer
+  ) async throws -> Answer {
+    for attempt in 0..<named.count {
+      let (cluster, place) = state.withLock { ($0.cluster, $0.place) }
+      if let cluster { return try await ofCluster(cluster) }
+      do { return try await alone(named[place]) } catch is RedisNode.IsCluster {
+        becomeCluster()
+        break
+      } catch let error as CacheError where error.code == .unreachable || error.code == .closed {
+        goOn(from: named[place])
+        if attempt == named.count - 1, state.withLock({ $0.cluster == nil }) { throw error }
       }
     }
+    guard let cluster = state.withLock({ $0.cluster }) else {
+      throw CacheError(.closed, "the store was closed", level: name)
+    }
+    return try await ofCluster(cluster)
+  }
+
+  /// Asks the next address from now on, if this one does not answer and there are others.
+  fileprivate func goOn(from node: RedisNode) {
+    if named.count == 1 { return }
+    let step = state.withLock { state -> (RedisNode, UInt64)? in
+      guard state.cluster == nil, !state.isClosed, named[state.place] === node else { return nil }
+      state.place = (state.place + 1) % named.count
+      return (named[state.place], listeners.nextStep())
+    }
+    if let (next, step) = step { listeners.set([next], lastHeard: clock.now, step: step) }
+  }
+
+  /// What was asked is one of a cluster.
+  fileprivate func becomeCluster() {
+    let new = RedisCluster(settings, listeners, instance: instance)
+    let step = state.withLock { state -> UInt64? in
+      guard state.cluster == nil, !state.isClosed else { return nil }
+      state.cluster = new
+      return listeners.nextStep()
+    }
+    guard let step else { return }
+    listeners.set([], lastHeard: clock.now, step: step)
+    for node in named { node.close() }
+    new.refreshSoon()
   }
 
   // MARK: Bus
@@ -347,9 +232,26 @@ public final class RedisStore: SharedStore, InvalidationBus {
   /// A caller whose connection it is does not hear of what it changed without conditions, unless others in this process
   /// listen for the same names.
   public func changes(of prefixes: [[UInt8]]) -> InvalidationFeed {
-    let feed = feeds.add(prefixes) {}
-    if case .ready = state.withLock({ $0.phase }) { listen() } else { connect() }
+    let feed = listeners.add(prefixes)
+    state.withLock({ $0.cluster })?.watch()
     return feed
+  }
+}
+
+/// Tells a store what its first connection finds out, and keeps it from nothing.
+final class RedisHook: Sendable {
+  fileprivate struct Box { weak var store: RedisStore? }
+  fileprivate let store = Mutex(Box())
+
+  func foundCluster() { store.withLock { $0.store }?.becomeCluster() }
+  func failed(_ node: RedisNode) { store.withLock { $0.store }?.goOn(from: node) }
+}
+
+extension SharedCondition {
+  fileprivate var name: [UInt8] {
+    switch self {
+    case .absent(let name), .begins(let name, _): name
+    }
   }
 }
 

@@ -14,7 +14,7 @@ import Synchronization
 /// ```
 public final class SimulatedSharedStore: Sendable {
   fileprivate struct State {
-    var values: [[UInt8]: (bytes: [UInt8], deadline: CacheInstant?)] = [:]
+    var names = SimulatedNames()
     var feeds: [Int: (client: String, prefixes: [[UInt8]], feed: Weak)] = [:]
     var nextFeed = 0
     var deaf: Set<String> = []
@@ -47,14 +47,14 @@ public final class SimulatedSharedStore: Sendable {
   }
 
   /// What stands under names.
-  public var contents: [[UInt8]: [UInt8]] { state.withLock { $0.values.mapValues(\.bytes) } }
+  public var contents: [[UInt8]: [UInt8]] { state.withLock { $0.names.values.mapValues(\.bytes) } }
 
   /// For how long the bytes under a name will stand there; `nil` for ever, or if there are none.
   ///
   /// - Parameter name: The name.
   /// - Returns: The rest of their life.
   public func life(of name: [UInt8]) -> Duration? {
-    state.withLock { $0.values[name]?.deadline.map { clock.now.duration(to: $0) } }
+    state.withLock { $0.names.values[name]?.deadline.map { clock.now.duration(to: $0) } }
   }
 
   /// Changes what stands under a name without telling anybody, as somebody who is no part of all this could.
@@ -63,7 +63,7 @@ public final class SimulatedSharedStore: Sendable {
   ///   - name: The name.
   ///   - bytes: What stands there from now on; `nil` for nothing, as after an eviction that nobody heard of.
   public func plant(_ name: [UInt8], _ bytes: [UInt8]?) {
-    state.withLock { $0.values[name] = bytes.map { ($0, nil) } }
+    state.withLock { $0.names.values[name] = bytes.map { ($0, nil) } }
   }
 
   /// Removes what stands under names, and tells everybody, as a store does that needs room.
@@ -71,8 +71,8 @@ public final class SimulatedSharedStore: Sendable {
   /// - Parameter condition: Which names.
   public func evict(where condition: ([UInt8]) -> Bool) {
     let names = state.withLock { state in
-      let names = state.values.keys.filter(condition)
-      for name in names { state.values[name] = nil }
+      let names = state.names.values.keys.filter(condition)
+      for name in names { state.names.values[name] = nil }
       return names
     }
     tell(names, by: nil)
@@ -80,7 +80,7 @@ public final class SimulatedSharedStore: Sendable {
 
   /// Empties the store, and tells everybody.
   public func flush() {
-    state.withLock { $0.values = [:] }
+    state.withLock { $0.names.values = [:] }
     for feed in feeds({ _ in true }) { feed.send(.everything(.flushed)) }
   }
 
@@ -176,7 +176,7 @@ public final class SimulatedSharedClient: SharedStore, InvalidationBus {
   public func read(_ names: [[UInt8]]) async throws -> [[UInt8]?] {
     try await carryOut(.read(names)) {
       let now = store.clock.now
-      return store.state.withLock { state in names.map { state.value($0, now) } }
+      return store.state.withLock { state in names.map { state.names.value($0, now) } }
     }
   }
 
@@ -186,17 +186,7 @@ public final class SimulatedSharedClient: SharedStore, InvalidationBus {
   ) async throws -> [[UInt8]?]? {
     try await carryOut(.commit(changes)) {
       let now = store.clock.now
-      let (answer, changed) = store.state.withLock { state -> ([[UInt8]?]?, [[UInt8]]) in
-        for condition in conditions {
-          switch condition {
-          case .absent(let name): guard (state.value(name, now) ?? []).isEmpty else { return (nil, []) }
-          case .begins(let name, let start):
-            guard state.value(name, now)?.starts(with: start) == true else { return (nil, []) }
-          }
-        }
-        let changed = changes.compactMap { state.make($0, now) }
-        return (names.map { state.value($0, now) }, changed)
-      }
+      let (answer, changed) = store.state.withLock { $0.names.commit(changes, if: conditions, reading: names, now) }
       store.tell(changed, by: hearsItself ? nil : name)
       return answer
     }
@@ -238,29 +228,5 @@ public final class SimulatedSharedClient: SharedStore, InvalidationBus {
     if !isDeaf { _ = store.state.withLock { $0.deaf.remove(name) } }
     for feed in store.feeds({ $0 == name }) { feed.send(change) }
     if isDeaf { _ = store.state.withLock { $0.deaf.insert(name) } }
-  }
-}
-
-extension SimulatedSharedStore.State {
-  fileprivate func value(_ name: [UInt8], _ now: CacheInstant) -> [UInt8]? {
-    guard let value = values[name] else { return nil }
-    if let deadline = value.deadline, deadline <= now { return nil }
-    return value.bytes
-  }
-
-  /// Makes a change, and returns the name if anything changed.
-  fileprivate mutating func make(_ change: SharedChange, _ now: CacheInstant) -> [UInt8]? {
-    switch change {
-    case .make(let name, let bytes, let lifetime):
-      if value(name, now) != nil { return nil }
-      values[name] = (bytes, lifetime.map(now.advanced(by:)))
-      return name
-    case .set(let name, let bytes, let lifetime):
-      values[name] = (bytes, lifetime.map(now.advanced(by:)))
-      return name
-    case .remove(let name):
-      defer { values[name] = nil }
-      return value(name, now) == nil ? nil : name
-    }
   }
 }

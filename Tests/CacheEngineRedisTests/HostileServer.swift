@@ -20,6 +20,7 @@ final class HostileServer: Sendable {
 
   let folder: String
   private let channel: any Channel
+  private let portChannel: (any Channel)?
   private let connections: Connections
 
   /// What has come, and how to say more than was asked for.
@@ -32,13 +33,16 @@ final class HostileServer: Sendable {
   }
 
   /// A server that reacts to each command, of which it is told the number of the connection as well, from 1.
-  init(_ react: @escaping @Sendable (Int, [String]) -> Reaction) async throws {
+  ///
+  /// It listens at a port as well if it is given one.
+  init(port: Int? = nil, _ react: @escaping @Sendable (Int, [String]) -> Reaction) async throws {
     var template = Array("/tmp/redis-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
     folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     let connections = Connections()
     self.connections = connections
-    channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
         let number = connections.state.withLock { state in
           state.channels.append(channel)
@@ -54,8 +58,12 @@ final class HostileServer: Sendable {
             })
         }
       }
-      .bind(unixDomainSocketPath: folder + "/s").get()
+    channel = try await bootstrap.bind(unixDomainSocketPath: folder + "/s").get()
+    portChannel = if let port { try await bootstrap.bind(host: "127.0.0.1", port: port).get() } else { nil }
   }
+
+  /// Lets go of the port.
+  func close() async throws { try await portChannel?.close() }
 
   deinit {
     for connection in connections.state.withLock({ $0.channels }) { connection.close(promise: nil) }

@@ -248,7 +248,6 @@ struct RedisFallbackTests {
       (["--rename-command", "MULTI", ""], "unknown command", "told not to know it"),
       (["--replicaof", "127.0.0.1", "1"], "READONLY", "address of the primary"),
       (["--maxmemory", "1", "--maxmemory-policy", "noeviction"], "OOM", "allkeys-lru"),
-      (["--cluster-enabled", "yes"], "CLUSTERDOWN", "not followed"),
       (["--min-replicas-to-write", "1"], "NOREPLICAS", "min-replicas-to-write"),
     ])
   func refusals(options: [String], words: String, remedy: String) async throws {

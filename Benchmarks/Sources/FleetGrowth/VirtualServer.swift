@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineShared
+import CacheEngineTesting
 import Synchronization
 
 /// A server that does one thing after the other, as Redis does, on virtual time.
@@ -25,7 +26,7 @@ final class VirtualServer: Sendable {
   }
 
   fileprivate struct State {
-    var values: [[UInt8]: (bytes: [UInt8], deadline: CacheInstant?)] = [:]
+    var names = SimulatedNames()
     var listeners: [(client: Int, prefixes: [[UInt8]], feed: InvalidationFeed)] = []
     var told: [Int: Int] = [:]
     /// When it has done all that it was asked so far.
@@ -67,14 +68,7 @@ final class VirtualServer: Sendable {
   ) -> [[UInt8]?]? {
     let now = time.now
     let (answer, messages) = state.withLock { state -> ([[UInt8]?]?, [(InvalidationFeed, [[UInt8]])]) in
-      for condition in conditions {
-        switch condition {
-        case .absent(let name): guard (state.value(name, now) ?? []).isEmpty else { return (nil, []) }
-        case .begins(let name, let start):
-          guard state.value(name, now)?.starts(with: start) == true else { return (nil, []) }
-        }
-      }
-      let changed = changes.compactMap { state.make($0, now) }
+      let (answer, changed) = state.names.commit(changes, if: conditions, reading: names, now)
       let messages = state.listeners.compactMap { listener -> (InvalidationFeed, [[UInt8]])? in
         let heard = changed.filter { name in listener.prefixes.contains { name.starts(with: $0) } }
         guard listener.client != client, !heard.isEmpty else { return nil }
@@ -86,7 +80,7 @@ final class VirtualServer: Sendable {
       let telling = costs.push * messages.count
       state.free = state.free.advanced(by: telling)
       state.load.busy += telling
-      return (names.map { state.value($0, now) }, messages)
+      return (answer, messages)
     }
     for (feed, names) in messages { feed.send(.names(names)) }
     return answer
@@ -112,7 +106,7 @@ final class VirtualClient: SharedStore, InvalidationBus {
   func read(_ names: [[UInt8]]) async throws -> [[UInt8]?] {
     try await server.serve()
     let now = server.time.now
-    return server.state.withLock { state in names.map { state.value($0, now) } }
+    return server.state.withLock { state in names.map { state.names.value($0, now) } }
   }
 
   func commit(
@@ -130,24 +124,5 @@ final class VirtualClient: SharedStore, InvalidationBus {
     }
     feed.send(.everything(.connected))
     return feed
-  }
-}
-
-extension VirtualServer.State {
-  fileprivate func value(_ name: [UInt8], _ now: CacheInstant) -> [UInt8]? {
-    guard let value = values[name] else { return nil }
-    if let deadline = value.deadline, deadline <= now { return nil }
-    return value.bytes
-  }
-
-  /// Makes a change, and returns the name if anything changed.
-  fileprivate mutating func make(_ change: SharedChange, _ now: CacheInstant) -> [UInt8]? {
-    switch change {
-    case .make(let name, _, _) where value(name, now) != nil: return nil
-    case .make(let name, let bytes, let lifetime), .set(let name, let bytes, let lifetime):
-      values[name] = (bytes, lifetime.map(now.advanced(by:)))
-      return name
-    case .remove(let name): return values.removeValue(forKey: name) == nil ? nil : name
-    }
   }
 }

@@ -3,7 +3,7 @@ import CacheEngine
 import CacheEngineShared
 import Synchronization
 
-extension RedisStore {
+extension RedisNode {
   /// Asks the server to tell what somebody listens for and it does not tell yet.
   func listen() {
     let begun = state.withLock { state -> (RedisConnection, RedisConnection?, isOld: Bool)? in
@@ -12,14 +12,15 @@ extension RedisStore {
       return (connection, state.ear, state.isOld)
     }
     guard let (connection, ear, isOld) = begun else { return }
-    Task { [weak self, feeds, settings, instance] in
+    Task { [weak self, feeds, settings, instance, names] in
       var (ear, error) = (ear, nil as CacheError?)
       var hearsBy: RedisSettings.Invalidations?
       do {
         while true {
           var missing = feeds.missing(on: ear ?? connection)
           if ear == nil, !missing.isEmpty {
-            do { try await connection.track(missing, settings, isOld: isOld) } catch let refusal as CacheError
+            do { try await connection.track(missing.map(names.written), settings, isOld: isOld) } catch let refusal
+              as CacheError
               where refusal.code == .refusedByServer && settings.invalidations != .tracking
             {
               // Who hears already would not know that he does not while this changes.
@@ -89,13 +90,13 @@ extension RedisStore {
   }
 
   /// What the server tells by itself.
-  static func pushed(_ values: [RESPValue], _ feeds: RedisFeeds) {
+  static func pushed(_ values: [RESPValue], _ feeds: RedisFeeds, _ written: RedisNames) {
     guard values.count == 2, values[0].string == "invalidate" else { return }
     switch values[1] {
     case .array(let names):
       feeds.tell(
         names.compactMap { name in
-          if case .bytes(let bytes) = name { bytes } else { nil }
+          if case .bytes(let bytes) = name { written.read(bytes) } else { nil }
         })
     default: feeds.tellEverything(.flushed)
     }
@@ -146,7 +147,7 @@ extension RedisConnection {
   /// Asks the server to tell of names on this connection.
   fileprivate func track(_ prefixes: [[UInt8]], _ settings: RedisSettings, isOld: Bool) async throws {
     if isOld || settings.invalidations == .channel {
-      throw CacheError(.refusedByServer, RedisStore.notAsked, level: settings.name)
+      throw CacheError(.refusedByServer, RedisNode.notAsked, level: settings.name)
     }
     let command =
       ["CLIENT", "TRACKING", "ON", "BCAST"].map { Array($0.utf8) }
