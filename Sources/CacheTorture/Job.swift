@@ -35,7 +35,7 @@ struct Job {
   var share: (worker: Int, of: Int)?
 
   /// The store forces entries out at three quarters of its room, and for want of better at 57 %.
-  private var keysEach: Int { (isRoomy ? 24 : 160) / tasks / (share?.of ?? 1) }
+  private var keysEach: Int { (isRoomy ? 24 : 160) / tasks }
   private var longest: Int { capacity / 32 * (isRoomy ? 3 : 12) / 8 }
 
   /// What a sweep works with: the least room, in a directory whose parent has to be made too.
