@@ -16,7 +16,7 @@ CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-proxy bench-fleet measure-explorer install deb api-check docs examples dependencies test-dependencies help
+.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-shared bench-proxy bench-fleet measure-explorer install deb api-check docs examples dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,RedisTLS,Tracing
@@ -45,6 +45,7 @@ test: test-dependencies ## Run every test
 CYCLES ?= 60
 STRIDE ?= $(if $(filter-out 60,$(CYCLES)),1,23)
 SEED ?= 1
+SHARED_KILLS ?= $(if $(filter-out 60,$(CYCLES)),1000,200)
 
 # Seconds for each target, and which of them: all, or names such as "json gzip".
 FUZZ_TIME ?= 60
@@ -68,7 +69,8 @@ torture: dependencies ## Kill disk levels, cut their power, let system calls fai
 			"$$torture" faults --stride $(STRIDE) --seed $(SEED) --tier $$tier $$room; \
 		done; \
 		"$$torture" full --seed $(SEED) --tier $$tier; \
-	done; "$$torture" cycle --count 10 --tier memory
+	done; "$$torture" cycle --count 10 --tier memory; \
+	for tier in buffered synced; do "$$torture" shared --count $(SHARED_KILLS) --seed $(SEED) --tier $$tier; done
 
 # What CI has no time for, before a release and after work on the store, the locks or the parsers.
 soak: ## Everything that takes long: torture, fuzzing, exchanges of HTTP, histories of Redis, Thread Sanitizer
@@ -123,6 +125,9 @@ count: dependencies ## Print instructions an operation beside those recorded; CO
 bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, files and python-diskcache; ARGUMENTS=--quick
 	@./Scripts/install-dependencies stores
 	@$(BENCH_RUN) DiskBenchmarks $(ARGUMENTS)
+
+bench-shared: ## Measure a disk level whose directory processes share: alone, as the owner, and asking the owner
+	@$(BENCH_RUN) SharedBenchmarks
 
 bench-fleet: ## Simulate what 10 to 100,000 processes do to a shared level; ARGUMENTS='--processes 10,100 --seed 2'
 	@$(SWIFT) run -c release FleetGrowth $(ARGUMENTS)

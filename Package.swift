@@ -134,7 +134,7 @@ let package = Package(
     .target(
       name: "CacheEngine", dependencies: ["CacheCore", "CacheMemory", "CacheDisk"], exclude: rooms,
       swiftSettings: strict),
-    .room("CacheEngineShared", "Shared", ["CacheCore", "CStore"]),
+    .room("CacheEngineShared", "Shared", ["CacheCore", "CacheDisk", "CStore"]),
     .room("CacheEngineStorage", "Storage", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room("CacheEngineCashier", "Cashier", ["CacheCore", "CacheMemory", "CacheDisk"]),
     .room("CacheEngineModels", "Models", ["CacheCore", "CacheMemory", "CacheDisk"]),
@@ -292,7 +292,7 @@ let package = Package(
     // The tests of a room are a target of its name; those of CacheCore, and of the snippets in the README:
     .tests("CacheEngine", faces),
     .tests("CacheMemory"),
-    .tests("CacheDisk", resources: [.copy("Store/Formats")]),
+    .tests("CacheDisk", ["CacheEngineShared", "CStore"], resources: [.copy("Store/Formats")]),
     .tests("CacheEngineCashier", ["CacheEngineCashier"]),
     .tests("CacheEngineHitRatio", ["CacheEngineHitRatio"], resources: [.copy("Traces")]),
     .tests("CacheEngineModels", ["CacheEngineModels"]),

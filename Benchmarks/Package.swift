@@ -46,6 +46,10 @@ let package = Package(
         .product(name: "CacheEngineTesting", package: "CacheEngine"),
       ],
       swiftSettings: settings),
+    // A directory that processes share.
+    .executableTarget(
+      name: "SharedBenchmarks", dependencies: [.product(name: "CacheEngine", package: "CacheEngine")],
+      swiftSettings: settings),
     // Instructions an operation, which do not depend on what else the machine does. Only callgrind can run it.
     .target(name: "CCallgrind"),
     .executableTarget(

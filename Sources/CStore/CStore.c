@@ -7,13 +7,19 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
 #include <linux/futex.h>
 #include <linux/openat2.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #endif
@@ -122,4 +128,187 @@ void cstore_begin_thread(const char *name) {
 #else
   (void)name;
 #endif
+}
+
+// Sockets.
+
+static int keep(int descriptor) {
+  if (descriptor < 0) return -1;
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+#ifdef SO_NOSIGPIPE
+  setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
+#endif
+  return descriptor;
+}
+
+static int fail(int descriptor) {
+  int number = errno;
+  close(descriptor);
+  errno = number;
+  return -1;
+}
+
+static int make_socket(void) {
+#ifdef SOCK_CLOEXEC
+  return keep(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+#else
+  return keep(socket(AF_UNIX, SOCK_STREAM, 0));
+#endif
+}
+
+size_t cstore_longest_socket_path(void) { return sizeof(((struct sockaddr_un *)0)->sun_path) - 1; }
+
+static bool address(const char *path, struct sockaddr_un *address) {
+  *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+  if (strlen(path) > cstore_longest_socket_path()) {
+    errno = ENAMETOOLONG;
+    return false;
+  }
+  strcpy(address->sun_path, path);
+  return true;
+}
+
+int cstore_listen(const char *path) {
+  struct sockaddr_un place;
+  if (!address(path, &place)) return -1;
+  int made = make_socket();
+  if (made < 0) return -1;
+  // Nobody gets in before the last of these calls, so nobody has the wider permissions.
+  if (bind(made, (struct sockaddr *)&place, sizeof place) != 0 || chmod(path, 0600) != 0 || listen(made, 128) != 0)
+    return fail(made);
+  return made;
+}
+
+int cstore_connect(const char *path) {
+  struct sockaddr_un place;
+  if (!address(path, &place)) return -1;
+  int made = make_socket();
+  if (made < 0) return -1;
+  if (connect(made, (struct sockaddr *)&place, sizeof place) != 0) return fail(made);
+  return made;
+}
+
+int cstore_accept(int listener) {
+#if defined(__linux__)
+  return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+#else
+  return keep(accept(listener, NULL, NULL));
+#endif
+}
+
+bool cstore_peer(int descriptor, uint32_t *user, int32_t *process) {
+#ifdef __APPLE__
+  uid_t found;
+  gid_t group;
+  pid_t number = 0;
+  socklen_t size = sizeof number;
+  if (getpeereid(descriptor, &found, &group) != 0) return false;
+  *user = found;
+  *process = getsockopt(descriptor, SOL_LOCAL, LOCAL_PEERPID, &number, &size) == 0 ? number : 0;
+  return true;
+#else
+  struct ucred found;
+  socklen_t size = sizeof found;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &found, &size) != 0) return false;
+  *user = found.uid;
+  *process = found.pid;
+  return true;
+#endif
+}
+
+int cstore_pair(int *pair) {
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return -1;
+  keep(pair[0]);
+  keep(pair[1]);
+  return 0;
+}
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+#ifndef MSG_CMSG_CLOEXEC
+#define MSG_CMSG_CLOEXEC 0
+#endif
+
+// Room for one descriptor more than may come, so that a second one is seen.
+union passed {
+  struct cmsghdr head;
+  char bytes[CMSG_SPACE(2 * sizeof(int))];
+};
+
+ssize_t cstore_send(int descriptor, const void *bytes, size_t length, int given) {
+  struct iovec part = {.iov_base = (void *)bytes, .iov_len = length};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  union passed passed;
+  if (given >= 0) {
+    memset(&passed, 0, sizeof passed);
+    message.msg_control = passed.bytes;
+    message.msg_controllen = CMSG_SPACE(sizeof given);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof given);
+    memcpy(CMSG_DATA(head), &given, sizeof given);
+  }
+  ssize_t sent;
+  do sent = sendmsg(descriptor, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  while (sent < 0 && errno == EINTR);
+  return sent;
+}
+
+ssize_t cstore_receive(int descriptor, void *bytes, size_t length, int *given) {
+  struct iovec part = {.iov_base = bytes, .iov_len = length};
+  union passed passed;
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = passed.bytes, .msg_controllen = sizeof passed.bytes};
+  *given = -1;
+  ssize_t got;
+  do got = recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got < 0) return -1;
+  int count = 0;
+  for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head != NULL; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    size_t room = head->cmsg_len - CMSG_LEN(0);
+    for (size_t place = 0; place + sizeof(int) <= room; place += sizeof(int)) {
+      int found;
+      memcpy(&found, CMSG_DATA(head) + place, sizeof found);
+      count += 1;
+      if (count == 1) {
+        fcntl(found, F_SETFD, FD_CLOEXEC);
+        *given = found;
+      } else {
+        close(found);
+      }
+    }
+  }
+  if (count > 1 || (message.msg_flags & MSG_CTRUNC) != 0) {
+    if (*given >= 0) close(*given);
+    *given = -1;
+    errno = EPROTO;
+    return -1;
+  }
+  return got;
+}
+
+int cstore_nameless_file(void) {
+#if defined(__linux__) && defined(MFD_CLOEXEC)
+  return memfd_create("cache-value", MFD_CLOEXEC);
+#else
+  char path[32];
+  if (cstore_private_folder(path) != 0) return -1;
+  char file[40];
+  strcpy(file, path);
+  strcat(file, "/v");
+  int made = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) unlink(file);
+  rmdir(path);
+  return made;
+#endif
+}
+
+int cstore_private_folder(char path[32]) {
+  strcpy(path, "/tmp/cache.XXXXXX");
+  return mkdtemp(path) == NULL ? -1 : 0;
 }

@@ -23,7 +23,7 @@ struct CacheTorture: AsyncParsableCommand {
     commandName: "cache-torture",
     abstract: "Kills disk levels, lets their system calls fail, and looks whether what was promised holds.",
     discussion: "Ends with 1 if a promise was broken, and then says where the evidence lies.",
-    subcommands: [Work.self, Verify.self, Cycle.self, Cuts.self, Faults.self, Full.self])
+    subcommands: [Work.self, Verify.self, Cycle.self, Shared.self, Cuts.self, Faults.self, Full.self])
 }
 
 enum Tier: String, ExpressibleByArgument, CaseIterable {
@@ -59,14 +59,18 @@ struct Work: AsyncParsableCommand {
   @Option(help: "The file that says what was asked and answered.") var log: String
   @Option(help: "How many rounds of a hundred operations.") var rounds = 1_000_000
   @Flag(help: "Write a byte for each answer, for who kills after so many.") var announces = false
+  @Option(help: "Which of the processes this is that share the directory.") var worker: Int?
+  @Option(help: "How many processes share the directory.") var workers = 1
   @OptionGroup var options: Options
 
   func run() async throws {
     let known = (try? Disk.text(of: log)).map { History(text: $0) } ?? History()
     let recorder = try Recorder(known, appendingTo: log, announces: announces)
     guard options.tier != .memory else { return try await workInMemory(recorder) }
+    var job = options.job(directory)
+    if let worker { job = job.shared(by: workers, worker) }
     do {
-      try await options.job(directory).run(seed: options.seed, rounds: rounds, recorder: recorder)
+      try await job.run(seed: options.seed, rounds: rounds, recorder: recorder)
     } catch let failure as Failure {
       print("broken: \(failure)")
       throw ExitCode(1)

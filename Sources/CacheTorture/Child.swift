@@ -7,21 +7,25 @@ import Darwin
 
 /// This program once more, at work, to be killed.
 struct Child {
-  private let process: pid_t
+  let process: pid_t
   private let announcements: Int32
 
-  static func work(_ store: String, log: String, seed: UInt64, options: Options) throws -> Child {
+  static func work(
+    _ store: String, log: String, seed: UInt64, options: Options, worker: (Int, of: Int)? = nil,
+    program: String = program
+  ) throws -> Child {
     var words = [
       "cache-torture", "work", store, "--log", log, "--seed", "\(seed)", "--tier", options.tier.rawValue, "--announces",
     ]
     if options.tight { words.append("--tight") }
+    if let worker { words += ["--worker", "\(worker.0)", "--workers", "\(worker.of)"] }
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
     unsafe arguments.append(nil)
     defer { unsafe arguments.forEach { unsafe free($0) } }
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { throw Failure("no pipe: \(errno)") }
     defer { close(ends[1]) }
-    _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     #if canImport(Darwin)
     var actions: posix_spawn_file_actions_t?
     #else
@@ -50,12 +54,40 @@ struct Child {
     }
   }
 
-  private static var program: String {
+  static var program: String {
     #if os(Linux)
     "/proc/self/exe"
     #else
     CommandLine.arguments[0]
     #endif
+  }
+
+  /// Stops the process for so many microseconds.
+  func pause(for microseconds: UInt32) {
+    stop()
+    usleep(microseconds)
+    goOn()
+  }
+
+  func stop() { send(SIGSTOP) }
+  func goOn() { send(SIGCONT) }
+
+  private func send(_ signal: Int32) {
+    #if canImport(Glibc)
+    Glibc.kill(process, signal)
+    #else
+    Darwin.kill(process, signal)
+    #endif
+  }
+
+  /// What it wrote that is no announcement.
+  private var lastWords: String {
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var text = ""
+    while case let got = unsafe read(announcements, &bytes, bytes.count), got > 0 {
+      text += String(decoding: bytes.prefix(got), as: UTF8.self)
+    }
+    return String(text.drop { $0 == "." })
   }
 
   /// Kills the process after so many microseconds.
@@ -64,15 +96,12 @@ struct Child {
   func kill(after microseconds: UInt32) throws {
     defer { close(announcements) }
     usleep(microseconds)
-    #if canImport(Glibc)
-    Glibc.kill(process, SIGKILL)
-    #else
-    Darwin.kill(process, SIGKILL)
-    #endif
+    send(SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
     guard status & 0x7f == SIGKILL else {
-      throw Failure("the work ended by itself, with status \(status >> 8 & 0xff) and signal \(status & 0x7f)")
+      throw Failure(
+        "the work ended by itself, with status \(status >> 8 & 0xff) and signal \(status & 0x7f): \(lastWords)")
     }
   }
 }

@@ -31,8 +31,11 @@ struct Job {
   /// Where that costs an opening, the next one has to succeed; where it costs a closing, there is no checkpoint.
   var isDiskFailing = false
 
+  /// Which of how many processes this is that work on the directory at once.
+  var share: (worker: Int, of: Int)?
+
   /// The store forces entries out at three quarters of its room, and for want of better at 57 %.
-  private var keysEach: Int { isRoomy ? 24 / tasks : 160 / tasks }
+  private var keysEach: Int { (isRoomy ? 24 : 160) / tasks }
   private var longest: Int { capacity / 32 * (isRoomy ? 3 : 12) / 8 }
 
   /// What a sweep works with: the least room, in a directory whose parent has to be made too.
@@ -46,7 +49,9 @@ struct Job {
       try DiskCacheLevel(
         directory: directory, capacity: capacity, name: "torture", expiry: .never, keepsExpired: .zero,
         durability: durability ?? tier.durabilities[0], access: access, keyCoding: .utf8, valueCoding: .data,
-        clock: SystemClock(), removalListener: nil, calls: calls)
+        clock: SystemClock(), removalListener: nil, calls: calls,
+        // Machines that are tortured are slow: nobody is taken for silent who is only late.
+        sharing: share == nil ? .exclusive : .acrossProcesses(silence: .seconds(30)))
     }
     do { return try open() } catch let error as CacheError where isDiskFailing && error.code == .diskWriteFailed {
       return try open()
@@ -76,7 +81,8 @@ struct Job {
       }
       let level = levels[Int.random(in: 0..<levels.count, using: &generator)]
       switch Int.random(in: 0..<pauses, using: &generator) {
-      case 0: await attempt("*", .clear, on: level, recorder) { _ in try await level.clear() }
+      case 0 where share == nil:
+        try await attempt("*", .clear, on: level, recorder) { _ in try await level.clear() }
       case 1:
         for level in levels { try? await level.close() }
         levels = try openAll()
@@ -93,20 +99,24 @@ struct Job {
   ) async throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<operations {
+      if let share, Int.random(in: 0..<4, using: &generator) == 0 {
+        let level = levels[Int.random(in: 0..<levels.count, using: &generator)]
+        try await meetOthers(share, on: level, recorder, &generator)
+      }
       let place = Int.random(in: 0..<keysEach, using: &generator)
-      let key = "\(task)/\(place)"
+      let key = (share.map { "\($0.worker)." } ?? "") + "\(task)/\(place)"
       // A quarter is left alone, and is copied when its segment is reclaimed.
       let stays = place >= keysEach / 4 * 3 && (try? levels[0].contains(key)) == true
       let level = levels[Int.random(in: 0..<levels.count, using: &generator)]
       switch Int.random(in: 0..<20, using: &generator) {
       case 0..<12 where !stays:
-        await attempt(key, .set(length: length(&generator)), on: level, recorder) {
+        try await attempt(key, .set(length: length(&generator)), on: level, recorder) {
           try await level.set(History.value($0), forKey: key)
         }
-      case 12 where !stays: await attempt(key, .remove, on: level, recorder) { _ in try await level.remove(key) }
-      case 13 where !stays: await attempt(key, .remove, on: level, recorder) { _ in try await level.expire(key) }
+      case 12 where !stays: try await attempt(key, .remove, on: level, recorder) { _ in try await level.remove(key) }
+      case 13 where !stays: try await attempt(key, .remove, on: level, recorder) { _ in try await level.expire(key) }
       default:
-        guard let found = try? await level.lookup(key) else { continue }
+        guard let found = try await look(key, level) else { continue }
         if found.missReason == .damaged { throw Failure("\(key) was damaged while the store was open") }
         if let problem = recorder.objection(to: found.entry?.value, for: key, mayEvict: !isRoomy) {
           throw Failure("while it was open: \(problem)")
@@ -147,12 +157,48 @@ struct Job {
   private func attempt(
     _ key: String, _ work: History.Work, on level: DiskCacheLevel<String, Data>, _ recorder: Recorder,
     _ body: (History.Operation) async throws -> Void
-  ) async {
+  ) async throws {
     let operation = recorder.begin(key, work, level.durability)
     do {
       try await body(operation)
       recorder.end(operation, .acknowledged)
-    } catch { recorder.end(operation, failure) }
+    } catch {
+      // Whoever owns the files may be killed, and nobody is to notice.
+      if share != nil { throw Failure("\(operation.work) of \(key) failed: \(error)") }
+      recorder.end(operation, failure)
+    }
+  }
+
+  private func look(_ key: String, _ level: DiskCacheLevel<String, Data>) async throws -> Lookup<Data>? {
+    do {
+      let found = try await level.lookup(key)
+      if found.missReason == .unanswered { throw Failure("nobody answered for \(key)") }
+      return found
+    } catch {
+      if share != nil { throw Failure("a look at \(key) failed: \(error)") }
+      return nil
+    }
+  }
+
+  /// Writes keys that others write too, and looks at what others wrote: whole, and never what was replaced before.
+  private func meetOthers(
+    _ share: (worker: Int, of: Int), on level: DiskCacheLevel<String, Data>, _ recorder: Recorder,
+    _ generator: inout SeededGenerator
+  ) async throws {
+    let key = "hot/\(Int.random(in: 0..<2, using: &generator))"
+    if Bool.random(using: &generator) {
+      let number = recorder.hotNumber() * share.of + share.worker
+      let operation = History.Operation(number: number, key: key, work: .set(length: length(&generator)))
+      do { try await level.set(History.value(operation), forKey: key) } catch {
+        throw Failure("a set of \(key) failed: \(error)")
+      }
+    }
+    let began = recorder.lookBegan()
+    guard let found = try await look(key, level)?.entry?.value else { return }
+    if let problem = History.objection(toSeen: found, for: key) { throw Failure(problem) }
+    if let number = Ledger.number(in: found), let problem = recorder.objection(toSeen: number, of: key, since: began) {
+      throw Failure(problem)
+    }
   }
 
   /// - Throws: ``Failure`` if the files take more than they may.
@@ -165,7 +211,7 @@ struct Job {
   ///
   /// - Throws: ``Failure`` with every promise that is broken.
   @discardableResult
-  func verify(_ history: History, access: StoreAccess = .readWrite) async throws -> Int {
+  func verify(_ history: History, access: StoreAccess = .readWrite, of others: [History] = []) async throws -> Int {
     var problems: [String] = []
     let level = try open(access)
     var evicted = 0
@@ -177,7 +223,8 @@ struct Job {
         problems.append(problem)
       }
     }
-    let strangers = Set(try await level.contents().map(\.key)).subtracting(history.keys)
+    let known = others.reduce(history.keys) { $0.union($1.keys) }
+    let strangers = Set(try await level.contents().map(\.key).filter { !$0.hasPrefix("hot/") }).subtracting(known)
     if !strangers.isEmpty { problems.append("keys that were never set: \(strangers.sorted())") }
     let report = try await level.verify()
     if !report.isSound { problems.append("the store is not sound: \(report)") }

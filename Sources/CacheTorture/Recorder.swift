@@ -23,6 +23,10 @@ final class Recorder: Sendable {
     var history: History
     var ledger: Ledger
     var last: Int
+    /// Of each key that several processes write: what was seen there, when it was seen no more, and what is seen.
+    var past: [String: [Int: Int]] = [:]
+    var shown: [String: (number: Int, ended: Int)] = [:]
+    var looks = 0
   }
 
   private let state: Mutex<State>
@@ -81,6 +85,44 @@ final class Recorder: Sendable {
       put(History.conclusion(operation.number, outcome))
       var byte = UInt8(ascii: ".")
       if announces { _ = unsafe write(STDOUT_FILENO, &byte, 1) }
+    }
+  }
+
+  /// A number that no set had in this process, nor in one that wrote to the same log before.
+  func hotNumber() -> Int {
+    let operation = state.withLock { state in
+      state.last += 1
+      let operation = History.Operation(number: state.last, key: "hot", work: .remove)
+      put(History.intention(operation))
+      return operation
+    }
+    return operation.number
+  }
+
+  /// Notes that a look begins.
+  func lookBegan() -> Int {
+    state.withLock { state in
+      state.looks += 1
+      return state.looks
+    }
+  }
+
+  /// Says what is wrong with a value that is seen of a key; every value is set once, so what was replaced never comes back.
+  ///
+  /// `began`: A look that began before another ended may tell of an earlier moment.
+  func objection(toSeen number: Int, of key: String, since began: Int) -> String? {
+    state.withLock { state in
+      state.looks += 1
+      if let gone = state.past[key]?[number], gone < began {
+        return "\(key) shows operation \(number) again, which had been replaced"
+      }
+      if let shown = state.shown[key] {
+        // Of two looks at once nobody knows which told of the later moment.
+        guard shown.ended < began, shown.number != number else { return nil }
+        state.past[key, default: [:]][shown.number] = state.looks
+      }
+      state.shown[key] = (number, state.looks)
+      return nil
     }
   }
 

@@ -96,7 +96,7 @@ import Testing
       let folder = EncryptedFolder()
       let level = try folder.open(clock: clock)
       try await level.set(marked("same"), forKey: "same")
-      let all = level.store.state.withLock { $0.index.all }
+      let all = level.store!.state.withLock { $0.index.all }
       let bytes = try folder.bytes(of: folder.segments[0])
       try await level.close()
       let found = try #require(all.first)

@@ -1,5 +1,6 @@
 // The little that the library needs from C: a checksum at memory speed, and what answers from memory or not at all, for
-// the disk store; and a number for each thread, for the memory level; threads of the library's own.
+// the disk store; and a number for each thread, for the memory level; threads of the library's own; and
+// sockets that pass descriptors, for a directory that several processes use.
 #ifndef CACHEENGINE_CSTORE_H
 #define CACHEENGINE_CSTORE_H
 
@@ -51,5 +52,35 @@ bool cstore_enter_start(uint32_t most);
 
 /// Notes that what the thread started last has ended, or waits.
 void cstore_leave_start(void);
+
+/// Listens on a new socket at a path, which only this user may connect to; -1 on failure. It never blocks.
+int cstore_listen(const char *path);
+
+/// Connects to a socket at a path; -1 on failure. It never blocks.
+int cstore_connect(const char *path);
+
+/// Lets somebody in; -1 if nobody is there or there is no room.
+int cstore_accept(int listener);
+
+/// The user at the other end of a socket, and its process or 0; `false` if the system does not say.
+bool cstore_peer(int socket, uint32_t *user, int32_t *process);
+
+/// Makes two connected sockets, which never block; -1 on failure.
+int cstore_pair(int *pair);
+
+/// Sends what a socket takes without waiting, and a descriptor with the first byte, unless that is -1; no signal is raised.
+ssize_t cstore_send(int socket, const void *bytes, size_t length, int descriptor);
+
+/// Receives what is there without waiting, and at most one descriptor, -1 for none: more fail with `EPROTO`.
+ssize_t cstore_receive(int socket, void *bytes, size_t length, int *descriptor);
+
+/// Makes a file without a name, in memory if the system can; -1 on failure.
+int cstore_nameless_file(void);
+
+/// How many bytes the path of a socket may have.
+size_t cstore_longest_socket_path(void);
+
+/// Makes a folder that is this user's alone and has a short path, which is written to `path`; -1 on failure.
+int cstore_private_folder(char path[32]);
 
 #endif

@@ -145,7 +145,7 @@ public final class DiskCacheInspection: Sendable {
   ///
   /// - Returns: A sequence that reads as it is asked.
   public func entries() -> DiskEntries<Data> {
-    DiskEntries(store: view.withLock { $0.store }, level: "inspection") { Data($0) }
+    DiskEntries(page: DiskEntries<Data>.pages(of: view.withLock { $0.store }), level: "inspection") { Data($0) }
   }
 
   /// Reads the bytes stored under a text key.

@@ -7,10 +7,18 @@ internal import Foundation
 
 extension DiskCacheLevel {
   /// How much is held, and how much may be.
-  public var usage: LevelUsage { store.usage }
+  ///
+  /// Where another process owns the files it is asked, and the caller waits: for some microseconds, or until the owner has been
+  /// silent for as long as it may. Then the last answer counts.
+  public var usage: LevelUsage { store?.usage ?? elsewhere?.usage ?? LevelUsage(count: 0, cost: 0) }
 
   /// What was written since the directory was opened, by users and to make room.
-  public var traffic: StoreTraffic { store.traffic }
+  ///
+  /// Where another process owns the files it is asked, as for ``usage``.
+  public var traffic: StoreTraffic { store?.traffic ?? elsewhere?.traffic ?? StoreTraffic() }
+
+  /// Who serves the entries of a directory that several processes share; `nil` for a level that does not share its own.
+  public var owner: StoreOwner? { (elsewhere as? CommonStore)?.owner }
 
   /// Reads every entry and says which are not as they were written.
   ///
@@ -25,7 +33,10 @@ extension DiskCacheLevel {
   /// - Complexity: O(n), and every byte is read.
   public func verify(repairing: Bool = false) async throws -> StoreReport {
     try checkOpen()
-    return try await named { try await store.verify(repairing: repairing) }
+    return try await named {
+      if let store { return try await store.verify(repairing: repairing) }
+      return try await elsewhere?.verify(repairing: repairing) ?? StoreReport()
+    }
   }
 
   /// Every entry held, in no particular order.
@@ -36,6 +47,7 @@ extension DiskCacheLevel {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/closed`` or ``CacheError/Code/diskReadFailed``.
   public func contents() async throws -> [EntrySummary<Key>] {
     try checkOpen()
+    guard let store else { return try await named { try await contentsElsewhere() } }
     return try await named { try await store.entriesByKey() }.compactMap { key, entry in
       guard let key = try? keyCoding.decode(Data(key.bytes)) else { return nil }
       return EntrySummary(
@@ -44,16 +56,26 @@ extension DiskCacheLevel {
     }
   }
 
+  private func contentsElsewhere() async throws -> [EntrySummary<Key>] {
+    var all: [EntrySummary<Key>] = []
+    for try await entry in entries() {
+      all.append(
+        EntrySummary(key: entry.key, cost: entry.cost, created: entry.created, deadline: entry.deadline))
+    }
+    return all
+  }
+
   /// Whether there is an entry that has not expired, at once and without reading it.
   ///
-  /// It does not count as a use. Whether the entry is damaged is not known before it is read.
+  /// It does not count as a use. Whether the entry is damaged is not known before it is read. Where another process owns the
+  /// files it is asked, and the caller waits for some microseconds; of an owner that is silent nothing is known.
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: Whether there is one.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/closed``, or the coding's error.
   /// - Complexity: O(1) on average.
   public func contains(_ key: Key) throws -> Bool {
-    store.holds(try storeKey(key))
+    try created(key) != nil
   }
 
   /// When an entry was stored, at once and without reading it.
@@ -63,8 +85,10 @@ extension DiskCacheLevel {
   /// - Throws: As ``contains(_:)``.
   /// - Complexity: O(1) on average.
   public func created(_ key: Key) throws -> CacheInstant? {
-    try checkOpen()
-    return store.created(try storeKey(key)).map(CacheInstant.init(nanoseconds:))
+    let key = try storeKey(key)
+    do { return try (store?.created(key) ?? elsewhere?.created(key)).map(CacheInstant.init(nanoseconds:)) } catch {
+      throw named(error)
+    }
   }
 
   /// Every entry with what is known of it, page by page.
@@ -73,6 +97,10 @@ extension DiskCacheLevel {
   ///
   /// - Returns: A sequence of the entries whose keys are this level's, in no particular order.
   public func entries() -> DiskEntries<Key> {
-    DiskEntries(store: store, level: name) { [keyCoding] in try? keyCoding.decode(Data($0)) }
+    let page: DiskEntries<Key>.Page =
+      if let store { DiskEntries<Key>.pages(of: store) } else {
+        { [elsewhere] in try await elsewhere?.list(from: $0, of: $1) ?? ([], nil, 0) }
+      }
+    return DiskEntries(page: page, level: name) { [keyCoding] in try? keyCoding.decode(Data($0)) }
   }
 }

@@ -16,6 +16,6 @@ extension DiskCacheLevel {
   @discardableResult
   public func rotate() async throws -> Int {
     try checkOpen()
-    return try await named { try await store.rotate(durability: durability) }
+    return try await change(.rotate(durability)) { try await $0.rotate(durability: durability) }
   }
 }

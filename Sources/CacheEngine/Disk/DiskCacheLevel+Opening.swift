@@ -26,6 +26,7 @@ extension DiskCacheLevel where Key == String, Value == Data {
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
+  ///   - sharing: Whether other processes write to the directory as well. Who only looks takes no part in that.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
@@ -33,12 +34,12 @@ extension DiskCacheLevel where Key == String, Value == Data {
   public convenience init(
     directory: String = standardDirectory, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
+    sharing: StoreSharing = .exclusive, cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
       directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
-      durability: durability, access: access,
+      durability: durability, access: access, sharing: sharing,
       cipher: cipher, keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: removalListener)
   }
 }
@@ -57,6 +58,7 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
+  ///   - sharing: Whether other processes write to the directory as well. Who only looks takes no part in that.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
@@ -64,12 +66,12 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   public convenience init(
     jsonIn directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
+    sharing: StoreSharing = .exclusive, cipher: (any StoreCipher)? = nil, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
     try self.init(
       directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
-      durability: durability, access: access,
+      durability: durability, access: access, sharing: sharing,
       cipher: cipher, keyCoding: .canonicalText, valueCoding: .json, clock: clock, removalListener: removalListener)
   }
 }

@@ -19,8 +19,9 @@ internal import Foundation
 /// entry suffers from it. The capacity counts everything in the directory, and room is made before a write.
 ///
 /// All levels on one directory in a process share one store; another process that opens it for writing gets
-/// ``CacheError/Code/inUse``, and may open it for reading only. Reading what the page cache holds happens where the
-/// caller runs; everything that may wait for the disk runs on threads of the store.
+/// ``CacheError/Code/inUse``, unless all share it (``StoreSharing/acrossProcesses``), and may open it for reading only. Reading
+/// what the page cache holds happens where the caller runs; everything that may wait for the disk runs on threads of the
+/// store.
 ///
 /// All levels that have a directory open in a process share its capacity and its clock; another capacity or clock is an error
 /// (``CacheError/Code/invalidSetting``). On iOS, close a level in an app group's container before the app is suspended.
@@ -40,7 +41,12 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// What an acknowledged write survives.
   public let durability: Durability
 
-  let store: SegmentedStore
+  /// The store, if this process has it for itself.
+  let store: SegmentedStore?
+  /// If it does not.
+  let elsewhere: (any StoreElsewhere)?
+  /// Tells this level's changes of a shared directory from those of others.
+  let origin = UInt64.random(in: 1 ... .max)
   let keyCoding: ByteCoding<Key>
   private let valueCoding: ByteCoding<Value>
   private let type: [UInt8]
@@ -60,6 +66,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
+  ///   - sharing: Whether other processes write to the directory as well. Who only looks takes no part in that.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
@@ -71,7 +78,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   public convenience init(
     directory: String, capacity: Int = 256 << 20, name: String = "disk", expiry: Expiry = .never,
     keepsExpired: Duration = .zero, durability: Durability = .buffered, access: StoreAccess = .readWrite,
-    cipher: (any StoreCipher)? = nil, keyCoding: ByteCoding<Key>,
+    sharing: StoreSharing = .exclusive, cipher: (any StoreCipher)? = nil, keyCoding: ByteCoding<Key>,
     valueCoding: ByteCoding<Value>, clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) throws {
@@ -79,7 +86,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       directory: directory, capacity: capacity, name: name, expiry: expiry, keepsExpired: keepsExpired,
       durability: durability, access: access,
       keyCoding: keyCoding, valueCoding: valueCoding, clock: clock, removalListener: removalListener,
-      calls: FileCalls(), cipher: cipher)
+      calls: FileCalls(), cipher: cipher, sharing: sharing)
   }
 
   package init(
@@ -87,7 +94,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     access: StoreAccess,
     keyCoding: ByteCoding<Key>, valueCoding: ByteCoding<Value>, clock: any CacheClock,
     removalListener: (@Sendable (Removal<Key>) -> Void)?, calls: FileCalls,
-    cipher: (any StoreCipher)? = nil
+    cipher: (any StoreCipher)? = nil, sharing: StoreSharing = .exclusive
   ) throws {
     guard capacity >= 1 << 20 else {
       throw CacheError(
@@ -105,29 +112,42 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     self.valueCoding = valueCoding
     type = Array(valueCoding.name.utf8)
     do {
-      store = try StoreRegistry.store(
-        at: directory, access: access, capacity: capacity, durability: durability, clock: clock, calls: calls,
-        cipher: cipher)
+      if access == .readOnly || sharing.limit != nil {
+        let settings = CommonStore.Settings(
+          path: directory, capacity: capacity, durability: durability, clock: clock, calls: calls, cipher: cipher,
+          limit: sharing.limit?.clampedNanoseconds ?? 0, isApart: sharing.isApart)
+        store = nil
+        elsewhere = access == .readOnly ? try StoreFollower(settings) : try CommonStores.store(settings)
+      } else {
+        store = try StoreRegistry.store(
+          at: directory, access: access, capacity: capacity, durability: durability, clock: clock, calls: calls,
+          cipher: cipher)
+        elsewhere = nil
+      }
     } catch var error as CacheError {
       error.level = name
       throw error
     }
-    store.keepExpired(for: keepsExpired)
+    store?.keepExpired(for: keepsExpired)
+    elsewhere?.keepExpired(for: keepsExpired)
     guard let removalListener else { return }
-    store.learnKeys()
-    store.listeners.withLock { listeners in
-      listeners[ObjectIdentifier(self)] = { loss in
-        // A key of another level on this directory may not be one of ours.
-        guard let bytes = loss.key?.bytes, let key = try? keyCoding.decode(Data(bytes)) else { return }
-        let madeRoomFor = loss.madeRoomFor.flatMap { try? keyCoding.decode(Data($0.bytes)) }
-        removalListener(Removal(key: key, cause: loss.cause, cost: loss.cost, madeRoomFor: madeRoomFor))
-      }
+    let listener: @Sendable (SegmentedStore.Loss) -> Void = { loss in
+      // A key of another level on this directory may not be one of ours.
+      guard let bytes = loss.key?.bytes, let key = try? keyCoding.decode(Data(bytes)) else { return }
+      let madeRoomFor = loss.madeRoomFor.flatMap { try? keyCoding.decode(Data($0.bytes)) }
+      removalListener(Removal(key: key, cause: loss.cause, cost: loss.cost, madeRoomFor: madeRoomFor))
     }
+    store?.learnKeys()
+    store?.listeners.withLock { $0[ObjectIdentifier(self)] = listener }
+    elsewhere?.listen(ObjectIdentifier(self), listener)
   }
 
   deinit {
-    _ = store.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
-    if !isClosed.withLock({ $0 }) { store.leave() }
+    _ = store?.listeners.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    elsewhere?.unlisten(ObjectIdentifier(self))
+    guard !isClosed.withLock({ $0 }) else { return }
+    store?.leave()
+    elsewhere?.leave()
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -150,24 +170,44 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   private func find(_ key: Key, includingExpired: Bool) async throws -> Lookup<Value> {
     do {
       let stored = try storeKey(key)
+      guard let store else { return try await find(elsewhere: stored, includingExpired) }
       if !includingExpired, let known = try store.readAtOnce(stored) { return try lookup(known) }
       return try lookup(try await store.read(stored, includingExpired: includingExpired))
     } catch { throw named(error) }
+  }
+
+  private func find(elsewhere key: StoreKey, _ includingExpired: Bool) async throws -> Lookup<Value> {
+    guard let elsewhere else { return .miss(.absent) }
+    switch try await elsewhere.find(key, includingExpired: includingExpired) {
+    case .miss(let reason): return .miss(reason)
+    case .found(let found):
+      return try hit(
+        found.type, found.value, found.tags, cost: found.cost, created: found.created,
+        deadline: found.deadline == .max ? nil : CacheInstant(nanoseconds: found.deadline), isStale: found.isExpired)
+    }
   }
 
   private func lookup(_ answer: SegmentedStore.Answer) throws -> Lookup<Value> {
     switch answer {
     case .miss(let reason): return .miss(reason)
     case .found(let found):
-      let form = found.type == type ? valueCoding.name : String(decoding: found.type, as: UTF8.self)
-      let value = try valueCoding.unpack(NamedBytes(form: form, bytes: found.value))
-      var entry = Entry(
-        value, deadline: found.entry.deadlineInstant, cost: Int(found.entry.header.cost), level: name,
-        created: CacheInstant(nanoseconds: found.entry.created))
-      entry.isStale = found.isExpired
-      entry.tags = found.tags
-      return .hit(entry)
+      return try hit(
+        found.type, found.value, found.tags, cost: Int(found.entry.header.cost), created: found.entry.created,
+        deadline: found.entry.deadlineInstant, isStale: found.isExpired)
     }
+  }
+
+  private func hit(
+    _ foundType: [UInt8], _ bytes: Data, _ tags: Set<String>, cost: Int, created: Int64, deadline: CacheInstant?,
+    isStale: Bool
+  ) throws -> Lookup<Value> {
+    let form = foundType == type ? valueCoding.name : String(decoding: foundType, as: UTF8.self)
+    let value = try valueCoding.unpack(NamedBytes(form: form, bytes: bytes))
+    var entry = Entry(
+      value, deadline: deadline, cost: cost, level: name, created: CacheInstant(nanoseconds: created))
+    entry.isStale = isStale
+    entry.tags = tags
+    return .hit(entry)
   }
 
   /// Stores a value for as long as the level's default lifetime says.
@@ -210,6 +250,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     try await named {
       let packed = try valueCoding.pack(value)
       let form = packed.form == valueCoding.name ? type : Array(packed.form.utf8)
+      guard let store else { return try await put(elsewhere: packed.bytes, form, key, terms, condition) }
       let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
       return try await store.put(
         try storeKey(key), type: form, value: packed.bytes, created: terms.created, deadline: deadline,
@@ -218,9 +259,35 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     }
   }
 
+  private func put(
+    elsewhere value: Data, _ form: [UInt8], _ key: Key, _ terms: StoreTerms, _ condition: StoreCondition?
+  ) async throws -> Bool {
+    guard let elsewhere else { return false }
+    let now = elsewhere.clock.now
+    let put = StorePut(
+      key: try storeKey(key), type: form, created: min(terms.created ?? now, now).nanoseconds,
+      deadline: terms.deadline(levelDefault: expiry, clock: elsewhere.clock)?.nanoseconds, cost: value.count,
+      tags: terms.tags, durability: durability, condition: condition, value: value)
+    return try await elsewhere.change(.put(put), from: origin) > 0
+  }
+
+  /// Carries out a change where the entries are.
+  @discardableResult
+  func change(
+    _ request: @autoclosure () throws -> StoreRequest, here: (SegmentedStore) async throws -> Int
+  ) async throws -> Int {
+    try await named {
+      if let store { return try await here(store) }
+      return try await elsewhere?.change(try request(), from: origin) ?? 0
+    }
+  }
+
   /// Removes the value for a key.
   public func remove(_ key: Key) async throws {
-    try await named { try await store.remove(try storeKey(key), durability: durability) }
+    try await change(.remove(try storeKey(key), durability)) { store in
+      try await store.remove(try storeKey(key), durability: durability)
+      return 1
+    }
   }
 
   /// Removes every entry that was stored with a tag, whatever its type.
@@ -234,15 +301,25 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
     try checkOpen()
-    return try await named { try await store.removeAll(tagged: tag, durability: durability) }
+    return try await change(.removeTagged(tag, durability)) {
+      try await $0.removeAll(tagged: tag, durability: durability)
+    }
   }
 
   /// Removes everything, whatever its type.
-  public func clear() async throws { try await named { try await store.clear(durability: durability) } }
+  public func clear() async throws {
+    try await change(.clear(durability)) { store in
+      try await store.clear(durability: durability)
+      return 1
+    }
+  }
 
   /// Ends the lifetime of an entry now.
   public func expire(_ key: Key) async throws {
-    try await named { try await store.expire(try storeKey(key), durability: durability) }
+    try await change(.expire(try storeKey(key), durability)) { store in
+      try await store.expire(try storeKey(key), durability: durability)
+      return 1
+    }
   }
 
   /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
@@ -251,7 +328,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Throws: As ``store(_:forKey:terms:)``.
   /// - Complexity: O(k log n) for k of n entries: no scan.
   @discardableResult
-  public func removeExpired() async throws -> Int { try await named { try await store.removeExpired() } }
+  public func removeExpired() async throws -> Int { try await change(.removeExpired) { try await $0.removeExpired() } }
 
   /// Flushes what was written and lets go of the directory.
   ///
@@ -264,7 +341,12 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
       defer { isClosed = true }
       return !isClosed
     }
-    if isFirst { try await named { try await store.close() } }
+    if isFirst {
+      try await named {
+        try await store?.close()
+        try await elsewhere?.close()
+      }
+    }
   }
 
   func checkOpen() throws {
@@ -280,7 +362,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     do { return try await body() } catch { throw named(error) }
   }
 
-  private func named(_ error: any Error) -> any Error {
+  func named(_ error: any Error) -> any Error {
     guard var error = error as? CacheError else { return error }
     error.level = error.level ?? name
     return error

@@ -33,7 +33,8 @@ extension DiskEntry: Equatable where Key: Equatable {}
 /// The entries of a disk level, read page by page while others read and write.
 ///
 /// Nothing is copied but a page, and the store is locked for no longer than it takes to find one. An entry that is held
-/// from the beginning to the end is met once, also if it is overwritten meanwhile; one that comes or goes may be met.
+/// from the beginning to the end is met once, also if it is overwritten meanwhile; one that comes or goes may be met. In a
+/// directory that processes share, another owner ends the sequence with an error: begin it again.
 ///
 /// ```swift
 /// for try await entry in disk.entries() where entry.size > 1 << 20 { print(entry.key, entry.size) }
@@ -42,9 +43,19 @@ public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
   /// What is met.
   public typealias Element = DiskEntry<Key>
 
-  let store: SegmentedStore
+  /// Gives the entries from a place on that an owner named: with the next place and the owner.
+  typealias Page = @Sendable (Int, UInt64) async throws -> (entries: [ListedEntry], next: Int?, owner: UInt64)
+
+  let page: Page
   let level: String
   let decode: @Sendable ([UInt8]) -> Key?
+
+  static func pages(of store: SegmentedStore) -> Page {
+    { place, _ in
+      let (listed, next) = try await store.list(from: place)
+      return (listed.map(ListedEntry.init), next, 0)
+    }
+  }
 
   /// Begins anew.
   ///
@@ -56,6 +67,7 @@ public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
     private let entries: DiskEntries
     private var page: ArraySlice<DiskEntry<Key>> = []
     private var place: Int? = 0
+    private var owner: UInt64 = 0
 
     init(entries: DiskEntries) { self.entries = entries }
 
@@ -69,9 +81,9 @@ public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
         guard let from = place else { return nil }
         try Task.checkCancellation()
         do {
-          let (listed, next) = try await entries.store.list(from: from)
+          let (listed, next, owner) = try await entries.page(from, owner)
           page = listed.compactMap(entry)[...]
-          place = next
+          (place, self.owner) = (next, owner)
         } catch var error as CacheError {
           error.level = error.level ?? entries.level
           throw error
@@ -80,12 +92,12 @@ public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
       return page.popFirst()
     }
 
-    private func entry(_ listed: SegmentedStore.Listed) -> DiskEntry<Key>? {
-      guard let key = entries.decode(listed.key.bytes) else { return nil }
+    private func entry(_ listed: ListedEntry) -> DiskEntry<Key>? {
+      guard let key = entries.decode(listed.key) else { return nil }
       return DiskEntry(
-        key: key, size: listed.size, cost: Int(listed.entry.header.cost),
-        created: CacheInstant(nanoseconds: listed.entry.created), deadline: listed.entry.deadlineInstant,
-        tags: listed.tags, type: String(decoding: listed.type, as: UTF8.self))
+        key: key, size: listed.size, cost: listed.cost, created: CacheInstant(nanoseconds: listed.created),
+        deadline: listed.deadline == .max ? nil : CacheInstant(nanoseconds: listed.deadline), tags: listed.tags,
+        type: String(decoding: listed.type, as: UTF8.self))
     }
   }
 }

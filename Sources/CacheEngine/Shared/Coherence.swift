@@ -25,6 +25,12 @@ public struct Coherence<Key: Hashable & Sendable>: Sendable {
   let meaning: @Sendable ([UInt8]) -> HeardChange<Key>
   let whileDeaf: WhileDeaf
 
+  init(
+    feed: InvalidationFeed, meaning: @escaping @Sendable ([UInt8]) -> HeardChange<Key>, whileDeaf: WhileDeaf
+  ) {
+    (self.feed, self.meaning, self.whileDeaf) = (feed, meaning, whileDeaf)
+  }
+
   /// Begins to listen.
   ///
   /// - Parameters:

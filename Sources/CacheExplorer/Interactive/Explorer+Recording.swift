@@ -99,6 +99,8 @@ extension Model {
         }))
     let shared = live.levels.reduce(into: [:]) { $0[$1.name] = $1.shared }
     if !shared.isEmpty { messages.append(.shared(shared)) }
+    let owners = live.levels.reduce(into: [:]) { $0[$1.name] = $1.owner }
+    if !owners.isEmpty { messages.append(.owners(owners)) }
     for (index, level) in live.levels.enumerated() {
       let entries = live.entries.rows.compactMap { row -> EntrySummary<String>? in
         guard let presence = row.presence[index] else { return nil }

@@ -219,6 +219,8 @@ final class Explorer {
     mailbox.post(.usage(live.usage))
     let shared = live.shared
     if !shared.isEmpty { mailbox.post(.shared(shared)) }
+    let owners = live.owners
+    if !owners.isEmpty { mailbox.post(.owners(owners)) }
   }
 
   /// Elsewhere: on the main actor each step of a command would wait until another batch of events is folded in and drawn.

@@ -43,7 +43,8 @@ struct RecordingMask {
   /// The message without keys and values; `nil` if nothing is left of it.
   mutating func masked(_ message: Message) -> Message? {
     switch message {
-    case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .shared, .unlisted, .help,
+    case .input, .tick, .showLog, .showConfig, .caption, .sort, .speed, .faults, .usage, .shared, .owners, .unlisted,
+      .help,
       .helpAbout,
       .planned,
       .replaced, .attachment, .attachedAgain, .settings, .whatIf, .showWhatIf, .workload, .recording:

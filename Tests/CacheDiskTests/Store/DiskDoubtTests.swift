@@ -115,7 +115,7 @@ import Testing
         if round > 0 { #expect(try await level.get("b") == value(round - 1)) }
         try await level.set(value(round), forKey: "b")
         #expect(try await level.verify().isSound)
-        if round == 1 { try await level.close() } else { level.store.leave() }
+        if round == 1 { try await level.close() } else { level.store?.leave() }
       }
     }
   }
@@ -483,9 +483,9 @@ import Testing
     let level = try open()
     try await level.set(value(1, 50_000), forKey: "evicted")
     // Eviction, as the store does it when it needs room.
-    var batch = WriteBatch(store: level.store, isSyncing: false)
-    let victim = try #require(level.store.state.withLock { $0.index.leastRecentlyUsed })
-    level.store.state.withLock { state in
+    var batch = WriteBatch(store: level.store!, isSyncing: false)
+    let victim = try #require(level.store!.state.withLock { $0.index.leastRecentlyUsed })
+    level.store!.state.withLock { state in
       state.index.remove(victim.key)
       state.hasForgotten = true
     }

@@ -192,7 +192,7 @@ import Testing
   func pages() async throws {
     let level = try open()
     for number in 0..<2_000 { try await level.set(value(number, 8), forKey: "\(number)") }
-    let store = level.entries().store
+    let store = try #require(level.store)
     var (place, pages): (Int?, Int) = (0, 0)
     while let from = place {
       let (page, next) = try await store.list(from: from)

@@ -23,7 +23,7 @@ struct FolderTests {
         "Resilience",
       ]),
     Room(path: "Sources/CacheEngine/Memory", folders: ["Table", "Eviction"]),
-    Room(path: "Sources/CacheEngine/Disk", folders: ["Store", "Settings"]),
+    Room(path: "Sources/CacheEngine/Disk", folders: ["Store", "Sharing", "Settings"]),
     Room(path: "Sources/CacheEngine/Network", folders: ["HTTP"]),
     Room(path: "Sources/CacheEngine/HitRatio", folders: ["Simulation", "Estimation"]),
     Room(path: "Sources/CacheEngineHTTP", folders: ["Fields", "Policy", "Storing", "Cache"]),

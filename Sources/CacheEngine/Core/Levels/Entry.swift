@@ -105,6 +105,8 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
   public static let newer = MissReason(rawValue: "newer")
   /// A write of the key has failed, and it is not known yet what the level holds.
   public static let unsettled = MissReason(rawValue: "unsettled")
+  /// Whoever holds the entries did not answer in time, and it is not known what there is.
+  public static let unanswered = MissReason(rawValue: "unanswered")
   /// The key was missed a moment ago, and the level behind was not asked again.
   public static let remembered = MissReason(rawValue: "remembered")
   /// There was no level to ask: what a composition has above or below decides.
@@ -112,7 +114,8 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   /// Whether the level says that there is no such value, and not only that it cannot tell.
   @usableFromInline var meansGone: Bool {
-    ![.refused, .expired, .damaged, .authenticationFailed, .newer, .unsettled, .nothingToAsk].contains(self)
+    ![.refused, .expired, .damaged, .authenticationFailed, .newer, .unsettled, .unanswered, .nothingToAsk].contains(
+      self)
   }
 
   /// The word for it.

@@ -13,8 +13,9 @@ public enum Durability: String, Sendable, CaseIterable {
 
 /// For what a store is opened.
 public enum StoreAccess: String, Sendable, CaseIterable {
-  /// For reading and writing. One process at a time.
+  /// For reading and writing. One process at a time, unless all share the directory.
   case readWrite
-  /// For looking only, also while another process writes: a view of the moment of opening. Nothing is changed.
+  /// For looking only, also while another process writes: what that has written is seen by the next read. Nothing is changed
+  /// and no lock taken.
   case readOnly
 }

@@ -41,6 +41,7 @@ package struct FileStatus: Sendable {
   }
 
   var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }
+  var isSocket: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFSOCK) }
   var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
 }
 

@@ -97,6 +97,8 @@ enum FileName: String, CaseIterable {
 
   static let lock = "lock"
   static let checkpoint = "index"
+  /// Where who shares the directory finds its owner.
+  static let socket = "socket"
 
   /// Whether a store makes files of this name.
   static func isOurs(_ name: String) -> Bool {

@@ -97,7 +97,9 @@ extension SegmentedStore {
     }
     report.accountedBytes = state.withLock { $0.allocatedBytes }
     for name in try directory.names()
-    where name != FileName.lock && name != FileName.checkpoint && !StoreSealing.fileNames.contains(name) {
+    where name != FileName.lock && name != FileName.checkpoint && name != FileName.socket
+      && !StoreSealing.fileNames.contains(name)
+    {
       let segment = FileName.segment.number(in: name).flatMap { segments.contains($0) ? $0 : nil }
       let value = FileName.value.number(in: name).flatMap { number in values[number].map { (number, $0) } }
       guard segment != nil || value != nil else {

@@ -109,6 +109,9 @@ final class SegmentedStore: Sendable {
   let pending = Mutex<[WriteJob]>([])
   let listeners = Mutex<[ObjectIdentifier: @Sendable (Loss) -> Void]>([:])
   let writer: Mutex<WriterState>
+  /// Set when the directory was removed or emptied, and the store stands again.
+  let hasStoodAgain = Atomic(false)
+  let onStanding = Mutex<(@Sendable () -> Void)?>(nil)
 
   struct WriterState: Sendable {
     var sequence: UInt64

@@ -8,6 +8,8 @@ enum StoreRegistry {
     weak var store: SegmentedStore?
     /// 0 while the store closes.
     var users: Int
+    /// Other processes use it too.
+    var isShared: Bool
   }
 
   private static let open = Mutex<[StoreDirectory.Identity: Shared]>([:])
@@ -16,12 +18,14 @@ enum StoreRegistry {
   ///
   /// Blocks while the directory is read.
   ///
-  /// `isBlind`: An encrypted store is looked at without its key: names and values stay sealed.
+  /// `isBlind`: An encrypted store is looked at without its key: names and values stay sealed. `locked` is called when the
+  /// lock was taken, before anything is read.
   ///
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` if another process writes to it.
   static func store(
     at path: String, access: StoreAccess, capacity: Int, durability: Durability, clock: any CacheClock,
-    calls: FileCalls, cipher: (any StoreCipher)? = nil, isBlind: Bool = false
+    calls: FileCalls, cipher: (any StoreCipher)? = nil, isBlind: Bool = false, isShared: Bool = false,
+    locked: (StoreDirectory) throws -> Void = { _ in }
   ) throws -> SegmentedStore {
     do {
       let directory = try StoreDirectory(path, access: access, calls: calls)
@@ -29,7 +33,7 @@ enum StoreRegistry {
         return try make(directory, access, capacity, durability, clock, lock: nil, cipher, isBlind: isBlind)
       }
       while true {
-        if let store = try join(directory, capacity, durability, clock, cipher) { return store }
+        if let store = try join(directory, capacity, durability, clock, cipher, isShared, locked) { return store }
         try awaitClosing(directory)
       }
     } catch let failure as SystemFailure {
@@ -42,11 +46,20 @@ enum StoreRegistry {
   /// `nil` if the store of the directory is about to close.
   private static func join(
     _ directory: StoreDirectory, _ capacity: Int, _ durability: Durability, _ clock: any CacheClock,
-    _ cipher: (any StoreCipher)?
+    _ cipher: (any StoreCipher)?, _ isShared: Bool, _ locked: (StoreDirectory) throws -> Void
   ) throws -> SegmentedStore? {
     try open.withLock { stores in
       if let shared = stores[directory.identity], let store = shared.store {
         guard shared.users > 0 else { return nil }
+        if isShared, shared.isShared {
+          throw CacheError(.inUse, "this process has the store in \(directory.path) open elsewhere")
+        }
+        guard !isShared, !shared.isShared else {
+          throw CacheError(
+            .invalidSetting,
+            "this process has the store in \(directory.path) open both shared with other processes and for itself alone; let all its levels share it"
+          )
+        }
         try store.expectSettings(capacity, clock)
         try store.expectCipher(cipher, directory)
         stores[directory.identity]?.users += 1
@@ -57,8 +70,9 @@ enum StoreRegistry {
       guard try lock.lock() else {
         throw CacheError(.inUse, "another program writes to the store in \(directory.path)")
       }
+      try locked(directory)
       let store = try make(directory, .readWrite, capacity, durability, clock, lock: lock, cipher)
-      stores[directory.identity] = Shared(store: store, users: 1)
+      stores[directory.identity] = Shared(store: store, users: 1, isShared: isShared)
       return store
     }
   }

@@ -1,5 +1,6 @@
 package import CacheEngine
 import CacheEngineHitRatio
+import CacheEngineShared
 import CacheEngineTesting
 import ExplorerModel
 
@@ -106,10 +107,13 @@ package struct CacheBuilder<Value: ShownValue> {
     case .disk(let disk):
       let level = try DiskCacheLevel<String, Value>(
         directory: disk.directory, capacity: disk.capacity, name: name, expiry: Self.expiry(disk.lifetime),
-        keepsExpired: disk.keepsExpired, durability: disk.durability, keyCoding: .canonicalText,
+        keepsExpired: disk.keepsExpired, durability: disk.durability,
+        sharing: disk.isShared ? .acrossProcesses : .exclusive, keyCoding: .canonicalText,
         valueCoding: Value.coding, clock: clock,
         removalListener: removals.attributing(to: observer).removals(from: name, clock: clock))
-      return add(level, specification, storage: level) { try await level.close() }
+      let added = add(level, specification, storage: level) { try await level.close() }
+      if disk.isShared { share(level) }
+      return added
     case .redis(let redis): return try add(redis, specification)
     case .network, .origin, .defaults: return try Value.build(specification, in: &self)
     case .empty: return add(EmptyLevel<String, Value>(), specification, storage: nil) {}
@@ -150,6 +154,12 @@ package struct CacheBuilder<Value: ShownValue> {
     noted.shared = shared
     levels.append(noted)
     return observed.normalize()
+  }
+
+  /// Has who is above a level that was just added hear what other processes change there.
+  private mutating func share(_ level: DiskCacheLevel<String, Value>) {
+    levels[levels.count - 1].owner = { [weak level] in level?.owner }
+    joins.append { upper, lower in upper.compose(lower, coherence: Coherence(level), observer: nil).normalize() }
   }
 
   static func expiry(_ lifetime: Duration?) -> Expiry { lifetime.map(Expiry.after) ?? .never }

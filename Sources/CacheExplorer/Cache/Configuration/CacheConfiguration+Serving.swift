@@ -64,6 +64,8 @@ extension LevelSpecification {
   /// Why it has no place where responses are kept, and what to do.
   fileprivate var whyNotServed: (message: String, remedy: String)? {
     switch kind {
+    case .disk(let disk) where disk.isShared:
+      ("another process would lose what this one stores for the same address", "leave “sharing” of \(name) out")
     case .memory, .disk, .empty, .lanes: nil
     case .network, .origin: ("what is missing is asked of --origin, and not of “\(word)”", "leave \(name) out")
     case .redis:

@@ -81,7 +81,7 @@ extension LevelSpecification {
       [
         ("directory", disk.directory), ("capacity", Format.bytes(disk.capacity)), ("expiry", Self.text(disk.lifetime)),
         ("keepExpired", Quantity.text(disk.keepsExpired)), ("durability", disk.durability.rawValue),
-      ]
+      ] + (disk.isShared ? [("sharing", "acrossProcesses")] : [])
     case .defaults(let defaults):
       [
         ("domain", defaults.domain), ("directory", defaults.directory ?? "where the system keeps settings"),

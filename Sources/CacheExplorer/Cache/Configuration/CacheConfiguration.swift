@@ -118,7 +118,7 @@ package struct MemorySpecification: Equatable, Sendable {
   package var timeToIdle: Duration?
 }
 
-/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h, durability: synced }`.
+/// `disk: { directory: ./cache, capacity: 20 MiB, expiry: 10m, keepExpired: 1h, durability: synced, sharing: acrossProcesses }`.
 package struct DiskSpecification: Equatable, Sendable {
   /// Absolute.
   package var directory: String
@@ -128,6 +128,8 @@ package struct DiskSpecification: Equatable, Sendable {
   /// How long an expired entry stays readable for stale answers.
   package var keepsExpired = Duration.zero
   var durability = Durability.buffered
+  /// Other processes write to the directory as well, and levels above hear what they change.
+  var isShared = false
 }
 
 /// `defaults: { domain: name, directory: ./settings, expiry: 1h, durability: synced }`.

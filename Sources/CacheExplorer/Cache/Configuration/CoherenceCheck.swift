@@ -34,6 +34,7 @@ struct CoherenceCheck {
   private mutating func tellers(in level: LevelSpecification) -> [LevelSpecification] {
     switch level.kind {
     case .redis(let redis): return redis.isCoherent ? [level] : []
+    case .disk(let disk): return disk.isShared ? [level] : []
     case .around(.transformKeys, let inner):
       for redis in tellers(in: inner) {
         report(

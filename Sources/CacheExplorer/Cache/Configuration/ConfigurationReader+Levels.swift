@@ -34,12 +34,14 @@ extension ConfigurationReader {
     let lifetime = fields.quantity("expiry", Quantity.duration)
     let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
     let durability = fields.quantity("durability", Self.durability)
+    let isShared = fields.quantity("sharing", Self.isShared)
     guard let directory else { return nil }
     var disk = DiskSpecification(directory: absolute(directory))
     if let capacity { disk.capacity = capacity }
     disk.lifetime = lifetime
     if let keepsExpired { disk.keepsExpired = keepsExpired }
     if let durability { disk.durability = durability }
+    if let isShared { disk.isShared = isShared }
     return disk
   }
 
@@ -72,6 +74,14 @@ extension ConfigurationReader {
     let prefix = fields.text("prefix")
     problems += fields.finish()
     return directory.map { .archive(directory: absolute($0), prefix: prefix ?? "models/") }
+  }
+
+  private static func isShared(_ text: String) throws(QuantityError) -> Bool {
+    let words = ["exclusive", "acrossProcesses"]
+    guard let place = words.firstIndex(of: text) else {
+      throw QuantityError("there is no sharing “\(text)”", NearestName.remedy(for: text, among: words))
+    }
+    return place == 1
   }
 
   private static func durability(_ text: String) throws(QuantityError) -> Durability {

@@ -47,6 +47,7 @@ extension LiveCache {
         ("pending", .number(counts.pending)), ("entries", usage.map { .number($0.count) }),
         ("bytes", usage.map { .number($0.cost) }), ("capacityBytes", usage?.capacity.map { .number($0) }),
         ("fault", Self.json(level)), ("shared", level.shared?.status().json),
+        ("owner", (level.owner?()?.words).map { .text($0) }),
       ])
   }
 
@@ -118,6 +119,7 @@ extension LiveCache {
         ]
       }
       if let shared = level.shared { parts.append(shared.status().hearing) }
+      if let owner = level.owner?() { parts.append("owner: \(owner.words)") }
       if let fault = level.fault { parts.append("fault: \(fault)") }
       return parts.joined(separator: ", ")
     }

@@ -34,6 +34,7 @@ extension LiveCache {
       if count.errors > 0 { parts.append(Format.counted(count.errors, "look-up") + " failed") }
       if count.writeErrors > 0 { parts.append(Format.counted(count.writeErrors, "write") + " failed") }
       if let shared = level.shared { parts.append(shared.status().sentence) }
+      if let owner = level.owner?() { parts.append("its files are served by \(owner.words)") }
       if let fault = level.fault { parts.append("it has a fault: \(fault)") }
       lines.append(parts.joined(separator: "; ") + ".")
     }

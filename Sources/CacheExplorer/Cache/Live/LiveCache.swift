@@ -27,6 +27,8 @@ package struct LiveCache: Sendable {
     package let faults: FaultInjector
     /// The store under it, if other processes share that.
     package var shared: SharedAccess?
+    /// Who serves its entries, if other processes write to its directory as well.
+    var owner: (@Sendable () -> StoreOwner?)?
     /// Ends the level's use: flushes, lets go of files and connections.
     package let close: @Sendable () async throws -> Void
 
@@ -116,6 +118,11 @@ package struct LiveCache: Sendable {
     levels.reduce(into: [:]) { statuses, level in statuses[level.name] = level.shared?.status() }
   }
 
+  /// Who serves the entries of levels that processes share, by name: `this process`, `process 4711`, `nobody`.
+  package var owners: [String: String] {
+    levels.reduce(into: [:]) { owners, level in owners[level.name] = level.owner?()?.words }
+  }
+
   /// The levels that hold entries, the named one first: what it had may have left it by now.
   package func holders(from name: String?) -> [Level] {
     let holders = levels.filter { $0.storage != nil }
@@ -144,5 +151,16 @@ package struct LiveCache: Sendable {
       do { try await level.close() } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
+  }
+}
+
+extension StoreOwner {
+  /// As it is shown.
+  var words: String {
+    switch self {
+    case .thisProcess: "this process"
+    case .process(let number): number == 0 ? "another process" : "process \(number)"
+    case .nobody: "nobody"
+    }
   }
 }

@@ -118,6 +118,7 @@ enum LevelBoxes {
     guard box.height >= BoxRow.boxHeight else {
       var items = latencies(picture, index).prefix(2).map(\.self)
       if let shared = level.shared { items = shared.items + items }
+      if let owner = level.owner { items = ["owner: \(owner)"] + items }
       if let usage = level.usage { items = ["used \(usage.percent)", Format.counted(usage.count, "key")] + items }
       canvas.write(fitting(items, in: room - 1), x: x, y: box.y + 3)
       return
@@ -130,6 +131,7 @@ enum LevelBoxes {
     }
     drawUsage(level.usage, x: x, y: box.y + 4, room: room, on: &canvas)
     var items: [String] = []
+    if let owner = level.owner { items.append("owner: \(owner)") }
     if let usage = level.usage { items.append("\(Format.count(usage.count)) \(usage.count == 1 ? "key" : "keys")") }
     items.append("evict \(Format.perSecond(past.rate(at: now) { $0.evicted }))")
     items.append("expire \(Format.perSecond(past.rate(at: now) { $0.expired }))")

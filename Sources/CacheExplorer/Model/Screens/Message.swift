@@ -37,6 +37,8 @@ package enum Message: Sendable, Codable {
   case usage([String: LevelUsage])
   /// How it stands with the stores under shared levels, by the levels' names.
   case shared([String: SharedStatus])
+  /// Who serves the files of levels that processes share, by the levels' names.
+  case owners([String: String])
   /// Everything that a level holds.
   case snapshot(level: String, [EntrySummary<String>])
   /// A command was carried out; `line` as it was typed.

@@ -15,6 +15,8 @@ package struct LevelRow: Sendable, Equatable, Codable {
   package var usage: LevelUsage?
   /// How it stands with the store that it shares with other processes; `nil` if it shares none.
   package var shared: SharedStatus?
+  /// Who serves the files that it shares with other processes; `nil` if it shares none.
+  package var owner: String?
   /// So many of its entries are not listed: it has more than are listed at once.
   package var unlisted = 0
   /// What goes wrong in it on purpose; `nil` for nothing.

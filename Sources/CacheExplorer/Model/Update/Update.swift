@@ -57,6 +57,9 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .shared(let statuses):
     for index in model.live.levels.indices { model.live.levels[index].shared = statuses[model.live.levels[index].name] }
     effects = []
+  case .owners(let owners):
+    for index in model.live.levels.indices { model.live.levels[index].owner = owners[model.live.levels[index].name] }
+    effects = []
   case .snapshot(let level, let contents):
     if let index = model.live.index(ofLevel: level) {
       var contents = contents
@@ -121,7 +124,9 @@ extension Model {
       return [.refreshEntries, .refreshUsage]
     }
     // A shared store has news of its own.
-    guard isNewSecond, hasNews || live.levels.contains(where: { $0.shared != nil }) else { return [] }
+    guard isNewSecond, hasNews || live.levels.contains(where: { $0.shared != nil || $0.owner != nil }) else {
+      return []
+    }
     hasNews = false
     return [.refreshUsage]
   }

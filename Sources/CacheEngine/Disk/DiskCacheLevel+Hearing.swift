@@ -1,0 +1,44 @@
+package import CacheCore
+
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What a disk level hears of other levels on the directory that it shares.
+package enum DiskChange: Sendable {
+  case key([UInt8])
+  case tag(String)
+  case everything
+  /// What is changed from now on is heard.
+  case connected
+  /// Nothing is heard any more, and was last at that instant of the boot clock.
+  case lost(CacheInstant)
+}
+
+extension DiskCacheLevel {
+  /// Tells what other levels change, in this process and in others, until what is returned is called.
+  ///
+  /// A level that does not share its directory has it for itself: it hears that everything is heard, and no more. One that
+  /// only looks hears nothing.
+  package func hear(_ ear: @escaping @Sendable (DiskChange) -> Void) -> @Sendable () -> Void {
+    guard let common = elsewhere as? CommonStore else {
+      if elsewhere == nil { ear(.connected) }
+      return {}
+    }
+    let number = common.hear(as: origin) { heard in
+      switch heard {
+      case .change(.key(let key)): ear(.key(key.bytes))
+      case .change(.tagged(let tag)): ear(.tag(tag))
+      case .change(.everything): ear(.everything)
+      case .everything: ear(.connected)
+      case .lost(let lastHeard): ear(.lost(CacheInstant(nanoseconds: lastHeard)))
+      }
+    }
+    return { [weak common] in common?.stopHearing(number) }
+  }
+
+  /// The key with these bytes; `nil` if it is none of this level's.
+  package func key(of bytes: [UInt8]) -> Key? { try? keyCoding.decode(Data(bytes)) }
+}

@@ -1,0 +1,135 @@
+import CacheCore
+import Dispatch
+import Synchronization
+
+/// The shared directories that are open in this process: all levels on one have one part in it.
+enum CommonStores {
+  private struct Joined {
+    var store: CommonStore
+    /// 0 while it ends.
+    var users: Int
+  }
+
+  /// What the levels of a process on one directory have together.
+  struct Part: Hashable, Sendable {
+    var identity: StoreDirectory.Identity
+    /// 0 but for what stands apart.
+    var number: UInt64
+  }
+
+  private static let open = Mutex<[Part: Joined]>([:])
+
+  /// Opens a shared directory, or joins who has it open in this process.
+  ///
+  /// Blocks until this process owns the files or was let in by who does.
+  static func store(_ settings: CommonStore.Settings) throws -> CommonStore {
+    do {
+      let directory = try StoreDirectory(settings.path, access: .readWrite, calls: settings.calls)
+      while true {
+        let (found, isNew) = try open.withLock { stores -> (Joined, Bool) in
+          let part = Part(identity: directory.identity, number: 0)
+          if !settings.isApart, let joined = stores[part] {
+            if joined.users > 0 {
+              try joined.store.expect(settings)
+              stores[part]?.users += 1
+            }
+            return (joined, false)
+          }
+          var settings = settings
+          // A program may change its working directory.
+          settings.path = directory.path
+          let joined = Joined(store: try CommonStore(settings, directory), users: 1)
+          stores[joined.store.part] = joined
+          return (joined, true)
+        }
+        if isNew {
+          do { try found.store.start() } catch {
+            forget(found.store)
+            throw error
+          }
+        }
+        guard found.users > 0 else {
+          found.store.ended.wait()
+          continue
+        }
+        try awaitOpening(found.store, settings)
+        if settings.durability == .synced { found.store.expectSyncedWrites() }
+        return found.store
+      }
+    } catch let failure as SystemFailure {
+      throw CacheError(.diskWriteFailed, "\(failure.text), for the store in \(settings.path)", underlying: failure)
+    }
+  }
+
+  private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
+    // Who has the lock may begin and read a long log, or end and write its index.
+    let patience = DispatchTimeInterval.nanoseconds(Int(min(5 * min(store.limit, .max / 5), 3_600_000_000_000)))
+    let isInTime = store.opening.wait(timeout: .now() + patience) == .success
+    // For the next level that opens the directory.
+    if isInTime { store.opening.signal() }
+    let (refusal, isThere) = store.state.withLock { state in
+      if case .seeking = state.role { return (state.refusal, false) }
+      if case .guest(_, _, isWelcome: false) = state.role { return (state.refusal, false) }
+      return (state.refusal, true)
+    }
+    do {
+      if let refusal { throw refusal }
+      guard isThere || isInTime else {
+        throw CacheError(
+          .inUse,
+          "another program has the store in \(store.directory.path) open, and does not share it or does not answer")
+      }
+      // Whoever asks for entries in plain text has the key.
+      _ = try StoreSealing.open(store.directory, cipher: settings.cipher, access: .readOnly)
+    } catch {
+      if leave(store) { store.ended.wait() }
+      throw error
+    }
+  }
+
+  /// Gives up one use; `true` if it was the last one, which ends it.
+  @discardableResult
+  static func leave(_ store: CommonStore, _ continuation: CheckedContinuation<Void, any Error>? = nil) -> Bool {
+    let isLast = open.withLock { stores in
+      guard let joined = stores[store.part], joined.users > 0 else { return false }
+      stores[store.part]?.users -= 1
+      guard joined.users == 1 else { return false }
+      store.state.withLock { state in
+        state.isLeaving = true
+        if let continuation { state.closing.append(continuation) }
+      }
+      return true
+    }
+    if isLast { store.wake() }
+    return isLast
+  }
+
+  static func forget(_ store: CommonStore) {
+    _ = open.withLock { $0.removeValue(forKey: store.part) }
+  }
+}
+
+extension CommonStore {
+  /// Checks that another level of this process asks for what the others have: there is one capacity and one time.
+  fileprivate func expect(_ other: Settings) throws {
+    guard other.capacity == settings.capacity else {
+      throw CacheError(
+        .invalidSetting,
+        "the store in \(directory.path) is open with a capacity of \(settings.capacity) bytes, which all its levels share; another one was asked for: \(other.capacity)"
+      )
+    }
+    guard type(of: other.clock) == type(of: clock), other.clock.bootIdentifier == clock.bootIdentifier else {
+      throw CacheError(
+        .invalidSetting, "the store in \(directory.path) is open with another clock, which all its levels share")
+    }
+    guard other.cipher?.sealingKey == settings.cipher?.sealingKey else {
+      throw CacheError(.wrongKey, "the store in \(directory.path) is open with another key")
+    }
+    guard other.limit == limit else {
+      throw CacheError(
+        .invalidSetting,
+        "the store in \(directory.path) is open with another limit for the silence of its owner, which all its levels share"
+      )
+    }
+  }
+}

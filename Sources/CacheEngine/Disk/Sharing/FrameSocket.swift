@@ -1,0 +1,156 @@
+import CacheCore
+internal import CStore
+import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// One end of a connection between processes that share a directory; it never blocks.
+///
+/// Any thread sends; one thread receives.
+final class FrameSocket: Sendable {
+  /// So much may wait for a peer that does not read; one that lets more come is not waited for.
+  static let mostWaiting = 16 << 20
+  /// So many files may have come ahead of their frames.
+  private static let mostFiles = 64
+
+  private struct Piece {
+    var bytes: [UInt8]
+    var sent = 0
+    var file: StoreFile?
+    var onSent: (@Sendable () -> Void)?
+  }
+
+  private struct Out {
+    var pieces: [Piece] = []
+    var count = 0
+    var isBroken = false
+    /// Since when nothing gets through.
+    var stalledSince: Int64?
+  }
+
+  private struct In {
+    var buffer: ArraySlice<UInt8> = []
+    var files: [StoreFile] = []
+  }
+
+  private let socket: StoreFile
+  private let out = Mutex(Out())
+  private let arriving = Mutex(In())
+  /// Wakes the thread that polls when something has to wait for room.
+  private let wake: @Sendable () -> Void
+
+  var descriptor: Int32 { socket.descriptor }
+  var isWaitingForRoom: Bool { out.withLock { !$0.pieces.isEmpty && !$0.isBroken } }
+
+  /// Whether the peer has taken nothing for so long, though something waits for it.
+  func isStalled(for nanoseconds: Int64, _ now: Int64) -> Bool {
+    out.withLock { out in out.stalledSince.map { now - $0 > nanoseconds } ?? false }
+  }
+
+  init(_ descriptor: Int32, wake: @escaping @Sendable () -> Void) {
+    socket = StoreFile(descriptor)
+    self.wake = wake
+  }
+
+  /// Whether the process at the other end is this user's; its number, or 0 where the system does not say.
+  var peer: Int32? {
+    var (user, process): (UInt32, Int32) = (0, 0)
+    guard unsafe cstore_peer(descriptor, &user, &process), user == geteuid() else { return nil }
+    return process
+  }
+
+  /// Sends a frame as soon as there is room; `onSent` is called when the system has all of it, or it will never.
+  func send(_ frame: SharedFrame, onSent: (@Sendable () -> Void)? = nil) {
+    let (done, isWaiting) = out.withLock { out -> ([@Sendable () -> Void], Bool) in
+      guard !out.isBroken else { return (onSent.map { [$0] } ?? [], false) }
+      let bytes = frame.bytes
+      out.pieces.append(Piece(bytes: bytes, file: frame.file, onSent: onSent))
+      out.count += bytes.count
+      guard out.pieces.count == 1 else {
+        if out.count > Self.mostWaiting { return (breakOff(&out), false) }
+        return ([], false)
+      }
+      let done = write(&out)
+      return (done, !out.pieces.isEmpty)
+    }
+    for call in done { call() }
+    if isWaiting { wake() }
+  }
+
+  /// Sends what waits, as far as there is room.
+  func flush() {
+    for call in out.withLock({ write(&$0) }) { call() }
+  }
+
+  private func write(_ out: inout Out) -> [@Sendable () -> Void] {
+    var done: [@Sendable () -> Void] = []
+    while let piece = out.pieces.first {
+      let sent = unsafe piece.bytes.withUnsafeBytes { raw in
+        let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[piece.sent...])
+        return unsafe cstore_send(
+          descriptor, rest.baseAddress, rest.count, piece.sent == 0 ? piece.file?.descriptor ?? -1 : -1)
+      }
+      guard sent >= 0 else {
+        if errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS {
+          out.stalledSince = out.stalledSince ?? SystemClock().now.nanoseconds
+          return done
+        }
+        return done + breakOff(&out)
+      }
+      out.pieces[0].sent += sent
+      out.stalledSince = nil
+      guard out.pieces[0].sent == piece.bytes.count else { continue }
+      out.count -= piece.bytes.count
+      out.pieces.removeFirst()
+      if let call = piece.onSent { done.append(call) }
+    }
+    return done
+  }
+
+  /// Ends the connection; the thread that polls hears of it.
+  func breakOff() {
+    for call in out.withLock({ breakOff(&$0) }) { call() }
+  }
+
+  private func breakOff(_ out: inout Out) -> [@Sendable () -> Void] {
+    guard !out.isBroken else { return [] }
+    out.isBroken = true
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    defer { (out.pieces, out.count) = ([], 0) }
+    return out.pieces.compactMap(\.onSent)
+  }
+
+  /// What has come since.
+  ///
+  /// - Returns: The frames, and whether the connection goes on: the last frames come before its end.
+  /// - Throws: ``ProtocolViolation``.
+  func receive() throws -> (frames: [SharedFrame], isOpen: Bool) {
+    try arriving.withLock { arriving in
+      var frames: [SharedFrame] = []
+      while true {
+        var given: Int32 = -1
+        let room = SharedFrame.mostInline + SharedFrame.headSize
+        let got = unsafe withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { memory in
+          let got = unsafe cstore_receive(descriptor, memory.baseAddress, memory.count, &given)
+          if got > 0 { unsafe arriving.buffer.append(contentsOf: memory[..<got]) }
+          return got
+        }
+        if got < 0, errno == EAGAIN || errno == EWOULDBLOCK { return (frames, true) }
+        if got < 0, errno == EPROTO { throw ProtocolViolation() }
+        guard got > 0 else { return (frames, false) }
+        if given >= 0 { arriving.files.append(StoreFile(given)) }
+        while let frame = try SharedFrame.next(in: &arriving.buffer, &arriving.files) { frames.append(frame) }
+        guard arriving.files.count <= Self.mostFiles else { throw ProtocolViolation() }
+        if arriving.buffer.isEmpty { arriving.buffer = [] }
+        // Others have their turn.
+        if got < room || frames.count >= 64 { return (frames, true) }
+      }
+    }
+  }
+}
