@@ -44,6 +44,8 @@ final class Curses {
   private var drawn: Canvas?
   /// Hidden, the cursor stays where drawing has ended: to send it elsewhere would be most of a small frame.
   private var rest = Point(x: 0, y: 0)
+  /// Where the next part of a picture begins.
+  private var next = 0
 
   /// - Throws: ``TerminalError`` when no usable description of the terminal is there.
   init(term: String, isASCII: Bool) throws(TerminalError) {
@@ -145,8 +147,12 @@ final class Curses {
     return result + rest
   }
 
-  /// Draws what differs from the last canvas, and returns what to write to the terminal for it.
-  func draw(_ canvas: Canvas, terminal: Size) -> [UInt8] {
+  /// Draws what differs from the last canvas, and returns what to write to the terminal for it, and whether the canvas is shown
+  /// as a whole then.
+  ///
+  /// `room`: How many bytes that may be, roughly; `nil` for a whole picture. The row with the cursor comes first, whatever it
+  /// takes; then rows follow as far as there is room, the next time from there on.
+  func draw(_ canvas: Canvas, terminal: Size, room: Int? = nil) -> (bytes: [UInt8], isWhole: Bool) {
     if terminal != size {
       // Not resizeterm, which would put a key into an input queue that nobody reads.
       resize_term(Int32(terminal.height), Int32(terminal.width))
@@ -154,25 +160,83 @@ final class Curses {
       drawn = nil
       rest = Point(x: 0, y: 0)
     }
-    let width = min(canvas.size.width, size.width)
-    for y in 0..<size.height {
-      if let drawn, drawn.size == canvas.size, y < canvas.size.height, canvas.row(y) == drawn.row(y) { continue }
-      // A row at a time: half of a wide glyph is never drawn over. curses itself sends only the cells that differ.
-      drawRow(y, of: canvas, width: y < canvas.size.height ? width : 0)
-      rest = Point(x: min(size.width - 1, lastChange(in: y, of: canvas) + 1), y: y)
+    if drawn?.size != canvas.size { drawn = nil }
+    guard let room else {
+      for y in 0..<size.height { draw(y, of: canvas, isPart: false) }
+      drawn = canvas
+      update(canvas)
+      return (colored(takeBytes()), true)
     }
-    drawn = canvas
+    if drawn == nil {
+      // Cleared first, so that it can come in parts.
+      for y in 0..<size.height { drawRow(y, of: canvas, width: 0) }
+      drawn = Canvas(canvas.size)
+    }
+    if let cursor = canvas.cursor, canvas.contains(cursor.x, cursor.y), cursor.y < size.height,
+      draw(cursor.y, of: canvas)
+    {
+      update(canvas)
+    }
+    let isWhole = drawRows(of: canvas, room: room)
+    update(canvas)
+    return (colored(takeBytes()), isWhole)
+  }
+
+  /// Draws rows that differ until their bytes are too many; whether none is left.
+  private func drawRows(of canvas: Canvas, room: Int) -> Bool {
+    let height = min(size.height, canvas.size.height)
+    var used = 0
+    for y in (0..<height).map({ (next + $0) % height }) {
+      let cost = cost(of: y, canvas)
+      guard cost > 0 else { continue }
+      guard used + cost <= room || (used == 0 && room > 0) else {
+        next = y
+        return false
+      }
+      draw(y, of: canvas)
+      used += cost
+    }
+    return true
+  }
+
+  /// Roughly what a row takes: its glyphs, the way to them, and their colours.
+  private func cost(of y: Int, _ canvas: Canvas) -> Int {
+    guard let drawn else { return 0 }
+    var (cost, last) = (0, (x: -9, style: Style.plain))
+    for x in 0..<min(size.width, canvas.size.width) where canvas[x, y] != drawn[x, y] {
+      let cell = canvas[x, y]
+      cost += cell.glyph.utf8.count + (x > last.x + 1 ? 5 : 0) + (cell.style != last.style ? 10 : 0)
+      last = (x, cell.style)
+    }
+    return cost
+  }
+
+  /// Draws a row if it differs; whether it did.
+  ///
+  /// `isPart`: Not all of the canvas is drawn, so the row is noted.
+  @discardableResult
+  private func draw(_ y: Int, of canvas: Canvas, isPart: Bool = true) -> Bool {
+    let isShown = y < canvas.size.height
+    if let drawn, isShown, canvas.row(y) == drawn.row(y) { return false }
+    // A row at a time: half of a wide glyph is never drawn over. curses itself sends only the cells that differ.
+    drawRow(y, of: canvas, width: isShown ? min(canvas.size.width, size.width) : 0)
+    rest = Point(x: min(size.width - 1, lastChange(in: y, of: canvas) + 1), y: y)
+    if isPart, isShown { drawn?.copyRow(y, from: canvas) }
+    return true
+  }
+
+  /// Has curses say what to write for what was drawn.
+  private func update(_ canvas: Canvas) {
     if let cursor = canvas.cursor, cursor.x >= 0, cursor.y >= 0, cursor.x < size.width, cursor.y < size.height {
       cn_cursor(Int32(cursor.y), Int32(cursor.x), true)
     } else {
       cn_cursor(Int32(rest.y), Int32(rest.x), false)
     }
     cn_update()
-    return colored(takeBytes())
   }
 
   private func lastChange(in y: Int, of canvas: Canvas) -> Int {
-    guard let drawn, drawn.size == canvas.size, y < canvas.size.height else { return 0 }
+    guard let drawn, y < canvas.size.height else { return 0 }
     return (0..<canvas.size.width).last { canvas[$0, y] != drawn[$0, y] } ?? 0
   }
 
@@ -244,4 +308,8 @@ final class Curses {
 
 extension Canvas {
   fileprivate func row(_ y: Int) -> ArraySlice<Cell> { cells[(y * size.width)..<((y + 1) * size.width)] }
+
+  fileprivate mutating func copyRow(_ y: Int, from other: Canvas) {
+    for x in 0..<size.width { self[x, y] = other[x, y] }
+  }
 }

@@ -11,6 +11,9 @@ struct KeyDecoder: Sendable {
   /// A paste longer than this loses its rest.
   static let longestPaste = 1 << 20
   private static let longestSequence = 64
+  private static let pasteBegin = Array("\u{1b}[200~".utf8)
+  /// To ``LinkPace/question``.
+  private static let answer = Array("\u{1b}[0n".utf8)
   private static let pasteEnd = Array("\u{1b}[201~".utf8)
 
   private enum State: Equatable {
@@ -23,6 +26,8 @@ struct KeyDecoder: Sendable {
   }
 
   private var state = State.ground
+  /// How often the terminal has said that it is well.
+  private(set) var answers = 0
   private let described: [[UInt8]: InputEvent.Key]
   private let prefixes: Set<[UInt8]>
 
@@ -124,8 +129,10 @@ struct KeyDecoder: Sendable {
   }
 
   private mutating func finish(_ sequence: [UInt8], _ events: inout [InputEvent]) {
-    if sequence == Array("\u{1b}[200~".utf8) {
+    if sequence == Self.pasteBegin {
       state = .paste([], matched: 0)
+    } else if sequence == Self.answer {
+      answers += 1
     } else if let report = MouseSequences.event(sequence) {
       events.append(report)
     } else if let key = KeySequences.key(sequence) {

@@ -15,6 +15,7 @@ import Musl
 final class Keyboard {
   private let descriptor: Int32
   private let onEvent: @MainActor (InputEvent) -> Void
+  private let onAnswer: @MainActor () -> Void
   private let onEnd: @MainActor () -> Void
   private let source: any DispatchSourceRead
   private var decoder: KeyDecoder
@@ -22,14 +23,16 @@ final class Keyboard {
   /// Counts what came, so that a wait that is over can tell whether it was the last.
   private var arrivals = 0
 
-  /// `onEnd` is called once when the terminal is closed; nothing is read any more then.
+  /// `onAnswer` is called for each answer to ``LinkPace/question``, and `onEnd` once when the terminal is closed; nothing is
+  /// read any more then.
   init(
     descriptor: Int32, decoder: KeyDecoder, onEvent: @escaping @MainActor (InputEvent) -> Void,
-    onEnd: @escaping @MainActor () -> Void
+    onAnswer: @escaping @MainActor () -> Void, onEnd: @escaping @MainActor () -> Void
   ) {
     self.descriptor = descriptor
     self.decoder = decoder
     self.onEvent = onEvent
+    self.onAnswer = onAnswer
     self.onEnd = onEnd
     // A descriptor of its own, closed when the source has let go of it: nobody may close one that is being watched.
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
@@ -59,8 +62,26 @@ final class Keyboard {
       return onEnd()
     }
     arrivals += 1
+    let answers = decoder.answers
     report(decoder.feed(bytes.prefix(count)))
+    for _ in answers..<decoder.answers where !isStopped { onAnswer() }
     waitForRest()
+  }
+
+  /// Reads until answers have come that are awaited, at most until a moment; keys are lost.
+  ///
+  /// A shell that reads them would take them for typed.
+  func drop(answers awaited: Int, until deadline: ContinuousClock.Instant) {
+    let enough = decoder.answers + awaited
+    while decoder.answers < enough {
+      let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
+      var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard left > 0, unsafe poll(&ready, 1, Int32(left.rounded(.up))) > 0 else { return }
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let count = unsafe ctg_read(descriptor, &bytes, bytes.count)
+      guard count > 0 else { return }
+      _ = decoder.feed(bytes.prefix(count))
+    }
   }
 
   private func waitForRest() {

@@ -41,6 +41,11 @@ final class Terminal: Screen {
     ///
     /// A test that shares its process does without.
     var ownsProcess = true
+    /// The time, and what calls back after a while, in place of what the same owner set before.
+    var now: @MainActor () -> ContinuousClock.Instant = { .now }
+    var setAlarm: @MainActor (AnyObject, Duration?, @escaping @MainActor () -> Void) -> Void = {
+      MainLoop.setAlarm(of: $0, after: $1, $2)
+    }
   }
 
   private(set) var size: Size
@@ -66,8 +71,9 @@ final class Terminal: Screen {
   private var phase = Phase.shown
   private var isMouseOn = false
   private var clicks = ClickCounter()
-  /// The newest canvas that came while an earlier frame was still going out.
+  /// The newest canvas, as long as it is not wholly shown.
   private var waiting: Canvas?
+  private(set) var pace = LinkPace()
   private var keyboard: Keyboard?
   private var signals: (any DispatchSourceRead)?
 
@@ -124,19 +130,40 @@ final class Terminal: Screen {
     writer.onGone = { [weak self] in self?.lose() }
     keyboard = Keyboard(
       descriptor: options.input, decoder: KeyDecoder(described: curses.keys),
-      onEvent: { [weak self] in self?.receive($0) }, onEnd: { [weak self] in self?.lose() })
+      onEvent: { [weak self] in self?.receive($0) }, onAnswer: { [weak self] in self?.receiveAnswer() },
+      onEnd: { [weak self] in self?.lose() })
     if signalPipe >= 0 { listen(to: signalPipe) }
-    writer.write(curses.enter)
+    writer.write(curses.enter + LinkPace.question)
+    pace.ask(at: options.now())
   }
 
   func show(_ canvas: Canvas) {
     guard phase == .shown else { return }
-    guard !writer.isBusy else { return waiting = canvas }
-    let frame = curses.draw(canvas, terminal: size)
+    waiting = canvas
+    showWaiting()
+  }
+
+  /// Writes as much of the newest canvas as the terminal can take now; an answer of it, or an alarm, continues.
+  private func showWaiting() {
+    while phase == .shown, !writer.isBusy, !writer.isGone, let canvas = waiting {
+      let now = options.now()
+      switch pace.room(at: now) {
+      case .whole: write(canvas, room: nil, at: now)
+      case .bytes(let room): write(canvas, room: room, at: now)
+      case .wait(let delay): return options.setAlarm(self, delay) { [weak self] in self?.showWaiting() }
+      }
+    }
+    options.setAlarm(self, nil) {}
+  }
+
+  private func write(_ canvas: Canvas, room: Int?, at now: ContinuousClock.Instant) {
+    let (frame, isWhole) = curses.draw(canvas, terminal: size, room: room)
+    if isWhole { waiting = nil }
     guard !frame.isEmpty else { return }
     // The brackets have a terminal show the frame all at once; what is as short as they are comes at once anyway.
     let isShort = frame.count <= Self.shortFrame
-    writer.write(isShort ? frame : Self.synchronizedBegin + frame + Self.synchronizedEnd)
+    let bytes = isShort ? frame : Self.synchronizedBegin + frame + Self.synchronizedEnd
+    writer.write(bytes + (pace.write(bytes.count, isPart: !isWhole, at: now) ? LinkPace.question : []))
   }
 
   func invalidate() {
@@ -191,6 +218,9 @@ final class Terminal: Screen {
   // MARK: The terminal itself
 
   private static let shortFrame = 160
+  /// For how long leaving waits for an answer of a terminal that has answered before, and of one that has not.
+  private static let lastAnswer = Duration.seconds(1)
+  private static let firstAnswer = Duration.milliseconds(30)
   private static let synchronizedBegin = Array("\u{1b}[?2026h".utf8)
   private static let synchronizedEnd = Array("\u{1b}[?2026l".utf8)
 
@@ -203,6 +233,11 @@ final class Terminal: Screen {
     let last = curses.end()
     guard !writer.isGone else { return }
     writer.finish(Self.synchronizedEnd + (isMouseOn ? MouseSequences.off : []) + curses.leave + last)
+    options.setAlarm(self, nil) {}
+    // An answer that came later would be typed at the shell.
+    keyboard?.drop(
+      answers: pace.unanswered(at: options.now()),
+      until: .now.advanced(by: pace.answers > 0 ? Self.lastAnswer : Self.firstAnswer))
     modes.restore()
   }
 
@@ -216,6 +251,7 @@ final class Terminal: Screen {
     }
     phase = .shown
     waiting = nil
+    pace.forget()
     curses.redrawAll()
     writer.write(enter)
     readSize()
@@ -224,12 +260,6 @@ final class Terminal: Screen {
 
   /// What the terminal is told when it becomes ours.
   private var enter: [UInt8] { curses.enter + (isMouseOn ? MouseSequences.on : []) }
-
-  private func showWaiting() {
-    guard let canvas = waiting else { return }
-    waiting = nil
-    show(canvas)
-  }
 
   /// The terminal is gone: nothing may be written to it or asked of it.
   private func lose() {
@@ -256,8 +286,14 @@ final class Terminal: Screen {
 
   // MARK: What comes in
 
+  private func receiveAnswer() {
+    pace.answered(at: options.now())
+    showWaiting()
+  }
+
   private func receive(_ event: InputEvent) {
     guard phase == .shown else { return }
+    pace.noteKey(at: options.now())
     guard case .mouse(var mouse) = event, mouse.kind == .press else { return _ = continuation.yield(event) }
     mouse.clicks = clicks.count(at: mouse.at, ContinuousClock().now)
     continuation.yield(.mouse(mouse))

@@ -23,60 +23,6 @@ import Musl
 @Suite("Terminal", .serialized, .timeLimit(.minutes(10)))
 @MainActor
 struct TerminalTests {
-  @MainActor
-  private final class Rig {
-    var pair = cpt_terminal()
-    var emulator: TerminalEmulator
-    let before: [UInt8]
-
-    init(width: Int = 20, height: Int = 4) {
-      #expect(unsafe cpt_open(&pair, Int32(width), Int32(height)) == 0)
-      emulator = TerminalEmulator(width: width, height: height)
-      before = Self.modes(pair.device)
-    }
-
-    deinit {
-      close(pair.master)
-      close(pair.device)
-    }
-
-    var modes: [UInt8] { Self.modes(pair.device) }
-
-    static func modes(_ device: Int32) -> [UInt8] {
-      var modes = termios()
-      unsafe tcgetattr(device, &modes)
-      return unsafe withUnsafeBytes(of: &modes) { unsafe Array($0) }
-    }
-
-    func options(_ environment: [String: String] = [:]) -> Terminal.Options {
-      Terminal.Options(
-        input: pair.device, output: pair.device,
-        environment: ["TERM": "xterm-256color"].merging(environment) { $1 }, ownsProcess: false)
-    }
-
-    /// Reads on until so many bytes have come.
-    func read(_ terminal: Terminal) -> [UInt8] {
-      var all: [UInt8] = []
-      while received + all.count < terminal.bytesWritten {
-        var waiting = pollfd(fd: pair.master, events: Int16(POLLIN), revents: 0)
-        guard unsafe poll(&waiting, 1, 10_000) == 1 else { break }
-        var bytes = [UInt8](repeating: 0, count: 65536)
-        let count = systemRead(pair.master, &bytes)
-        guard count > 0 else { break }
-        all += bytes.prefix(count)
-      }
-      received += all.count
-      emulator.feed(all)
-      return all
-    }
-    private var received = 0
-
-    func type(_ text: String) {
-      let bytes = Array(text.utf8)
-      #expect(unsafe write(pair.master, bytes, bytes.count) == bytes.count)
-    }
-  }
-
   private func canvas(_ rows: [String], _ size: Size = Size(width: 20, height: 4)) -> Canvas {
     var canvas = Canvas(size)
     for (y, row) in rows.enumerated() {
@@ -87,7 +33,7 @@ struct TerminalTests {
 
   @Test("a canvas appears as it is, on the alternate screen, and close gives everything back")
   func showsAndCloses() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     #expect(rig.modes != rig.before)
     terminal.show(canvas(["┌─┐ hit", "│é│", "└─┘"]))
@@ -106,7 +52,7 @@ struct TerminalTests {
 
   @Test("each frame is one synchronized write, and only the difference travels")
   func oneWrite() throws {
-    let rig = Rig(width: 120, height: 40)
+    let rig = TerminalRig(width: 120, height: 40)
     let size = Size(width: 120, height: 40)
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
@@ -133,7 +79,7 @@ struct TerminalTests {
 
   @Test("on a tall terminal the scrolling region is the whole height")
   func tallTerminal() throws {
-    let rig = Rig(width: 20, height: 50)
+    let rig = TerminalRig(width: 20, height: 50)
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     terminal.show(canvas(["top"], Size(width: 20, height: 50)))
@@ -144,7 +90,7 @@ struct TerminalTests {
 
   @Test("the same canvas again costs nothing")
   func nothingNew() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     terminal.show(canvas(["a"]))
@@ -155,7 +101,7 @@ struct TerminalTests {
 
   @Test("after invalidate everything is drawn anew")
   func invalidates() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     terminal.show(canvas(["abc", "def"]))
@@ -169,7 +115,7 @@ struct TerminalTests {
 
   @Test("the cursor stands where the canvas has it")
   func cursor() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     var picture = canvas(["abc"])
@@ -185,7 +131,7 @@ struct TerminalTests {
 
   @Test("P16 no control character of a canvas reaches the terminal, and wide glyphs keep their columns")
   func hostileCanvas() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     var picture = canvas(["", "ok"])
@@ -199,7 +145,7 @@ struct TerminalTests {
 
   @Test("styles arrive as colours and attributes")
   func styles() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     var picture = canvas(["eh"])
@@ -214,7 +160,7 @@ struct TerminalTests {
 
   @Test("another theme draws every cell anew, with its colours")
   func themes() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     var picture = canvas(["h"])
@@ -230,7 +176,7 @@ struct TerminalTests {
 
   @Test("a terminal that takes any colour is told its parts", arguments: ["truecolor", "24bit"])
   func trueColors(variable: String) throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options(["COLORTERM": variable]))
     #expect(terminal.colors == .full)
     var picture = canvas(["hm."])
@@ -248,7 +194,7 @@ struct TerminalTests {
 
   @Test("the mouse is taken and given back, at the latest on leaving; what it does comes as events")
   func mouse() async throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     var events = terminal.input.makeAsyncIterator()
     terminal.useMouse(true)
@@ -272,7 +218,7 @@ struct TerminalTests {
 
   @Test("what is copied goes to the clipboard in an encoding in which it can do nothing else; too much does not go")
   func copies() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     _ = rig.read(terminal)
@@ -284,7 +230,7 @@ struct TerminalTests {
 
   @Test("NO_COLOR leaves the attributes and takes the colours")
   func noColor() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options(["NO_COLOR": "1"]))
     defer { terminal.close() }
     var picture = canvas(["e"])
@@ -297,7 +243,7 @@ struct TerminalTests {
 
   @Test("asked for ASCII it sends nothing else")
   func ascii() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     var options = rig.options()
     options.isASCII = true
     let terminal = try Terminal(options)
@@ -310,7 +256,7 @@ struct TerminalTests {
 
   @Test("keys and pastes come as events, Escape alone after its silence")
   func keys() async throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     var events = terminal.input.makeAsyncIterator()
@@ -323,7 +269,7 @@ struct TerminalTests {
 
   @Test("a closed terminal ends the input once, and nothing is written any more")
   func closedTerminal() async throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     var events = terminal.input.makeAsyncIterator()
     close(rig.pair.master)
@@ -338,7 +284,7 @@ struct TerminalTests {
 
   @Test("a terminal that takes nothing holds nobody up, and shows the newest canvas when it goes on")
   func slowTerminal() async throws {
-    let rig = Rig(width: 200, height: 100)
+    let rig = TerminalRig(width: 200, height: 100)
     let size = Size(width: 200, height: 100)
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
@@ -355,7 +301,7 @@ struct TerminalTests {
 
   @Test("a canvas of another size than the terminal's is cut")
   func otherSize() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
     let size = Size(width: 30, height: 9)
@@ -369,7 +315,7 @@ struct TerminalTests {
 
   @Test("what writes is closed once: its number may be somebody else's the second time")
   func closedOnce() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     var isTaken = false
     // Other tests open files too: again, until the number that became free is ours.
     for _ in 0..<1_000 where !isTaken {
@@ -386,7 +332,7 @@ struct TerminalTests {
 
   @Test("an unknown terminal is used as an xterm, with a warning")
   func unknownTerminal() throws {
-    let rig = Rig()
+    let rig = TerminalRig()
     let terminal = try Terminal(rig.options(["TERM": "xterm-unheard-of"]))
     defer { terminal.close() }
     #expect(terminal.name == "xterm-256color")
@@ -395,14 +341,14 @@ struct TerminalTests {
 
   @Test("without a usable TERM there is an error, and the terminal is untouched", arguments: ["", "dumb"])
   func unsuitable(term: String) {
-    let rig = Rig()
+    let rig = TerminalRig()
     #expect(throws: TerminalError.unsuitable(term: term)) { try Terminal(rig.options(["TERM": term])) }
     #expect(rig.modes == rig.before)
   }
 
   @Test("input or output that is no terminal is an error that says which")
   func redirected() {
-    let rig = Rig()
+    let rig = TerminalRig()
     var ends: [Int32] = [0, 0]
     unsafe pipe(&ends)
     defer { for end in ends { close(end) } }
@@ -414,8 +360,4 @@ struct TerminalTests {
     #expect(throws: TerminalError.notATerminal(stream: "output")) { try Terminal(options) }
     #expect(rig.modes == rig.before)
   }
-}
-
-private func systemRead(_ descriptor: Int32, _ bytes: inout [UInt8]) -> Int {
-  unsafe read(descriptor, &bytes, bytes.count)
 }

@@ -102,8 +102,11 @@ package final class PseudoTerminal: Sendable {
   ///
   /// The program gets this environment and nothing else, except TERM=xterm-256color and LANG=C.UTF-8 where it has none.
   /// An empty `TERM` is passed on as that; to have none at all, run the program by `/usr/bin/env -u TERM`.
+  ///
+  /// `answersQuestions`: It says that it is well when it is asked (DSR 5), as nearly every terminal does.
   package init(
-    _ program: String, arguments: [String] = [], width: Int = 80, height: Int = 24, environment: [String: String] = [:]
+    _ program: String, arguments: [String] = [], width: Int = 80, height: Int = 24, environment: [String: String] = [:],
+    answersQuestions: Bool = true
   ) throws {
     var terminal = cpt_terminal()
     var errno = unsafe cpt_open(&terminal, Int32(width), Int32(height))
@@ -119,6 +122,7 @@ package final class PseudoTerminal: Sendable {
       throw Failure.notStarted(program: program, errno: errno)
     }
     loop = PseudoTerminalLoop(terminal, width: width, height: height)
+    loop.state.withLock { $0.answersQuestions = answersQuestions }
     loop.start()
   }
 

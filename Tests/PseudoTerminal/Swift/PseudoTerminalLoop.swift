@@ -27,6 +27,8 @@ final class PseudoTerminalLoop: Sendable {
     var waiters: [Waiter] = []
     var typed: [UInt8] = []
     var sizes: [(width: Int, height: Int)] = []
+    /// Says that it is well when asked, as terminals do.
+    var answersQuestions = true
     var isUnplugged = false
     var isAbandoned = false
   }
@@ -156,7 +158,11 @@ final class PseudoTerminalLoop: Sendable {
     let count = unsafe read(work.master, &bytes, bytes.count)
     guard count > 0 else { return }
     var new = Array(bytes.prefix(count))
+    let questions = work.emulator.questions
     work.emulator.feed(new)
+    if state.withLock({ $0.answersQuestions }), work.ending == nil {
+      for _ in questions..<max(questions, work.emulator.questions) { work.typed += Array("\u{1b}[0n".utf8) }
+    }
     if work.ending != nil {
       // Everything before the mark was the program's.
       work.tail += new

@@ -8,6 +8,8 @@ package struct TerminalEmulator: Sendable {
   package private(set) var unknown: [String] = []
   /// Synchronized frames that have ended.
   package private(set) var frames = 0
+  /// How often the program asked whether the terminal is well (DSR 5); whoever holds the emulator answers `ESC [ 0 n`.
+  package private(set) var questions = 0
 
   private enum State { case ground, escape, charset, sequence, string, stringEscape }
 
@@ -202,7 +204,9 @@ package struct TerminalEmulator: Sendable {
     case "m": render(numbers.map { $0 ?? 0 })
     case "s": saved = (cursor, look)
     case "u": move(x: saved.cursor.x, y: saved.cursor.y)
-    case "L", "M", "t", "c", "n": break  // outside the region; window operations; questions, which stay unanswered
+    case "n" where n == 5: questions += 1
+    // Outside the region; window operations; other questions, which stay unanswered.
+    case "L", "M", "t", "c", "n": break
     default: unknown.append("CSI \(String(decoding: parameters, as: UTF8.self))\(final)")
     }
   }
