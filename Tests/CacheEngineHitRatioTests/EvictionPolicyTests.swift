@@ -50,19 +50,19 @@ import Testing
     #expect(held.isEmpty)
   }
 
-  @Test("the adaptive policy evicts by order of use until another order has had more hits")
-  func adaptiveBeginsWithUse() {
+  @Test("with fewer than eight entries the adaptive policy evicts by order of use")
+  func adaptiveOfFew() {
     var adaptive = AdaptivePolicy()
     var lru = LeastRecentlyUsed()
-    for slot in 0..<100 as Range<Int32> {
+    for slot in 0..<7 as Range<Int32> {
       adaptive.inserted(slot, hash: UInt32(slot))
       lru.inserted(slot, hash: UInt32(slot))
     }
-    for slot in [7, 0, 50] as [Int32] {
-      adaptive.touched(slot)
-      lru.touched(slot)
-    }
     for new in 100..<400 as Range<UInt32> {
+      for slot in [5, 0, 3] as [Int32] where new % 3 == 0 {
+        adaptive.touched(slot)
+        lru.touched(slot)
+      }
       adaptive.arriving(new)
       let victim = adaptive.evict()
       #expect(victim == lru.evict())
@@ -70,6 +70,21 @@ import Testing
       adaptive.inserted(victim, hash: new)
       lru.inserted(victim, hash: new)
     }
+  }
+
+  @Test("once it is full, the adaptive policy lets a scan take a fifth of what was used before")
+  func adaptiveBeginsBalanced() {
+    var policy = AdaptivePolicy()
+    for slot in 0..<100 as Range<Int32> { policy.inserted(slot, hash: UInt32(slot)) }
+    for slot in 0..<100 as Range<Int32> { policy.touched(slot) }
+    var held = Set(0..<100 as Range<UInt32>)
+    for new in 1_000..<1_100 as Range<UInt32> {
+      policy.arriving(new)
+      guard let victim = policy.evict() else { return }
+      held.remove(policy.hash(victim))
+      policy.inserted(victim, hash: new)
+    }
+    #expect(held.count == 80, "order of use would have kept none")
   }
 
   @Test("a hash is remembered for as many later ones as the limit says, and once")

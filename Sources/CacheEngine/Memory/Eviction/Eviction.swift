@@ -24,10 +24,11 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
   /// What came seldom lately, but for a window of what is new, whose size follows the requests (W-TinyLFU).
   public static let wtinylfu = Eviction(kind: .wtinylfu)
 
-  /// What the best of several ways would let go: by use, by arrival, or by frequency beside a window.
+  /// What the best of several ways would let go: by use, by frequency, or by what returns.
   ///
-  /// The ways are tried all the time on a sample of the keys. Until one of them had more hits it is ``lru`` to within an eighth
-  /// of what came in, and with less than 32 entries always and exactly. This is the default; <doc:ChoosingWhatLeaves> says what it gives and what it costs.
+  /// The ways are tried all the time on a sample of the keys. Until one of them had more hits, a fifth is for what is new, and the
+  /// rest for what was used again; with less than 8 entries it is always ``lru``. This is the default; <doc:ChoosingWhatLeaves>
+  /// says what it gives and what it costs.
   public static let adaptive = Eviction(kind: .adaptive)
 
   /// Every choice there is.

@@ -3,34 +3,35 @@ import CacheCore
 /// Divides the entries between what came lately and what comes often, in the way that would have had most hits.
 ///
 /// No division is the best for all requests: a window of a hundredth wins on stable popularity and on loops, all of
-/// the entries by recency where requests come in bursts. So each ``Division`` is tried all the time, by a
-/// ``Miniature``: a cache of about a hundred hashes that sees a sample of the keys, chosen by their hashes. The
+/// the entries by recency where requests come in phases. So each ``Division`` is tried all the time, by a
+/// ``Miniature``: a cache of some hundred hashes that sees a sample of the keys, chosen by their hashes. The
 /// division whose miniature had most hits lately is the one that the entries are kept by.
 ///
 /// What is taken from where:
 /// - The window, the duel of frequencies and the segmented main part: G. Einziger, R. Friedman, B. Manes, TinyLFU: a
 ///   highly efficient cache admission policy, ACM Transactions on Storage 13(4), 2017.
-/// - Ghosts that let what returns soon pass the duel: T. Johnson, D. Shasha, 2Q, VLDB 1994; J. Yang et al., FIFO
-///   queues are all you need for cache eviction, SOSP 2023.
+/// - The queue beside an order of use, and ghosts that enter it at once: T. Johnson, D. Shasha, 2Q, VLDB 1994; J. Yang et al.,
+///   FIFO queues are all you need for cache eviction, SOSP 2023.
+/// - A list for what was used once and one for what was used again: N. Megiddo, D. S. Modha, ARC: a self-tuning, low overhead
+///   replacement cache, FAST 2003. The trial does what its ghosts do there.
 /// - Miniatures that see keys by a threshold on their hashes: C. Waldspurger, T. Saemundsson, I. Ahmad, N. Park,
 ///   Cache modeling and optimization using miniature simulations, USENIX ATC 2017; the sample is that of SHARDS, FAST 2015.
 ///
 /// Changed: the miniatures choose between divisions of one structure, so that a change of mind moves a boundary and
-/// evicts nothing; they share the frequencies of the whole; only what lost a duel becomes a ghost; and the sketch
+/// evicts nothing; they share the frequencies of the whole; only what leaves the window becomes a ghost; and the sketch
 /// ages after sixteen counts for each entry in place of ten, since a change of popularity is answered by a change of
 /// the division.
 ///
-/// Until another division has had more hits, and with less than 32 entries always, what was not used for the longest
-/// time leaves: that is what people expect, and few entries say nothing about frequencies. Nothing is counted until
-/// room is needed for the first time.
+/// With less than eight entries always, what was not used for the longest time leaves: few entries say nothing about
+/// frequencies. Nothing is counted until room is needed for the first time.
 ///
 /// Most hits are counted in ``SlotUses`` and change nothing else: a slot is moved by the first one in each era, and counted in
-/// the sketch before it is judged. So the order is that of use to within an eighth of what came in. Traces showed no difference
-/// to an exact order beyond a tenth of a point.
+/// the sketch before it is judged. So the order is that of use to within an eighth of what came in; and what is used again at
+/// once is not taken for what is used often.
 package struct AdaptivePolicy: EvictionPolicy {
-  package static let fewest = 32
+  package static let fewest = 8
 
-  private var order = WindowedOrder(.recency)
+  private var order = WindowedOrder(Trial.first)
   private var sketch = FrequencySketch(period: 16)
   private var trial = Trial()
   private var isReturning = false

@@ -4,7 +4,7 @@ import CacheCore
 ///
 /// A hash table with chains over the slots of a ``WindowedOrder``.
 struct Miniature: Sendable {
-  private static let buckets = 256
+  private static let buckets = 512
 
   private var order: WindowedOrder
   /// The first slot of each bucket, and the next slot of the same bucket; -1 for none.
@@ -15,27 +15,30 @@ struct Miniature: Sendable {
   init(_ division: Division) { order = WindowedOrder(division) }
 
   /// Asks for a hash and stores it if it is not there; says whether it was.
-  mutating func request(_ hash: UInt32, size: Int, _ sketch: borrowing FrequencySketch) -> Bool {
-    if let slot = find(hash) {
+  mutating func request(
+    _ hash: UInt32, _ mixed: UInt64, size: Int, _ sketch: borrowing FrequencySketch
+  ) -> Bool {
+    if let slot = find(hash, mixed) {
       order.touched(slot)
       return true
     }
     if !order.isFull { order.fill() }
-    let isReturning = order.forgetGhost(hash, FrequencySketch.mix(hash))
+    let isReturning = order.forgetGhost(hash, mixed)
     while order.count >= size, let victim = order.evict(sketch) { remove(victim) }
-    insert(hash, isReturning: isReturning)
+    insert(hash, mixed, isReturning: isReturning)
     return false
   }
 
   /// Stores a hash that was used so often while there was room.
   mutating func admit(_ hash: UInt32, uses: UInt8) {
-    guard find(hash) == nil else { return }
-    let slot = insert(hash, isReturning: false)
+    let mixed = FrequencySketch.mix(hash)
+    guard find(hash, mixed) == nil else { return }
+    let slot = insert(hash, mixed, isReturning: false)
     if uses > 0 { order.touched(slot) }
   }
 
-  private func find(_ hash: UInt32) -> Int32? {
-    var slot = first[Self.bucket(hash)]
+  private func find(_ hash: UInt32, _ mixed: UInt64) -> Int32? {
+    var slot = first[Self.bucket(mixed)]
     while slot >= 0 {
       if order.hash(slot) == hash { return slot }
       slot = next[Int(slot)]
@@ -44,10 +47,10 @@ struct Miniature: Sendable {
   }
 
   @discardableResult
-  private mutating func insert(_ hash: UInt32, isReturning: Bool) -> Int32 {
+  private mutating func insert(_ hash: UInt32, _ mixed: UInt64, isReturning: Bool) -> Int32 {
     let slot = free.popLast() ?? Int32(next.count)
     if Int(slot) == next.count { next.append(-1) }
-    let bucket = Self.bucket(hash)
+    let bucket = Self.bucket(mixed)
     next[Int(slot)] = first[bucket]
     first[bucket] = slot
     order.inserted(slot, hash: hash, isReturning: isReturning)
@@ -55,7 +58,7 @@ struct Miniature: Sendable {
   }
 
   private mutating func remove(_ slot: Int32) {
-    let bucket = Self.bucket(order.hash(slot))
+    let bucket = Self.bucket(FrequencySketch.mix(order.hash(slot)))
     if first[bucket] == slot {
       first[bucket] = next[Int(slot)]
     } else {
@@ -66,14 +69,16 @@ struct Miniature: Sendable {
     free.append(slot)
   }
 
-  private static func bucket(_ hash: UInt32) -> Int {
-    Int(truncatingIfNeeded: FrequencySketch.mix(hash) >> 8) & (buckets - 1)
+  private static func bucket(_ mixed: UInt64) -> Int {
+    Int(truncatingIfNeeded: mixed >> 8) & (buckets - 1)
   }
 
   #if DEBUG
   var flaw: String? {
     let held = Set(next.indices.map { Int32($0) }).subtracting(free)
-    for slot in held where find(order.hash(slot)) != slot { return "slot \(slot) of a miniature is not found" }
+    for slot in held where find(order.hash(slot), FrequencySketch.mix(order.hash(slot))) != slot {
+      return "slot \(slot) of a miniature is not found"
+    }
     return order.flaw(holding: held)
   }
   #endif

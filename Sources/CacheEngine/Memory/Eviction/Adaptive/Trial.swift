@@ -2,30 +2,42 @@ import CacheCore
 
 /// Tries every division on a sample of the requests, and says which one had most hits lately.
 struct Trial: Sendable {
-  /// The most that a miniature holds: less is cheaper and errs more often (measured from 32 to 512).
-  private static let largest = 128
+  /// The most that a miniature holds, in a cache of sixteen times as many entries or more; and in a smaller one.
+  ///
+  /// Less is cheaper, and the choice more a matter of chance: by which hashes a process happens to have.
+  private static let (largest, largestOfFew) = (512, 128)
   /// The least that a miniature holds if the cache holds more: a sample of few keys says nothing.
   private static let smallest = 16
   /// One request in four is enough to choose by.
   private static let leastShift: UInt64 = 2
-  /// What a round's hits count for after one more round: half after ten.
-  private static let decay = 0.933
+  /// After so many sampled requests the divisions are compared.
+  private static let round = 16
+  /// For how many sampled requests hits count, for each entry of a miniature; and at least.
+  ///
+  /// By the share of the cache that is new, and not by the clock of a large one: what is seen counts as soon as it is seen.
+  private static let (memory, leastMemory) = (15, 200)
 
   private var miniatures = ContiguousArray(Division.allCases.map { Miniature($0) })
-  /// The entries of each miniature, which is also how many sampled requests a round has; 0 before the first.
+  /// The entries of each miniature; 0 before the first.
   private var size = 0
   /// One key of 2^shift is in the sample.
   private var shift: UInt64 = 0
   private var requests = 0
   private var hits = [Int](repeating: 0, count: Division.allCases.count)
   private var scores = [Double](repeating: 0, count: Division.allCases.count)
-  private var best = Division.recency
+  private var best = Trial.first
+
+  /// What is followed until another had more hits: it loses least where it is wrong.
+  ///
+  /// That order of use is right shows soon, where what was used comes back soon; that it is wrong shows in a long loop only
+  /// after the whole loop, when everything is gone.
+  static let first = Division.balanced
 
   /// Makes the miniatures as large, in relation to the sample, as the cache is.
   mutating func fit(_ entries: Int) {
     // Weighted entries make the count go up and down: the sample changes only if it is far from right.
     let fitting = entries >> Int(shift)
-    if size == 0 || fitting > 2 * Self.largest || (shift > 0 && fitting < Self.smallest / 2) {
+    if size == 0 || fitting > 2 * Self.largest(of: entries) || (shift > 0 && fitting < Self.smallest / 2) {
       let wanted = Self.shift(for: entries)
       if wanted != shift || size == 0 { start(wanted) }
     }
@@ -38,17 +50,21 @@ struct Trial: Sendable {
     for index in miniatures.indices { miniatures[index].admit(hash, uses: uses) }
   }
 
-  /// Asks every miniature for a hash, which is in the sample; at the end of a round, gives the best division.
+  /// Asks every miniature for a hash, which is in the sample; now and then, gives the best division.
   mutating func request(_ hash: UInt32, _ sketch: borrowing FrequencySketch) -> Division? {
-    for index in miniatures.indices where miniatures[index].request(hash, size: size, sketch) { hits[index] += 1 }
-    requests += 1
-    return requests >= size ? endRound() : nil
+    let mixed = FrequencySketch.mix(hash)
+    for index in miniatures.indices where miniatures[index].request(hash, mixed, size: size, sketch) {
+      hits[index] &+= 1
+    }
+    requests &+= 1
+    return requests >= Self.round ? endRound() : nil
   }
 
   private mutating func endRound() -> Division {
-    for division in Division.allCases {
-      scores[division.rawValue] = scores[division.rawValue] * Self.decay + Double(hits[division.rawValue])
-      hits[division.rawValue] = 0
+    let decay = 1 - Double(Self.round) / Double(max(Self.leastMemory, Self.memory * size))
+    for index in hits.indices {
+      scores[index] = (scores[index] + Double(hits[index])) * decay
+      hits[index] = 0
     }
     requests = 0
     // The one in use stays where another is only as good.
@@ -67,9 +83,11 @@ struct Trial: Sendable {
   @inline(__always)
   func isSampled(_ hash: UInt32) -> Bool { SlotUses.sample(hash) <= sampled }
 
+  private static func largest(of entries: Int) -> Int { min(largest, max(largestOfFew, entries / 16)) }
+
   private static func shift(for entries: Int) -> UInt64 {
     var shift = leastShift
-    while entries >> Int(shift) > largest { shift += 1 }
+    while entries >> Int(shift) > largest(of: entries) { shift += 1 }
     while shift > 0, entries >> Int(shift) < smallest { shift -= 1 }
     return shift
   }

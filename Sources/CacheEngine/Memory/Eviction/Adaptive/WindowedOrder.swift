@@ -1,10 +1,10 @@
 import CacheCore
 
-/// A window, and beside it a main part that is entered by a duel of frequencies; kept by a ``Division``.
+/// A window, and beside it a main part; a ``Division`` says how large each is and how the one gets into the other.
 ///
-/// What leaves the window moves into the main part if it came more often than what would leave there, and else
-/// becomes a ghost. A ghost that comes again goes into the main part at once, if the division says so: what is
-/// popular newly would lose many duels against what was popular.
+/// In some divisions what leaves the window moves into the main part if it came more often than what would leave there, and else
+/// becomes a ghost; in others it always does. A ghost that comes again goes into the main part at once, if the division says so:
+/// what is popular newly would lose many duels against what was popular.
 ///
 /// A change of the division moves a few entries with each insertion. Until room is needed for the first time there is
 /// no division, only an order of use.
@@ -41,19 +41,26 @@ struct WindowedOrder: Sendable {
   }
 
   mutating func inserted(_ slot: Int32, hash: UInt32, isReturning: Bool) {
-    let isForMain = isReturning && division.admitsGhosts
-    lists.append(slot, hash: hash, to: isForMain ? Self.probation : Self.window)
-    if isFull { shrinkWindow() }
+    guard isReturning, division.admitsGhosts else {
+      lists.append(slot, hash: hash, to: Self.window)
+      if isFull, division.duels { shrinkWindow() }
+      return
+    }
+    lists.append(slot, hash: hash, to: division.isPlain ? Self.protected : Self.probation)
   }
 
   mutating func touched(_ slot: Int32) {
-    guard lists.list(slot) == Self.window else {
-      lists.move(slot, to: Self.protected)
-      shrinkProtected(by: Self.stride)
+    guard isFull else {
+      lists[mark: slot] = min(15, lists[mark: slot] + 1)
+      lists.move(slot, to: Self.window)
       return
     }
-    if !isFull { lists[mark: slot] = min(15, lists[mark: slot] + 1) }
-    if division != .arrival { lists.move(slot, to: Self.window) }
+    if lists.list(slot) == Self.window, !division.promotes {
+      if division.renews { lists.move(slot, to: Self.window) }
+      return
+    }
+    lists.move(slot, to: Self.protected)
+    if !division.isPlain { shrinkProtected(by: Self.stride) }
   }
 
   mutating func removed(_ slot: Int32) { lists.remove(slot) }
@@ -72,13 +79,13 @@ struct WindowedOrder: Sendable {
     }
     let mixed = FrequencySketch.mix(lists.hash(newcomer))
     // A tie is lost by what comes from the window: else a scan would wash the main part out.
-    if let resident, sketch.frequency(of: mixed) > sketch.frequency(lists.hash(resident)) {
+    if division.duels, let resident, sketch.frequency(of: mixed) > sketch.frequency(lists.hash(resident)) {
       lists.move(newcomer, to: Self.probation)
       lists.remove(resident)
       return resident
     }
     lists.remove(newcomer)
-    if isFull { ghosts.insert(lists.hash(newcomer), mixed: mixed, limit: count / 2 + 1) }
+    if isFull { ghosts.insert(lists.hash(newcomer), mixed: mixed, limit: count + 1) }
     return newcomer
   }
 
