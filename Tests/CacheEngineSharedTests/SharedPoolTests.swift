@@ -84,10 +84,11 @@ import Testing
   @Test("A key is read anew from the source for everybody, unless it is written meanwhile, and what is gone is dropped")
   func reloads() async throws {
     let answer = Mutex(Lookup.hit(Entry(1)))
-    let gate = Gate()
+    let (gate, last) = (Gate(), Gate())
     let source = ScriptedLevel<String, Int> { _ in
       let answer = answer.withLock { $0 }
       if answer.entry?.value == 3 { try await gate.pass() }
+      if case .miss(.refused) = answer { try await last.pass() }
       return answer
     }
     let pool = try source.sharedPool(shared(store.client("a")), observer: nil, clock: clock)
@@ -104,6 +105,13 @@ import Testing
     gate.open()
     #expect(try await reload.value.entry?.value == 3)
     #expect(try await other.get("a") == 4)
+    answer.withLock { $0 = .miss(.refused) }
+    let goneReload = Task { try await pool.base.reload("a") }
+    await last.arrivals(1)
+    try await other.set(5, forKey: "a")
+    last.open()
+    #expect(try await goneReload.value.entry == nil)
+    #expect(try await other.get("a") == 5)
     answer.withLock { $0 = .miss(.absent) }
     #expect(try await pool.reload("a").entry == nil)
     #expect(try await other.get("a") == nil)
