@@ -281,7 +281,11 @@ let package = Package(
       name: "FleetGrowth", dependencies: ["CacheEngine", "CacheEngineShared", "CacheEngineTesting"],
       path: "Benchmarks/Sources/FleetGrowth", swiftSettings: strict),
     .testTarget(
-      name: "CacheTortureTests", dependencies: ["CacheTorture", "CacheEngine", "CacheEngineTesting"],
+      name: "CacheTortureTests",
+      dependencies: [
+        "CacheTorture", "CacheEngine", "CacheEngineTesting",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
+      ],
       swiftSettings: strict),
     // An HTTP server for the tests, which misbehaves on demand. Not a product.
     .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),

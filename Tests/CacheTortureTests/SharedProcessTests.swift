@@ -1,4 +1,5 @@
 #if Explorer
+import ArgumentParser
 import CacheEngine
 import CacheEngineTesting
 import Foundation
