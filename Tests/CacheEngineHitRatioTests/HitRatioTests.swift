@@ -128,7 +128,7 @@ import Testing
       return (adaptive: ratio(.adaptive), best: best)
     }
     let loss = ratios.reduce(0) { $0 + $1.best - $1.adaptive } / 2
-    #expect(loss <= 0.05, "\(ratios)")
+    #expect(loss <= 0.03, "\(ratios)")
   }
 
   struct Requests: CustomTestStringConvertible, Sendable {

@@ -14,7 +14,7 @@ extension MemoryCacheLevel: UpdatableLevel {
   public subscript(key: Key) -> Value? {
     get { getNow(key) }
     set {
-      if let newValue { _ = insert(newValue, forKey: key, terms: StoreTerms(), if: nil) } else { removeNow(key) }
+      if let newValue { setNow(newValue, forKey: key) } else { removeNow(key) }
     }
   }
 

@@ -2,7 +2,7 @@ public import CacheCore
 
 /// Holds values in memory, bounded by cost and by count; what leaves first is a choice.
 ///
-/// By default that is what was not used for the longest time, until one of a few other ways would have had more hits:
+/// By default that is what one of a few ways would let go, the one that would have had most hits lately:
 /// ``Eviction/adaptive``. Where the order of use is what matters, ask for ``Eviction/lru``.
 ///
 /// The cost of an entry is what the cost function says, or for values that are ``CostRepresentable`` (data, text) their own:
@@ -120,10 +120,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func getNow(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .whole) else { return nil }
-    if deadline == MemoryEntry<Value>.never { return value }
-    if let living = living(key, value, deadline) { return living }
-    state.recount(ReadCounts(found: -1))
-    return find(key, includingExpired: false).entry?.value
+    return deadline == MemoryEntry<Value>.never ? value : getLiving(key, value, deadline)
   }
 
   /// Returns the value held for a key, at once.
@@ -134,20 +131,26 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   public func peek(_ key: Key) -> Value? {
     guard let (value, deadline) = read(key, countedAs: .ifFound) else { return nil }
-    if deadline == MemoryEntry<Value>.never { return value }
-    if let living = living(key, value, deadline) { return living }
-    state.recount(ReadCounts(found: -1))
-    return nil
+    return deadline == MemoryEntry<Value>.never ? value : living(key, value, deadline)
+  }
+
+  @inlinable
+  @inline(never)
+  func getLiving(_ key: Key, _ value: Value, _ storedDeadline: CacheInstant) -> Value? {
+    living(key, value, storedDeadline) ?? find(key, includingExpired: false).entry?.value
   }
 
   /// What was read of an entry that can expire; `nil` if it has.
   ///
   /// Where reads put that off, the value is the one whose use is noted: another may have come since.
+  // A call of its own, without which those that most reads pass would not be inlined.
   @inlinable
-  @inline(__always)
+  @inline(never)
   func living(_ key: Key, _ value: Value, _ storedDeadline: CacheInstant) -> Value? {
-    if idleLimit != nil { return use(key, hash: hashing(key)) }
-    return storedDeadline <= now ? nil : value
+    if idleLimit == nil, storedDeadline > now { return value }
+    if idleLimit != nil, let used = use(key, hash: hashing(key)) { return used }
+    state.recount(ReadCounts(found: -1))
+    return nil
   }
 
   @inlinable
@@ -269,7 +272,18 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Complexity: O(1) on average, plus O(1) for every entry that leaves.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
-    _ = insert(value, forKey: key, terms: StoreTerms(), if: nil)
+    setNow(value, forKey: key)
+  }
+
+  /// Without terms, since to make some and to let go of them costs as much as to find an entry.
+  @inlinable
+  func setNow(_ value: Value, forKey key: Key) {
+    let now = now
+    var deadline: CacheInstant?
+    if isMortal { deadline = expiry.deadline(by: clock) }
+    if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
+    let entry = MemoryEntry(value: value, cost: max(0, cost?(key, value) ?? 1), created: now, deadline: deadline)
+    _ = insert(entry, forKey: key, tags: nil, now: now, if: nil, unwrittenSince: nil)
   }
 
   /// Stores a value on terms of its own.
@@ -327,6 +341,16 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
     let cost = max(0, terms.cost ?? cost?(key, value) ?? 1)
     let entry = MemoryEntry(value: value, cost: cost, created: terms.created ?? now, deadline: deadline)
+    let tags = terms.tags.isEmpty ? nil : terms.tags
+    return insert(entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen)
+  }
+
+  @inlinable
+  @inline(__always)
+  func insert(
+    _ entry: MemoryEntry<Value>, forKey key: Key, tags: Set<String>?, now: CacheInstant,
+    if condition: StoreCondition?, unwrittenSince seen: Int?
+  ) -> Bool {
     let hash = hashing(key)
     var isStored = true
     let departed = state.withLock { entries, order -> Departed<Key, Value> in
@@ -339,7 +363,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
         return Departed()
       }
       return entries.insert(
-        Table.Record(key: key, entry: entry), hash: hash, tags: terms.tags, keepsExpired: keepsExpired, now: now,
+        Table.Record(key: key, entry: entry), hash: hash, tags: tags, keepsExpired: keepsExpired, now: now,
         order: &order)
     }
     guard isStored else { return false }

@@ -56,12 +56,13 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   /// Puts an entry in, after what must leave for it has left.
   @inlinable
   mutating func insert(
-    _ record: consuming Table.Record, hash: UInt32, tags newTags: Set<String>, keepsExpired: Duration,
+    _ record: consuming Table.Record, hash: UInt32, tags newTags: Set<String>?, keepsExpired: Duration,
     now: CacheInstant, order: inout MemoryOrder
   ) -> Departed<Key, Value> {
     var departed = Departed<Key, Value>()
     let cost = record.entry.cost
-    let due = self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
+    let due =
+      record.entry.deadline == nil ? nil : self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
     var isPinned = false
     if !updates.isEmpty { updates.noteWrite(hash) }
     if let slot = table.find(record.key, hash: hash) {
@@ -71,13 +72,13 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
         order.overwritten(slot, addedCost: cost - oldCost, due: due, now: now)
         idle?.use(slot, now: now)
-        if !newTags.isEmpty || !tags.tagsByKey.isEmpty { setTags(newTags, for: table.key(of: slot)) }
+        if newTags != nil || !tags.tagsByKey.isEmpty { setTags(newTags, for: table.key(of: slot)) }
         // The entries change places, so that what was there before leaves in the record that came.
         table.exchange(slot, &record.entry)
         departed.appendReplaced(record)
         return departed
       }
-      isPinned = order.pins.contains(slot)
+      isPinned = !order.pins.isEmpty && order.pins.contains(slot)
       departed.appendReplaced(take(slot, hash: hash, order: &order))
     }
     guard order.canHold(cost) else {
@@ -90,7 +91,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       departed.append(takeOut(victim.slot, hash: victim.hash, order: &order))
       order.evictions &+= 1
     }
-    if !newTags.isEmpty { tags.insert(newTags, for: record.key) }
+    if let newTags { tags.insert(newTags, for: record.key) }
     let slot = table.insert(record, hash: hash)
     idle?.begin(slot, now: now)
     order.inserted(slot, hash: hash, cost: cost, due: due, now: now)
@@ -200,9 +201,9 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   }
 
   @inlinable
-  mutating func setTags(_ newTags: Set<String>, for key: Key) {
+  mutating func setTags(_ newTags: Set<String>?, for key: Key) {
     if !tags.tagsByKey.isEmpty { tags.remove(key) }
-    if !newTags.isEmpty { tags.insert(newTags, for: key) }
+    if let newTags { tags.insert(newTags, for: key) }
   }
 }
 

@@ -164,8 +164,8 @@ extension MemoryCacheLevel {
       } else {
         report.restored += 1
         return entries.insert(
-          Table.Record(key: key, entry: entry), hash: hash, tags: terms.tags, keepsExpired: keepsExpired, now: now,
-          order: &order)
+          Table.Record(key: key, entry: entry), hash: hash, tags: terms.tags.isEmpty ? nil : terms.tags,
+          keepsExpired: keepsExpired, now: now, order: &order)
       }
       return Departed()
     }
