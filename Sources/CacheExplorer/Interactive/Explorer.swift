@@ -9,12 +9,12 @@ import ExplorerText
 /// what was asked of levels for the screen is cancelled and waited for.
 @MainActor
 final class Explorer {
-  /// Between two pictures of a cache that is in use.
+  /// Between two looks at what happened in a cache that is in use.
   private static let frame = Duration.milliseconds(50)
-  /// Between two pictures when more happens than anybody can read: each of them is a whole new log.
+  /// The same when much happens.
   private static let busyFrame = Duration.milliseconds(200)
-  /// So many events in a frame can be read.
-  private static let readable = 10
+  /// So many events in a frame are few.
+  private static let few = 10
   /// Between two looks at everything that the levels hold.
   private static let survey = Duration.seconds(1)
   /// Levels with more entries than this are not listed, but for what is used and looked for.
@@ -48,6 +48,9 @@ final class Explorer {
   var replay: ReplayShow?
   private var isAlarmSet = false
 
+  private var pace = PicturePace()
+  /// Holds the alarm of the next picture.
+  private let nextPicture = Errands()
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
     models: ModelShow? = nil, follow: Follower.Follow? = nil
@@ -77,7 +80,10 @@ final class Explorer {
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     prepare()
     draw()
-    defer { MainLoop.setAlarm(of: self, after: nil) {} }
+    defer {
+      MainLoop.setAlarm(of: self, after: nil) {}
+      MainLoop.setAlarm(of: nextPicture, after: nil) {}
+    }
     mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
@@ -134,7 +140,7 @@ final class Explorer {
       if case .tick = message { tellRecording() }
     }
     guard exitStatus == nil else { return }
-    draw()
+    drawInTime(isAsked: !messages.allSatisfy(\.isNews))
     tellTime()
   }
 
@@ -145,6 +151,14 @@ final class Explorer {
     case .replaced, .attachedAgain: told.by = nil
     case .events(let events, let lost, counted: nil):
       let statistics = live.statistics
+  /// Draws at once what somebody asked for, and of what happens by itself no more pictures than can be read.
+  private func drawInTime(isAsked: Bool) {
+    guard let wait = pace.wait(isAsked: isAsked, at: .now) else { return draw() }
+    MainLoop.setAlarm(of: nextPicture, after: wait) { [weak self] in
+      if let self, exitStatus == nil { draw() }
+    }
+  }
+
       let counts = statistics.snapshot
       let new = told.by === statistics ? counts.since(told.counts) : counts
       told = (statistics, counts)
@@ -163,10 +177,13 @@ final class Explorer {
   }
 
   private func carryOut(_ effect: Effect) {
+    MainLoop.setAlarm(of: nextPicture, after: nil) {}
     switch effect {
     case .quit: exitStatus = 0
     case .redraw: screen.invalidate()
+    let before = screen.bytesWritten
     case .mouse(let isOn): screen.useMouse(isOn)
+    pace.drew(screen.bytesWritten - before, at: .now)
     case .theme(let theme): screen.use(theme)
     case .copy(let text): screen.copy(text)
     case .copyValue(let key, let level): answer("copy") { try await self.copyValue(key, level) }
@@ -308,7 +325,7 @@ final class Explorer {
     }
   }
 
-  /// Hands over what the engine did, one batch for a picture at the most.
+  /// Hands over what the engine did, in batches.
   private func readEvents() async {
     while !Task.isCancelled {
       await buffer.waitForEvents()
@@ -319,10 +336,14 @@ final class Explorer {
         for: Array(told), now: live.clock.now, wall: live.clock.timeSinceEpoch,
         first: eventCount + batch.lost + 1 + batch.events.count - told.count)
       eventCount += batch.lost + batch.events.count
+    var last = ContinuousClock.now
       mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
-      try? await ContinuousClock().sleep(for: batch.events.count > Self.readable ? Self.busyFrame : Self.frame)
+      let passed = last.duration(to: .now)
+      last = .now
+      pace.note(batch.events.count + batch.lost, in: max(passed, Self.frame))
+      try? await ContinuousClock().sleep(for: batch.events.count > Self.few ? Self.busyFrame : Self.frame)
     }
   }
 

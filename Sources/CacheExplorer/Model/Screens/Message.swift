@@ -120,6 +120,16 @@ package enum Effect: Sendable, Equatable {
 
 /// What a model keeps of another configuration that is in force now.
 package struct Replacement: Sendable, Codable {
+extension Message {
+  /// It tells what happens in the cache by itself, and is no answer to anybody.
+  package var isNews: Bool {
+    switch self {
+    case .tick, .events, .log, .usage, .shared, .snapshot, .unlisted, .served: true
+    default: false
+    }
+  }
+}
+
   package var title: String
   package var levels: [LevelRow]
   package var operators: [OperatorRow]
