@@ -247,7 +247,7 @@ package enum EntriesPanel: Panel {
   private static func sign(_ presence: EntryTable.Presence?, _ now: CacheInstant) -> (DisplayText, Style) {
     guard let presence else { return ("·", .faint) }
     guard let deadline = presence.deadline else { return ("●", .hit) }
-    if deadline <= now { return presence.isStale ? ("≈", .warning) : ("✕", .error) }
+    if deadline <= now { return presence.isStale ? ("≈", .warning) : ("✕", .warning) }
     guard let share = shareLeft(presence, now) else { return ("●", .hit) }
     return share < 0.1 ? ("◐", .warning) : ("●", .hit)
   }
@@ -270,7 +270,7 @@ package enum EntriesPanel: Panel {
     guard left > .zero else {
       let passed = Format.age(seconds: wholeSeconds(deadline.duration(to: now)))
       let text: DisplayText = presence.isStale ? "≈ stale \(passed)" : "expired \(passed)"
-      return _ = canvas.write(text, x: x, y: y, style: presence.isStale ? .warning : .error, limit: width + 6)
+      return _ = canvas.write(text, x: x, y: y, style: .warning, limit: width + 6)
     }
     // Rounded up: as long as any time is left, it does not say 0s.
     let seconds = (left.clampedNanoseconds - 1) / 1_000_000_000 + 1
