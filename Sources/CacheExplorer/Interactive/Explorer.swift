@@ -35,6 +35,7 @@ final class Explorer {
   private var told: (by: CacheStatistics?, counts: CacheStatistics.Snapshot) = (nil, .init())
   let mailbox = Mailbox<Message>()
   private let history: CommandHistory?
+  private let panels: PanelMemory?
   var model: Model
   /// Commands that run; ^C ends them.
   private let commands = Errands()
@@ -47,13 +48,13 @@ final class Explorer {
   /// A recorded session is on the screen in place of this one, which goes on.
   var replay: ReplayShow?
   private var isAlarmSet = false
-
   private var pace = PicturePace()
   /// Holds the alarm of the next picture.
   private let nextPicture = Errands()
+
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
-    models: ModelShow? = nil, follow: Follower.Follow? = nil
+    panels: PanelMemory? = nil, models: ModelShow? = nil, follow: Follower.Follow? = nil
   ) {
     self.screen = screen
     self.models = models
@@ -61,6 +62,11 @@ final class Explorer {
     self.buffer = buffer
     self.model = model
     self.history = history
+    self.panels = panels
+    if let kept = panels?.arrangement {
+      self.model.arrangement = kept
+      self.model.focus = self.model.firstFocus
+    }
     self.model.command.grammar = .commandLine
     if let history { self.model.command.remember(all: history.lines) }
     interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] in
@@ -79,6 +85,7 @@ final class Explorer {
   /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     prepare()
+    if let problem = panels?.problem { announce(problem, level: .warning) }
     draw()
     defer {
       MainLoop.setAlarm(of: self, after: nil) {}
@@ -144,13 +151,6 @@ final class Explorer {
     tellTime()
   }
 
-  /// A message that tells events, with what was counted since the last one.
-  private func counted(_ message: Message) -> Message {
-    switch message {
-    // All that is counted of another cache belongs to what is shown from here on.
-    case .replaced, .attachedAgain: told.by = nil
-    case .events(let events, let lost, counted: nil):
-      let statistics = live.statistics
   /// Draws at once what somebody asked for, and of what happens by itself no more pictures than can be read.
   private func drawInTime(isAsked: Bool) {
     guard let wait = pace.wait(isAsked: isAsked, at: .now) else { return draw() }
@@ -159,6 +159,13 @@ final class Explorer {
     }
   }
 
+  /// A message that tells events, with what was counted since the last one.
+  private func counted(_ message: Message) -> Message {
+    switch message {
+    // All that is counted of another cache belongs to what is shown from here on.
+    case .replaced, .attachedAgain: told.by = nil
+    case .events(let events, let lost, counted: nil):
+      let statistics = live.statistics
       let counts = statistics.snapshot
       let new = told.by === statistics ? counts.since(told.counts) : counts
       told = (statistics, counts)
@@ -170,20 +177,22 @@ final class Explorer {
 
   private func draw() {
     guard replay == nil else { return }
+    MainLoop.setAlarm(of: nextPicture, after: nil) {}
     var canvas = Canvas(model.size)
     view(model, on: &canvas)
     recorder?.notePicture(canvas)
+    let before = screen.bytesWritten
     screen.show(canvas)
+    pace.drew(screen.bytesWritten - before, at: .now)
   }
 
   private func carryOut(_ effect: Effect) {
-    MainLoop.setAlarm(of: nextPicture, after: nil) {}
     switch effect {
     case .quit: exitStatus = 0
     case .redraw: screen.invalidate()
-    let before = screen.bytesWritten
+    case .keepArrangement(let arrangement):
+      if let problem = panels?.keep(arrangement) { announce(problem, level: .warning) }
     case .mouse(let isOn): screen.useMouse(isOn)
-    pace.drew(screen.bytesWritten - before, at: .now)
     case .theme(let theme): screen.use(theme)
     case .copy(let text): screen.copy(text)
     case .copyValue(let key, let level): answer("copy") { try await self.copyValue(key, level) }
@@ -327,22 +336,22 @@ final class Explorer {
 
   /// Hands over what the engine did, in batches.
   private func readEvents() async {
+    var last = ContinuousClock.now
     while !Task.isCancelled {
       await buffer.waitForEvents()
       let batch = buffer.drain()
+      let passed = last.duration(to: .now)
+      last = .now
+      pace.note(batch.events.count + batch.lost, in: max(passed, Self.frame))
       // More lines than the log keeps need not be written.
       let told = batch.events.suffix(LogRing.capacity)
       let lines = LogLine.lines(
         for: Array(told), now: live.clock.now, wall: live.clock.timeSinceEpoch,
         first: eventCount + batch.lost + 1 + batch.events.count - told.count)
       eventCount += batch.lost + batch.events.count
-    var last = ContinuousClock.now
       mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
-      let passed = last.duration(to: .now)
-      last = .now
-      pace.note(batch.events.count + batch.lost, in: max(passed, Self.frame))
       try? await ContinuousClock().sleep(for: batch.events.count > Self.few ? Self.busyFrame : Self.frame)
     }
   }

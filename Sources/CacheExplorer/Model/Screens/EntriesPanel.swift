@@ -170,7 +170,8 @@ package enum EntriesPanel: Panel {
     let hasStale = picture.levels.contains(where: \.keepsExpired)
     let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired" + (hasStale ? " ≈ stale" : "")
     canvas.box(
-      rect, title: title, right: rect.width >= 100 || rect.width - title.width > 50 ? sort + legend : sort,
+      rect, title: frame.title(title, as: .entries),
+      right: rect.width >= 100 || rect.width - title.width > 50 ? sort + legend : sort,
       isFocused: frame.isFocused)
     guard rect.height >= 4 else { return }
 

@@ -112,14 +112,14 @@ package enum Effect: Sendable, Equatable {
   /// Take the mouse from the terminal, or give it back.
   case mouse(Bool)
   case theme(Theme)
+  /// Remember where the panels stand.
+  case keepArrangement(PanelArrangement)
   /// Draw everything anew.
   case redraw
   case suspend
   case quit
 }
 
-/// What a model keeps of another configuration that is in force now.
-package struct Replacement: Sendable, Codable {
 extension Message {
   /// It tells what happens in the cache by itself, and is no answer to anybody.
   package var isNews: Bool {
@@ -130,6 +130,8 @@ extension Message {
   }
 }
 
+/// What a model keeps of another configuration that is in force now.
+package struct Replacement: Sendable, Codable {
   package var title: String
   package var levels: [LevelRow]
   package var operators: [OperatorRow]

@@ -42,8 +42,12 @@ enum Header {
     // Events and not seconds: what stands still need not be drawn again.
     let behind = model.live.eventCount - frozen.eventCount
     var spans = [Span("‖ PAUSED · \(Format.count(behind)) \(behind == 1 ? "event" : "events") behind", .warning)]
-    if let travel = model.travel, travel.position > 0 {
+    guard let travel = model.travel else { return spans }
+    if travel.position > 0 {
       spans.append(Span(" · event \(travel.position) of \(travel.count)\(travel.isCut ? "+" : "")", .warning))
+    } else if travel.position < 0 {
+      let text = "\(Format.count(-travel.position)) of \(Format.count(travel.countBefore)) before the pause"
+      spans.append(Span(DisplayText(" · " + text), .warning))
     }
     return spans
   }
