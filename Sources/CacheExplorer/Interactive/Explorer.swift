@@ -9,12 +9,12 @@ import ExplorerText
 /// what was asked of levels for the screen is cancelled and waited for.
 @MainActor
 final class Explorer {
-  /// Between two pictures of a cache that is in use.
+  /// Between two looks at what happened in a cache that is in use.
   private static let frame = Duration.milliseconds(50)
-  /// Between two pictures when more happens than anybody can read: each of them is a whole new log.
+  /// The same when much happens.
   private static let busyFrame = Duration.milliseconds(200)
-  /// So many events in a frame can be read.
-  private static let readable = 10
+  /// So many events in a frame are few.
+  private static let few = 10
   /// Between two looks at everything that the levels hold.
   private static let survey = Duration.seconds(1)
   /// Levels with more entries than this are not listed, but for what is used and looked for.
@@ -36,6 +36,7 @@ final class Explorer {
   private var told: (by: CacheStatistics?, counts: CacheStatistics.Snapshot) = (nil, .init())
   let mailbox = Mailbox<Message>()
   private let history: CommandHistory?
+  private let panels: PanelMemory?
   var model: Model
   /// Commands that run; ^C ends them.
   private let commands = Errands()
@@ -48,10 +49,14 @@ final class Explorer {
   /// A recorded session is on the screen in place of this one, which goes on.
   var replay: ReplayShow?
   private var isAlarmSet = false
+  private var pace = PicturePace()
+  /// Holds the alarm of the next picture.
+  private let nextPicture = Errands()
 
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
-    models: ModelShow? = nil, follow: Follower.Follow? = nil, choose: (@Sendable (Int) -> Void)? = nil
+    panels: PanelMemory? = nil, models: ModelShow? = nil, follow: Follower.Follow? = nil,
+    choose: (@Sendable (Int) -> Void)? = nil
   ) {
     self.screen = screen
     self.models = models
@@ -60,6 +65,11 @@ final class Explorer {
     self.buffer = buffer
     self.model = model
     self.history = history
+    self.panels = panels
+    if let kept = panels?.arrangement {
+      self.model.arrangement = kept
+      self.model.focus = self.model.firstFocus
+    }
     self.model.command.grammar = .commandLine
     if let history { self.model.command.remember(all: history.lines) }
     interpreter = Interpreter(opened, mode: .interactive, isReadOnly: model.isReadOnly) { [mailbox] in
@@ -78,8 +88,12 @@ final class Explorer {
   /// - Returns: The exit status: 0, or 128 plus the signal that ended the program.
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     prepare()
+    if let problem = panels?.problem { announce(problem, level: .warning) }
     draw()
-    defer { MainLoop.setAlarm(of: self, after: nil) {} }
+    defer {
+      MainLoop.setAlarm(of: self, after: nil) {}
+      MainLoop.setAlarm(of: nextPicture, after: nil) {}
+    }
     mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
@@ -136,8 +150,16 @@ final class Explorer {
       if case .tick = message { tellRecording() }
     }
     guard exitStatus == nil else { return }
-    draw()
+    drawInTime(isAsked: !messages.allSatisfy(\.isNews))
     tellTime()
+  }
+
+  /// Draws at once what somebody asked for, and of what happens by itself no more pictures than can be read.
+  private func drawInTime(isAsked: Bool) {
+    guard let wait = pace.wait(isAsked: isAsked, at: .now) else { return draw() }
+    MainLoop.setAlarm(of: nextPicture, after: wait) { [weak self] in
+      if let self, exitStatus == nil { draw() }
+    }
   }
 
   /// A message that tells events, with what was counted since the last one.
@@ -158,16 +180,21 @@ final class Explorer {
 
   private func draw() {
     guard replay == nil else { return }
+    MainLoop.setAlarm(of: nextPicture, after: nil) {}
     var canvas = Canvas(model.size)
     view(model, on: &canvas)
     recorder?.notePicture(canvas)
+    let before = screen.bytesWritten
     screen.show(canvas)
+    pace.drew(screen.bytesWritten - before, at: .now)
   }
 
   private func carryOut(_ effect: Effect) {
     switch effect {
     case .quit: exitStatus = 0
     case .redraw: screen.invalidate()
+    case .keepArrangement(let arrangement):
+      if let problem = panels?.keep(arrangement) { announce(problem, level: .warning) }
     case .mouse(let isOn): screen.useMouse(isOn)
     case .theme(let theme): screen.use(theme)
     case .copy(let text): screen.copy(text)
@@ -313,11 +340,15 @@ final class Explorer {
     }
   }
 
-  /// Hands over what the engine did, one batch for a picture at the most.
+  /// Hands over what the engine did, in batches.
   private func readEvents() async {
+    var last = ContinuousClock.now
     while !Task.isCancelled {
       await buffer.waitForEvents()
       let batch = buffer.drain()
+      let passed = last.duration(to: .now)
+      last = .now
+      pace.note(batch.events.count + batch.lost, in: max(passed, Self.frame))
       // More lines than the log keeps need not be written.
       let told = batch.events.suffix(LogRing.capacity)
       let lines = LogLine.lines(
@@ -327,7 +358,7 @@ final class Explorer {
       mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))
       mailbox.post(.log(lines, lost: batch.lost))
-      try? await ContinuousClock().sleep(for: batch.events.count > Self.readable ? Self.busyFrame : Self.frame)
+      try? await ContinuousClock().sleep(for: batch.events.count > Self.few ? Self.busyFrame : Self.frame)
     }
   }
 

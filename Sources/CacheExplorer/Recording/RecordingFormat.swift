@@ -43,6 +43,8 @@ struct SessionStart: Sendable, Codable {
   var minimum: LogLevel
   var page: Page
   var isZoomed: Bool
+  /// `nil` in recordings of older programs, whose panels had one place each.
+  var arrangement: PanelArrangement?
   var isRecent: Bool
   var theme: Theme
   var isMouseOn: Bool
@@ -73,6 +75,7 @@ struct SessionStart: Sendable, Codable {
     minimum = model.log.minimum
     page = model.page
     isZoomed = model.isZoomed
+    arrangement = model.arrangement
     isRecent = model.isRecent
     theme = model.theme
     isMouseOn = model.isMouseOn
@@ -98,7 +101,8 @@ struct SessionStart: Sendable, Codable {
     model.isMasked = isMasked
     model.log.minimum = minimum
     model.page = page
-    if page != .overview, let panel = page.panels.first { model.focus = panel }
+    if let arrangement { model.arrangement = arrangement }
+    model.focus = model.firstFocus
     model.isZoomed = isZoomed
     model.isRecent = isRecent
     model.theme = theme

@@ -27,6 +27,8 @@ struct ReplayState: Sendable {
   private(set) var fault: CommandError?
   var answer: CommandLineState.Answer?
   private(set) var isHelping = false
+  /// The moment as the person looks at it, with screens, filters and sizes of their own; `nil` while the film is shown.
+  private var look: Model?
   /// What is found by its name, while something is looked for.
   private(set) var palette: ActionPalette?
 
@@ -40,6 +42,8 @@ struct ReplayState: Sendable {
     switch event {
     case .resized(let size):
       self.size = size
+      let place = lookSize
+      look?.size = place
       return [.redraw]
     case .resumed: return [.redraw]
     case .mouse, .focus: return []
@@ -48,6 +52,7 @@ struct ReplayState: Sendable {
     case .paste(let text):
       palette?.edit { $0.insert(text) }
       editor?.insert(text)
+      if palette == nil, editor == nil, look?.mode == .filter { look(event) }
       return []
     case .key(let key):
       if palette != nil { return choose(key) }
@@ -61,8 +66,44 @@ struct ReplayState: Sendable {
       isHelping = false
       return []
     }
-    return known.map { act($0) } ?? []
+    if let look {
+      // What is typed, and what closes something, is for whoever looks.
+      if look.mode != .normal || (key == .escape && look.hasSomethingOpen) {
+        self.look(.key(key))
+        return []
+      }
+      if key == .escape {
+        self.look = nil
+        answer = CommandLineState.Answer(isGood: true, text: "the pictures as they were shown")
+        return []
+      }
+    }
+    if let known { return act(known) }
+    if let meant = KeyTable.action(for: key, in: .normal), Self.looks(meant) { self.look(.key(key)) }
+    return []
   }
+
+  /// Whether a key of a live session is about looking; the others would do something to the cache or the program.
+  private static func looks(_ action: Action) -> Bool {
+    ![.exportView, .copyKey, .copyValue].contains(action)
+      && KeyTable.bindings.contains { $0.action == action && ($0.scope == .look || $0.scope == .move) }
+  }
+
+  private mutating func look(_ event: InputEvent) {
+    answer = nil
+    var model = shown ?? playback.model.looked(at: lookSize)
+    let effects = update(&model, .input(event))
+    if effects.contains(where: { $0 == .reload || $0 == .refreshWhatIf }) {
+      answer = CommandLineState.Answer(isGood: false, text: "a recording has no cache that could be asked")
+    }
+    look = model
+  }
+
+  /// The last row is the replay's.
+  private var lookSize: Size { Size(width: size.width, height: max(0, size.height - 1)) }
+
+  /// The moment as it is looked at; `nil` while the film is shown.
+  var shown: Model? { look.map { playback.model.looked(like: $0) } }
 
   private mutating func act(_ action: Action) -> [Effect] {
     answer = nil

@@ -8,7 +8,14 @@ import ExplorerText
 func view(_ state: ReplayState, on canvas: inout Canvas) {
   canvas.fill(Rect(x: 0, y: 0, width: canvas.size.width, height: canvas.size.height))
   canvas.cursor = nil
-  canvas.copy(state.playback.canvas)
+  if let look = state.shown {
+    var picture = Canvas(look.size)
+    view(look, on: &picture)
+    canvas.copy(picture)
+    canvas.cursor = picture.cursor
+  } else {
+    canvas.copy(state.playback.canvas)
+  }
   let row = Rect(x: 0, y: canvas.size.height - 1, width: canvas.size.width, height: 1)
   canvas.fill(row)
   if let editor = state.editor {
@@ -45,14 +52,15 @@ enum ReplayBar {
     let length = Format.behind(nanoseconds: playback.recording.length)
     let speed = Format.number(playback.speed)
     let isWide = rect.width >= 100
-    var text = " \(sign) REPLAY \(time) of \(length)  ×\(speed) "
+    var text =
+      " \(sign) REPLAY \(time) of \(length)  ×\(speed) \(state.shown == nil ? "" : "· looking, Esc: the film ")"
     if isWide {
       text += " picture \(Format.count(playback.place + 1)) of \(Format.count(playback.recording.pictures.count)) "
     }
     let style = Style(role: .accent, isBold: true, isReversed: true)
     let x = canvas.write(DisplayText(text), x: rect.x, y: rect.y, style: style, limit: rect.width)
     let room = max(0, rect.right - x - 2)
-    let need = playback.model.size
+    let need = state.shown?.size ?? playback.model.size
     if let failure = playback.failure {
       canvas.write("✕ " + DisplayText(failure.description), x: x + 1, y: rect.y, style: .error, limit: room)
     } else if let answer = state.answer {
@@ -115,21 +123,22 @@ enum ReplayBar {
 enum ReplayHelp {
   static func draw(on canvas: inout Canvas) {
     let bindings = KeyTable.bindings.filter { $0.scope == .replaying }
-    let names = bindings.map { DisplayText($0.name) }
+    let names = bindings.map { DisplayText($0.name) } + ["1–9 Tab ↵ / i …"]
+    let does = bindings.map { DisplayText($0.does) } + ["look for yourself: screens, rows, filters, at this size"]
     let column = (names.map(\.width).max() ?? 0) + 2
-    let width = min(canvas.size.width, column + 4 + (bindings.map { DisplayText($0.does).width }.max() ?? 0))
-    let height = min(canvas.size.height - 1, bindings.count + 2)
+    let width = min(canvas.size.width, column + 4 + (does.map(\.width).max() ?? 0))
+    let height = min(canvas.size.height - 1, does.count + 2)
     guard width > 4, height > 2 else { return }
     let rect = Rect(
       x: (canvas.size.width - width) / 2, y: max(0, (canvas.size.height - 1 - height) / 2), width: width, height: height
     )
     canvas.fill(rect)
     canvas.box(rect, title: "Help · Replay", right: "any key: back", isFocused: true)
-    for (index, binding) in bindings.prefix(height - 2).enumerated() {
+    for (index, does) in does.prefix(height - 2).enumerated() {
       let y = rect.y + 1 + index
       canvas.write(names[index], x: rect.x + 2, y: y, style: .key)
       canvas.write(
-        DisplayText(binding.does), x: rect.x + 2 + column, y: y, limit: max(0, rect.right - rect.x - column - 3))
+        does, x: rect.x + 2 + column, y: y, limit: max(0, rect.right - rect.x - column - 3))
     }
   }
 }

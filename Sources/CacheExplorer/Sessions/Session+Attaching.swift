@@ -31,10 +31,11 @@ extension Session {
     appearance.apply(to: &model)
     model.utcOffsetInSeconds = Int64(TimeZone.current.secondsFromGMT())
     model.size = screen.size
-    let history = ProgramPaths(environment: environment).history.map(CommandHistory.init(path:))
+    let paths = ProgramPaths(environment: environment)
+    let history = paths.history.map(CommandHistory.init(path:))
     let explorer = Explorer(
       screen: screen, opened: OpenedCache(live: attached.live), buffer: buffer, model: model, history: history,
-      follow: attached.follow, choose: attached.choose)
+      panels: paths.panels.map(PanelMemory.init(path:)), follow: attached.follow, choose: attached.choose)
     if let record {
       do { try explorer.record(to: record, limit: limit) } catch {
         screen.close()

@@ -101,11 +101,12 @@ extension Session {
       serving.configuration, title: served.title, file: serving.file, now: SystemClock().now)
     serving.appearance.apply(to: &model)
     model.size = screen.size
-    let history = ProgramPaths(environment: ProcessInfo.processInfo.environment).history
-      .map(CommandHistory.init(path:))
+    let paths = ProgramPaths(environment: ProcessInfo.processInfo.environment)
+    let history = paths.history.map(CommandHistory.init(path:))
     let explorer = Explorer(
       screen: screen, opened: OpenedCache(configuration: serving.configuration, file: serving.file, live: served.live),
-      buffer: buffer, model: model, history: history
+      buffer: buffer, model: model, history: history,
+      panels: paths.panels.map(PanelMemory.init(path:))
     ) { follower in
       await inbox.follow(served.live.http) { follower.post(.served($0, $1, lost: $2)) }
     }

@@ -150,6 +150,9 @@ enum Session {
     // The first picture does not wait for the levels: a disk may have to be read.
     model.size = screen.size
     model.wall = SystemClock().timeSinceEpoch
+    let paths = ProgramPaths(environment: environment)
+    let panels = paths.panels.map(PanelMemory.init(path:))
+    if let kept = panels?.arrangement { model.arrangement = kept }
     var canvas = Canvas(screen.size)
     view(model, on: &canvas)
     screen.show(canvas)
@@ -161,10 +164,10 @@ enum Session {
       screen.close()
       throw error
     }
-    let paths = ProgramPaths(environment: environment)
     let history = paths.history.map(CommandHistory.init(path:))
     let explorer = Explorer(
       screen: screen, opened: opened, buffer: buffer, model: model, history: history,
+      panels: panels,
       models: show.configuration.models.map { ModelShow($0, clock: opened.live.clock) })
     if let file = show.record {
       do { try explorer.record(to: file, limit: show.recordLimit) } catch {

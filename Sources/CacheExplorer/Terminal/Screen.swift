@@ -8,6 +8,8 @@ protocol Screen: AnyObject {
   var size: Size { get }
   /// Keys, resizes and the ways a terminal ends, in order. Ends when the screen is gone.
   var input: AsyncStream<InputEvent> { get }
+  /// How many bytes pictures took so far, where that is known.
+  var bytesWritten: Int { get }
   /// Shows a canvas; only the difference to the last one travels.
   func show(_ canvas: Canvas)
   /// Puts the terminal back as it was. Calling it twice is harmless.
@@ -21,4 +23,8 @@ protocol Screen: AnyObject {
   func use(_ theme: Theme)
   /// Puts text into the terminal's clipboard, if it lets programs do that.
   func copy(_ text: String)
+}
+
+extension Screen {
+  var bytesWritten: Int { 0 }
 }

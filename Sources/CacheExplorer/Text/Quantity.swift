@@ -62,6 +62,12 @@ package enum Quantity {
     return share
   }
 
+  /// A share as ``probability(_:)`` reads it: `1%`, `0.5%`.
+  package static func percent(_ share: Double) -> String {
+    let hundredths = Int((share * 10_000).rounded())
+    return hundredths % 100 == 0 ? "\(hundredths / 100)%" : "\(Double(hundredths) / 100)%"
+  }
+
   /// A duration as ``duration(_:)`` reads it, in the largest unit that is exact.
   package static func text(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components

@@ -38,6 +38,7 @@ struct OperatorConfigurationTests {
       .postProcess([.uppercase, .prefix("> ")])
     ),
     ("expiry: { after: 30s, level: origin }", .expiry(after: .seconds(30))),
+    ("expiry: { after: 30s, jitter: 20%, level: origin }", .expiry(after: .seconds(30), jitter: 0.2)),
     ("expiry: { maximumAge: 5m, level: origin }", .maximumAge(.seconds(300))),
     (
       "negative: { for: 5s, count: 10, level: origin }",
@@ -267,6 +268,14 @@ private let badOperators: [(text: String, problems: [String])] = [
       "5: error: expiry has “after” and “maximumAge”; "
         + "give one here, and the other in an expiry of its own around it"
     ]
+  ),
+  (
+    "expiry: { maximumAge: 5m, jitter: 20%, level: origin }",
+    ["27: error: “jitter” of expiry spreads what “after” gives; give after: 30s, or leave out the jitter"]
+  ),
+  (
+    "expiry: { after: 1m, jitter: 2, level: origin }",
+    ["34: error: “jitter” of expiry: 2 is more than everything; give at most 100%"]
   ),
   ("expiry: { after: 0s, level: origin }", ["22: error: “after” of expiry: \(moreThanNothing)"]),
   ("negative: { count: 3, level: origin }", ["5: error: negative needs “for”; write for: 5s"]),

@@ -133,6 +133,46 @@ import Musl
     expectGivenBack(terminal)
   }
 
+  @Test("a panel that was hidden is hidden the next time; a file that is damaged is told of and left alone")
+  func remembersPanels() async throws {
+    let folder = try TemporaryFolder()
+    var terminal = try open(in: folder)
+    try await terminal.wait(for: "the picture") { $0.screen.contains("┌ Entries") && $0.screen.contains("┌ Log") }
+    terminal.send("H")
+    try await terminal.wait(for: "no entries") { !$0.screen.contains("┌ Entries") && $0.screen.contains("┌ Log") }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    terminal = try open(in: folder)
+    try await waitForPicture(terminal)
+    try await terminal.wait(for: "no entries") { !$0.screen.contains("┌ Entries") && $0.screen.contains("┌ Log") }
+    terminal.send("=")
+    try await terminal.wait(for: "the entries") { $0.screen.contains("┌ Entries") }
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    let file = folder.url.appending(path: ".local/state/cache-explorer/panels.json")
+    try Data("{".utf8).write(to: file)
+    terminal = try open(in: folder)
+    try await terminal.wait(forText: "is damaged; it is left alone")
+    terminal.send("Hq")
+    #expect(try await terminal.ending() == .exited(0))
+    #expect(try Data(contentsOf: file) == Data("{".utf8))
+  }
+
+  @Test("a terminal that answers no question is drawn on like any other, and left at once")
+  func silentTerminal() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try PseudoTerminal(
+      Program.path, arguments: ["open", try configuration(in: folder)], width: 120, height: 40,
+      environment: ["TERM": "xterm-256color", "LANG": "C.UTF-8", "HOME": folder.url.path()], answersQuestions: false)
+    try await waitForPicture(terminal)
+    for page in ["2", "3", "4", "5", "6", "1"] { terminal.send(page) }
+    terminal.send(":get a\r")
+    try await terminal.wait(forText: "✓ get a")
+    terminal.send("q")
+    #expect(try await terminal.ending() == .exited(0))
+    expectGivenBack(terminal)
+  }
+
   @Test("in the C locale everything works as well, in ASCII", arguments: ["C", "POSIX", "no_SUCH.locale", ""])
   func locale(name: String) async throws {
     let folder = try TemporaryFolder()

@@ -37,7 +37,12 @@ struct Scene {
   ]
 
   @discardableResult
-  mutating func send(_ message: Message) -> [Effect] { update(&model, message) }
+  mutating func send(_ message: Message) -> [Effect] {
+    sent.append(message)
+    return update(&model, message)
+  }
+  /// What was sent so far; a test may take it out.
+  var sent: [Message] = []
 
   mutating func press(_ keys: InputEvent.Key...) {
     for key in keys { send(.input(.key(key))) }

@@ -32,11 +32,61 @@ struct TimeTravelTests {
     scene.model.command.answer = nil
     // But for the header, which tells how much has happened since.
     #expect(scene.lines.dropFirst().dropLast(3) == before.dropFirst().dropLast(3))
+    // And on, into what happened before the pause.
     scene.press(.character(","))
-    #expect(scene.model.command.answer?.text == "this is where the picture was frozen")
+    #expect(scene.lines[0].contains("1 of 10 before the pause"))
     scene.press(.character("L"))
     #expect(scene.model.travel == nil)
     #expect(scene.model.shown.requests.count.requests == 2)
+  }
+
+  @Test("From the pause one key goes back to the beginning, event by event, and another the same way on")
+  func backwards() {
+    var scene = Scene(size: size)
+    var pictures: [[String]] = []
+    func rows() -> [String] { Array(scene.lines.dropFirst().dropLast(3)) }
+    for key in ["a", "b", "a"] {
+      scene.read(key, from: key == "a" ? 2 : 1)
+    }
+    let count = scene.model.live.eventCount
+    scene.press(.character(","))
+    #expect(scene.lines[0].contains("1 of \(count) before the pause"))
+    #expect(scene.model.shown.requests.count.pending == 1)
+    for _ in 1..<count {
+      pictures.append(rows())
+      scene.press(.character(","))
+    }
+    #expect(scene.model.shown.eventCount == 0)
+    #expect(scene.model.shown.entries.rows.isEmpty)
+    scene.press(.character(","))
+    #expect(scene.model.command.answer?.text == "nothing that happened before is known")
+    scene.model.command.answer = nil
+    for picture in pictures.reversed() {
+      scene.press(.character("."))
+      #expect(rows() == picture)
+    }
+    scene.press(.character("."))
+    #expect(scene.model.travel?.position == 0)
+    #expect(scene.model.shown.eventCount == count)
+    #expect(scene.model.live.eventCount == count)
+  }
+
+  @Test("As much is kept of what happened as the log has, and no more than twice that")
+  func reach() {
+    var past = RecentPast(spacing: 10)
+    var picture = Picture(levels: Scene.threeLevels, now: CacheInstant(nanoseconds: 0))
+    var messages = RandomMessages(seed: 1, levels: Scene.threeLevels)
+    for count in 1...100 {
+      let event = messages.event()
+      past.note([event], lost: 0, before: picture)
+      _ = picture.fold([event], lost: 0)
+      let before = TimeTravel(picture, past: past).countBefore
+      #expect(before >= min(count, 10) && before <= 20)
+    }
+    past.note([], lost: 1, before: picture)
+    #expect(TimeTravel(picture, past: past).countBefore == 0, "nobody goes over what was lost")
+    past.note(Array(repeating: messages.event(), count: RecentPast.fastest + 1), lost: 0, before: picture)
+    #expect(TimeTravel(picture, past: past).countBefore == 0, "nor over what came too fast")
   }
 
   @Test("Nobody steps over events that were lost")

@@ -36,6 +36,52 @@ struct ReplayStateTests {
     for key in keys { #expect(state.handle(.key(key)) == []) }
   }
 
+  @Test("A moment can be looked at on other screens and at other sizes, while the recording plays on and goes back")
+  func looks() throws {
+    let folder = try TemporaryFolder()
+    var scene = Scene(size: Size(width: 120, height: 40))
+    var session = try RecordedSession(in: folder, model: scene.model)
+    for key in ["user:1", "user:2", "feed"] {
+      scene.read(key, from: 2)
+      for message in scene.sent { session.send(message) }
+      scene.sent = []
+      session.clock.advance(by: .seconds(1))
+      session.show()
+    }
+    var state = ReplayState(Playback(try session.opened()), size: Size(width: 80, height: 24))
+    func rows() -> [String] {
+      var canvas = Canvas(state.size)
+      view(state, on: &canvas)
+      return canvas.lines
+    }
+    press(.character("L"), .character("2"), in: &state)
+    #expect(rows()[1].contains("┌ Entries 1–3 of 3") && rows()[1].hasSuffix("┐"))
+    #expect(rows().last?.contains("looking, Esc: the film") == true)
+    press(.character("/"), in: &state)
+    for letter in "user" { press(.character(letter), in: &state) }
+    press(.enter, in: &state)
+    #expect(rows()[1].contains("of 2"))
+    // The picture before, looked at the same way.
+    press(.character(","), in: &state)
+    #expect(state.playback.model.live.entries.row("feed") == nil)
+    #expect(rows()[1].contains("of 2"))
+    press(.enter, in: &state)
+    #expect(rows().contains { $0.contains("Request #") })
+    #expect(state.handle(.resized(Size(width: 100, height: 30))) == [.redraw])
+    #expect(rows().count == 30 && rows().contains { $0.contains("Request #") })
+    // Nothing is changed, and nothing asked of a cache that is not there.
+    press(.character("v"), in: &state)
+    #expect(rows().contains { $0.contains("only the values that were looked at") })
+    let before = rows()
+    press(.character("d"), .character("w"), in: &state)
+    #expect(rows() == before)
+    // Esc closes the request, clears the filter, and then shows the film.
+    press(.escape, .escape, .escape, in: &state)
+    #expect(state.shown == nil)
+    #expect(Array(state.playback.canvas.lines)[0].hasPrefix(rows()[0]))
+    #expect(state.handle(.key(.escape)) == [.leave])
+  }
+
   @Test("Time passes at the speed that was chosen, and stops at the end")
   func plays() throws {
     let folder = try TemporaryFolder()

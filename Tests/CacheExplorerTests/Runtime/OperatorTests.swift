@@ -210,6 +210,24 @@ import Testing
     #expect(await executor.get("a", level: nil).reason == "expired")
   }
 
+  @Test("With a jitter, what is stored together expires one after the other, and nothing later than told")
+  func jitter() async throws {
+    let executor = try await build("  - expiry: { after: 60s, jitter: 50%, level: { memory: { expiry: 1h } } }")
+    let keys = (0..<200).map { "key \($0)" }
+    for key in keys { _ = await executor.set(key, to: .text("x"), timeToLive: nil, level: nil) }
+    func alive() async -> Int {
+      var count = 0
+      for key in keys where await executor.get(key, level: nil).outcome == .hit { count += 1 }
+      return count
+    }
+    clock.advance(by: .seconds(30))
+    #expect(await alive() == 200)
+    clock.advance(by: .seconds(15))
+    #expect((50...150).contains(await alive()))
+    clock.advance(by: .seconds(15))
+    #expect(await alive() == 0)
+  }
+
   @Test("A miss is remembered for a while, and the origin not asked again")
   func negative() async throws {
     let executor = try await build("  - negative: { for: 5s, level: { origin: { latency: 0s, missing: 100% } } }")

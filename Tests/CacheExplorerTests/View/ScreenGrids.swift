@@ -3,24 +3,24 @@ enum ScreenGrids {
   static let all: [String: String] = [
     "Quit40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
-       LEVEL          HIT%  REQ/S    p50
-     1 MEMORY          0.0    1.2   18µs
-     2 DISK           18.2    1.2  1.1ms
+       LEVEL          HIT%  REQ/S ERR 5s
+     1 MEMORY          0.0    1.2   0.0%
+     2 DISK           18.2    1.2   0.0%
        pool         2 joined
        └ cap        3/3 run  1 had to wait
-         └ origin        —    0.4   84ms
+         └ origin ✕      —    0.4  50.0%
      served by M 0.0 D 25.0 o 75.0
 
      the workload zipf runs: quit? y/N
     """#,
     "Quit80x24": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
-       LEVEL             HIT%  REQ/S    p50    p99 USED             KEYS  EVICT
-     1 MEMORY             0.0    1.2   18µs   20µs ▏░░░░░░░░   2%      5  0.2/s
-     2 DISK              18.2    1.2  1.1ms  1.1ms ▏░░░░░░░░   0%      6    0/s
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
+       LEVEL             HIT%  REQ/S ERR 5s    p50    p99 USED             KEYS
+     1 MEMORY             0.0    1.2   0.0%   18µs   20µs ▏░░░░░░░░   2%      5
+     2 DISK              18.2    1.2   0.0%  1.1ms  1.1ms ▏░░░░░░░░   0%      6
        pool            2 joined
        └ cap           3/3 run  1 had to wait
-         └ origin           —    0.4   84ms  150ms err 14.3%           —      —
+         └ origin    ✕      —    0.4  50.0%   84ms  150ms err 14.3%           —
      served by M 0.0 D 25.0 █████▌ o 75.0 ████████████████▌   joined 2  failed 1
     ┌ Entries 1–5 of 6 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
@@ -40,7 +40,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Config120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────────────── no warnings · r reloads ┐
     │ memory                                                                                                  demo.yaml:3  │
     │   capacity        1 MiB                                                                                 demo.yaml:3  │
@@ -82,7 +82,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Config200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   ✕ err 11.1%, 5 s 25.0%   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                              12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────── no warnings · r reloads ┐┌ Inspector ───────────────────────────────────────────────────────────────────────────┐
     │ memory                                                                                          demo.yaml:3  ││ no request is known for the chosen row; Tab and the arrows choose                    │
     │   capacity        1 MiB                                                                         demo.yaml:3  ││                                                                                      │
@@ -156,7 +156,7 @@ enum ScreenGrids {
      : types a command   get KEY · set KEY …
     """#,
     "Config80x24": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Config demo.yaml ────────────────────────── ↓ more · no warnings · r reloads ┐
     │ memory                                                          demo.yaml:3  │
     │   capacity        1 MiB                                         demo.yaml:3  │
@@ -182,7 +182,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Entries120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────────────────────────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                                                               M D      SIZE   AGE  TTL LEFT           HITS  LAST │
     │▸user:42                                                           ● ●   4.1 KiB   30s  █████████░  26s       1  5s   │
@@ -224,7 +224,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Entries200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   ✕ err 11.1%, 5 s 25.0%   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                              12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────────────────────────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐┌ Request #6  get user:42 ───────────────────────────────────────────────── ↵ inspects ┐
     │ KEY                                                       M D      SIZE   AGE  TTL LEFT           HITS  LAST ││ hit DISK                                                                             │
     │▸user:42                                                   ● ●   4.1 KiB   30s  █████████░  26s       1  5s   ││ 4.1 KiB · total 570µs · TTL 9m · 12:03:31.416                                        │
@@ -298,7 +298,7 @@ enum ScreenGrids {
      : types a command   get KEY · set KEY …
     """#,
     "Entries80x24": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Entries 1–6 of 6 ───────────────────── sort HITS▼ · ● fresh ◐ <10% ✕ expired ┐
     │ KEY                       M D      SIZE   AGE  TTL LEFT           HITS  LAST │
     │▸user:42                   ● ●   4.1 KiB   30s  █████████░  26s       1  5s   │
@@ -324,7 +324,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Latency120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Latency · all ─────────────────────────────────────────────────── a: all · since start · log x, log counts · ↵ worst ┐
     │ MEMORY         n 12  p50 18µs  p90 20µs  p99 20µs  p99.9 20µs  max 20µs  worst at 12:03:31 #6                        │
     │                              █                                                                                       │
@@ -366,7 +366,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Latency200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   ✕ err 11.1%, 5 s 25.0%   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                              12:03:36  ?:help
     ┌ Latency · all ─────────────────────────────────────────── a: all · since start · log x, log counts · ↵ worst ┐┌ Request #11  get img:logo ─────────────────────────────────────────────── ↵ inspects ┐
     │ MEMORY         n 12  p50 18µs  p90 20µs  p99 20µs  p99.9 20µs  max 20µs  worst at 12:03:31 #6                ││ failed: no route to host                                                             │
     │                            █                                                                                 ││ total 152ms · 12:03:34.413                                                           │
@@ -379,8 +379,8 @@ enum ScreenGrids {
     │                            █                                                                                 ││ why: DISK missed because nobody has stored the key there since the start; see event  │
     │ DISK           n 11  p50 1.1ms  p90 1.1ms  p99 1.1ms  p99.9 1.1ms  max 1.1ms  worst at 12:03:00 #1           ││      109                                                                             │
     │                                                 █                                                            ││ why: ORIGIN could not answer: no route to host; see event 112                        │
+    │                                                 █                                                            ││ origin ✕ err 14.3%, 5 s 50.0%                                                        │
     │                                                 █                                                            ││ why: it failed: no route to host; see event 114                                      │
-    │                                                 █                                                            ││                                                                                      │
     │                                                 █                                                            ││                                                                                      │
     │                                             █   █                                                            ││                                                                                      │
     │                                             █   █                                                            ││                                                                                      │
@@ -440,7 +440,7 @@ enum ScreenGrids {
      : types a command   get KEY · set KEY …
     """#,
     "Latency80x24": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Latency · all ─────────── a: all · since start · log x, log counts · ↵ worst ┐
     │ MEMORY      n 12  p50 18µs  p90 20µs  p99 20µs  p99.9 20µs  max 20µs         │
     │                    █                                                         │
@@ -466,7 +466,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Log120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Log ──────────────────────────────────────────────────────────────────────────────────────────── ≥ debug · following ┐
     │ 12:03:00.333 DEBUG memory   miss   key\e[2J (absent) 0.018 ms                                                     #5 │
     │ 12:03:00.334 DEBUG disk     miss   key\e[2J (absent) 1.140 ms                                                     #5 │
@@ -508,7 +508,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Log200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   ✕ err 11.1%, 5 s 25.0%   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                              12:03:36  ?:help
     ┌ Log ──────────────────────────────────────────────────────────────────────────────────── ≥ debug · following ┐┌ Request #12  get search:swift ─────────────────────────────────────────── ↵ inspects ┐
     │ 12:03:00.083 DEBUG disk     fill   user:42 cost=4200 0.090 ms                                             #1 ││ under way                                                                            │
     │ 12:03:00.083 DEBUG memory   fill   user:42 cost=4200 0.090 ms                                             #1 ││ total 3ms · 12:03:36.564                                                             │
@@ -582,7 +582,7 @@ enum ScreenGrids {
      : types a command   get KEY · set KEY …
     """#,
     "Log80x24": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Log ──────────────────────────────────────────────────── ≥ debug · following ┐
     │ 33.618 DEBUG disk     miss   thumb:903 (absent) 1.140 ms                  #8 │
     │ 33.618 DEBUG pool     load   thumb:903                                    #8 │
@@ -608,7 +608,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "Requests120x40": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Requests 1–12 of the last 12 ──────────────────────────── 12 requests: served 8 joined 2 failed 1 under way 1 lost 0 ┐
     │ REQUEST  BEGAN        WHAT   KEY                                             OUTCOME                            TOOK │
     │▸#12      12:03:36.564 get    search:swift                                    under way                          3ms… │
@@ -650,7 +650,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "Requests200x60": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                                                       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   ✕ err 11.1%, 5 s 25.0%   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                              12:03:36  ?:help
     ┌ Requests 1–12 of the last 12 ──────────────────── 12 requests: served 8 joined 2 failed 1 under way 1 lost 0 ┐┌ Request #12  get search:swift ─────────────────────────────────────────── ↵ inspects ┐
     │ REQUEST  BEGAN        WHAT   KEY                                        OUTCOME                         TOOK ││ under way                                                                            │
     │▸#12      12:03:36.564 get    search:swift                               under way                       3ms… ││ total 3ms · 12:03:36.564                                                             │
@@ -724,7 +724,7 @@ enum ScreenGrids {
      : types a command   get KEY · set KEY …
     """#,
     "Requests80x24": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Requests 1–12 of the last 12 ─────── 12 requests: served 8 joined 2 failed 1 ┐
     │ REQUEST  BEGAN        WHAT   KEY                     OUTCOME            TOOK │
     │▸#12      12:03:36.564 get    search:swift            under way          3ms… │
@@ -750,11 +750,10 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "failure": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Requests 1–1 of the last 1 · /logo ────────── 12 requests: served 8 joined 2 ┐
     │ REQUEST  BEGAN        WHAT   KEY                     OUTCOME            TOOK │
     │▸#11      12:03:34.413 get    img:logo                failed: no ro…    152ms │
-    │                                                                              │
     │                                                                              │
     │                                                                              │
     │                                                                              │
@@ -770,13 +769,14 @@ enum ScreenGrids {
     │ why: DISK missed because nobody has stored the key there since the start;    │
     │      see event 109                                                           │
     │ why: ORIGIN could not answer: no route to host; see event 112                │
+    │ origin ✕ err 14.3%, 5 s 50.0%                                                │
     │ why: it failed: no route to host; see event 114                              │
     └──────────────────────────────────────────────────────────────────────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "figures": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ 1 MEMORY ───┌ Figures · Levels and Entries ─────────────────────────────────────── ↓ more · Esc closes ┐ ORIGIN ─────┐
     │ hit    0.0% │ MEMORY hit rate (conditional)   0.0% = 0 / 12; last 5 s 0.0%                             │ 0.4/s ·██·· │
     │ miss   100% │   is             hits of this level ÷ look-ups that reached this level and were answered;│ 7 loads     │
@@ -818,7 +818,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "leader": #"""
-     CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0       12:03:36  ?:help
+     CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Requests 1–3 of the last 3 · /thumb ───────────────────── 12 requests: served 8 joined 2 failed 1 under way 1 lost 0 ┐
     │ REQUEST  BEGAN        WHAT   KEY                                             OUTCOME                            TOOK │
     │ #10      12:03:33.672 get    thumb:903                                       hit ORIGIN joined #8               42ms │
@@ -886,7 +886,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "reload": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Config demo.yaml ────────────────────────── ↓ more · no warnings · r reloads ┐
     │ what a reload would change                                                   │
     │ ~ memory.expiry: 30s → 5s                                                    │
@@ -912,7 +912,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "valueBytes": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Value of user:42 ────────────── bytes, 46 B in MEMORY · P hides · Esc closes ┐
     │ 000000  00 1b 5b 41 ff fe 00 01  ..[A....                                    │
     │ 000008  02 03 04 05 06 07 08 09  ........                                    │
@@ -938,7 +938,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "valueJSON": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Value of user:42 ─────────────── JSON, 59 B in MEMORY · P hides · Esc closes ┐
     │ {                                                                            │
     │   empty: {},                                                                 │
@@ -964,7 +964,7 @@ enum ScreenGrids {
      ?Help :Command /Filter ↵Inspect 1-9 Screen Tab Focus Space Pause wWarning qQuit
     """#,
     "wrapped": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Log ──────────────────────────────── ≥ debug · wrapped · scrolled: G follows ┐
     │ 33.618 DEBUG pool     load   thumb:903                                    #8 │
     │ 33.618 DEBUG capped   queue  thumb:903 running=3 waiting=1                #8 │

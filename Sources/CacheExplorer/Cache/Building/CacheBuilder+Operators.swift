@@ -15,7 +15,9 @@ extension CacheBuilder {
     case .transformKeys(let steps):
       return level.transformKeys { (key: String) in steps.reduce(key) { $1.apply(to: $0) } }.normalize()
     case .transformValues, .postProcess, .fallback: return Value.operate(operation, on: level, as: name, in: self)
-    case .expiry(let lifetime):
+    case .expiry(let lifetime, let jitter) where jitter > 0:
+      return level.expiring(after: lifetime, jitter: jitter, clock: clock).normalize()
+    case .expiry(let lifetime, _):
       return level.expiring(after: lifetime, clock: clock).normalize()
     case .maximumAge(let age):
       return level.maximumAge(age, clock: clock).normalize()

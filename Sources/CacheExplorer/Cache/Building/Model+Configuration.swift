@@ -120,7 +120,8 @@ extension OperatorSpecification {
     case .transformKeys(let steps): steps.map(\.text).joined(separator: " › ")
     case .transformValues(let steps, let condition), .postProcess(let steps, let condition):
       steps.map(\.text).joined(separator: " › ") + (condition.map { " if \($0.text)" } ?? "")
-    case .expiry(let lifetime): "after \(Quantity.text(lifetime))"
+    case .expiry(let lifetime, let jitter):
+      "after \(Quantity.text(lifetime))" + (jitter > 0 ? ", up to \(Quantity.percent(jitter)) less" : "")
     case .maximumAge(let age): "no older than \(Quantity.text(age))"
     case .negative(let negative): "for \(Quantity.text(negative.lifetime))"
     case .timeout(let limit): "\(Quantity.text(limit))"

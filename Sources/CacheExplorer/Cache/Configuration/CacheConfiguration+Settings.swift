@@ -102,8 +102,8 @@ extension LevelSpecification {
     case .empty: []
     case .origin(let origin):
       [
-        ("latency", Self.text(origin.latency) { Quantity.text($0) }), ("failures", Self.percent(origin.failures)),
-        ("missing", Self.percent(origin.missing)), ("size", Self.text(origin.size) { Format.bytes($0) }),
+        ("latency", Self.text(origin.latency) { Quantity.text($0) }), ("failures", Quantity.percent(origin.failures)),
+        ("missing", Quantity.percent(origin.missing)), ("size", Self.text(origin.size) { Format.bytes($0) }),
         ("seed", "\(origin.seed)"),
       ]
     case .around(let operation, _): operation.fields
@@ -120,11 +120,6 @@ extension LevelSpecification {
 
   private static func text(_ lifetime: Duration?) -> String { lifetime.map { Quantity.text($0) } ?? "never" }
 
-  private static func percent(_ share: Double) -> String {
-    let hundredths = Int((share * 10_000).rounded())
-    return hundredths % 100 == 0 ? "\(hundredths / 100)%" : "\(Double(hundredths) / 100)%"
-  }
-
   private static func text<Bound>(_ range: ClosedRange<Bound>, _ text: (Bound) -> String) -> String {
     range.lowerBound == range.upperBound
       ? text(range.lowerBound) : "\(text(range.lowerBound))..\(text(range.upperBound))"
@@ -140,7 +135,8 @@ extension OperatorSpecification {
     case .transformKeys(let steps): [("with", steps.map(\.text).joined(separator: " › "))]
     case .transformValues(let steps, let condition), .postProcess(let steps, let condition):
       [("with", steps.map(\.text).joined(separator: " › "))] + (condition.map { [("when", $0.text)] } ?? [])
-    case .expiry(let lifetime): [("after", Quantity.text(lifetime))]
+    case .expiry(let lifetime, let jitter):
+      [("after", Quantity.text(lifetime))] + (jitter > 0 ? [("jitter", Quantity.percent(jitter))] : [])
     case .maximumAge(let age): [("maximumAge", Quantity.text(age))]
     case .negative(let negative): [("for", Quantity.text(negative.lifetime)), ("count", "\(negative.countLimit)")]
     case .timeout(let limit): [("after", Quantity.text(limit))]

@@ -77,7 +77,7 @@ struct Lints {
     var above = above
     for level in levels {
       switch level.kind {
-      case .around(.expiry(let lifetime), let inner), .around(.maximumAge(let lifetime), let inner):
+      case .around(.expiry(let lifetime, _), let inner), .around(.maximumAge(let lifetime), let inner):
         above = lifetimes(inner, above: above, shortened: shortest(lifetime, shortened))
       case .lanes(_, let then, let otherwise):
         let ends = [then, otherwise].map { lifetimes($0, above: above, shortened: shortened) }

@@ -55,7 +55,12 @@ extension ConfigurationReader {
         "expiry needs “after” or “maximumAge”", "write after: 30s for what is stored, maximumAge: 5m for what is read",
         at: fields.place)
     }
-    return after.map { .expiry(after: $0) } ?? age.map { .maximumAge($0) }
+    let jitter = fields.quantity("jitter", Quantity.probability)
+    if jitter != nil, fields.node("after") == nil, let age = fields.node("maximumAge") {
+      fields.report(
+        "“jitter” of expiry spreads what “after” gives", "give after: 30s, or leave out the jitter", at: age.place)
+    }
+    return after.map { .expiry(after: $0, jitter: jitter ?? 0) } ?? age.map { .maximumAge($0) }
   }
 
   private func negative(_ fields: inout FieldReader) -> OperatorSpecification? {

@@ -10,7 +10,8 @@ package enum OperatorSpecification: Equatable, Sendable {
   /// With a condition only the values of keys that meet it are changed.
   case transformValues([ValueStep], when: KeyCondition? = nil)
   case postProcess([ValueStep], when: KeyCondition? = nil)
-  case expiry(after: Duration)
+  /// `jitter`: The share of the lifetime that may be missing, evenly spread.
+  case expiry(after: Duration, jitter: Double = 0)
   case maximumAge(Duration)
   case negative(NegativeSpecification)
   case timeout(after: Duration)

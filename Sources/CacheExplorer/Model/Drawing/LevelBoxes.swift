@@ -63,37 +63,55 @@ enum LevelBoxes {
     if !level.capacity.isEmpty { widths.append(name + DisplayText(level.capacity).width + 7) }
     if let fault = level.fault { widths.append(name + DisplayText(fault).width + 10) }
     let notes = notes(picture, index, pool.map { OperatorText(picture, ChainTree.Held(index: $0)) })
-    if let notes { widths.append(notes.width + 4) }
+    if !notes.isEmpty { widths.append(notes.reduce(4) { $0 + $1.text.width }) }
     func width(_ items: [String]) -> Int { items.reduce(-2) { $0 + 2 + DisplayText($1).width } }
     if level.isOrigin {
-      widths.append(width(errors(picture, index).items) + 3)
+      widths.append(width(ErrorShare(picture, level: index).items(isRecent: picture.isRecent)) + 3)
     } else {
       widths.append(width(Array(latencies(picture, index).prefix(3))) + 4)
     }
     return widths.max() ?? 0
   }
 
-  /// What is out of the ordinary, the worst first; `nil` if nothing is to be said.
-  private static func notes(_ picture: Picture, _ index: Int, _ pool: OperatorText?) -> DisplayText? {
+  /// What is out of the ordinary, the worst first.
+  private static func notes(_ picture: Picture, _ index: Int, _ pool: OperatorText?) -> [Span] {
     let (level, traffic) = (picture.levels[index], picture.figures(index))
-    var notes: [String] = []
-    if traffic.errors > 0 { notes.append("errors \(Format.count(traffic.errors))") }
-    if traffic.writeErrors > 0 { notes.append("failed writes \(Format.count(traffic.writeErrors))") }
-    if traffic.stale > 0 { notes.append("≈ stale \(Format.count(traffic.stale))") }
-    if let pool { notes.append(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
-    if traffic.refused > 0 { notes.append("refused \(Format.count(traffic.refused))") }
-    if !level.isOrigin, traffic.missed > 0 { notes.append("misses: " + reasons(traffic)) }
-    return notes.isEmpty ? nil : DisplayText(notes.joined(separator: " · "))
+    let errors = ErrorShare(picture, level: index)
+    var notes: [Span] = LevelState.all(picture, level: index).compactMap { state in
+      // That it is full and that it is deaf is told where its room and its link are.
+      guard state.kind == .failing || state.kind == .slow else { return nil }
+      return Span(state.sign + " " + state.word, state.style)
+    }
+    if traffic.errors > 0 {
+      let told = level.isOrigin ? "" : " " + errors.items(isRecent: picture.isRecent).joined(separator: ", ")
+      notes.append(Span("errors \(Format.count(traffic.errors))\(told)", errors.hasRecent ? .error : .faint))
+    }
+    func note(_ text: String) { notes.append(Span(DisplayText(text), .faint)) }
+    if traffic.writeErrors > 0 { note("failed writes \(Format.count(traffic.writeErrors))") }
+    if traffic.stale > 0 { note("≈ stale \(Format.count(traffic.stale))") }
+    if let pool { note(pool.brief.isEmpty ? "pooled" : "pooled \(pool.brief)") }
+    if traffic.refused > 0 { note("refused \(Format.count(traffic.refused))") }
+    if !level.isOrigin, traffic.missed > 0 { note("misses: " + reasons(traffic)) }
+    return Array(notes.map { [$0] }.joined(separator: [Span(" · ", .faint)]))
   }
 
   private static func drawNotes(
     _ picture: Picture, _ index: Int, _ pool: OperatorText?, in box: Rect, on canvas: inout Canvas
   ) {
-    let lately = picture.traffic[index].recent(at: picture.now)
-    guard let text = notes(picture, index, pool)?.clipped(to: box.width - 4) else { return }
-    canvas.write(
-      " " + text + " ", x: box.x + 1, y: box.bottom - 1, style: lately.errors + lately.writeErrors > 0 ? .error : .faint
-    )
+    let notes = notes(picture, index, pool)
+    guard !notes.isEmpty else { return }
+    let whole = notes.reduce(DisplayText()) { $0 + $1.text }
+    let text = whole.clipped(to: box.width - 4)
+    // The whole with its spaces and a mark where it is cut, and over it the parts that are told whole, with their looks.
+    let (x, y) = (box.x + 2, box.bottom - 1)
+    canvas.write(" " + text + " ", x: x - 1, y: y, style: .faint)
+    let end = x + text.width - (text.width < whole.width ? 1 : 0)
+    var place = x
+    for note in notes {
+      guard place + note.text.width <= end else { break }
+      canvas.write(note.text, x: place, y: y, style: note.style)
+      place += note.text.width
+    }
   }
 
   /// Why look-ups missed, the most frequent reason first.
@@ -185,31 +203,19 @@ enum LevelBoxes {
     return texts(all) + (all.count > 0 ? ["· \(SecondRing.rateWindow) s \(texts(lately)[1])"] : [])
   }
 
-  /// Which share of the answers were errors, since the start and lately.
-  static func errors(_ picture: Picture, _ index: Int) -> (items: [String], style: Style) {
-    func text(_ figures: CacheStatistics.Level) -> String {
-      let share = Format.percent(figures.errors, of: figures.answered)
-      return share == Format.none ? share : share + "%"
-    }
-    let (all, lately) = (picture.traffic[index].count, picture.traffic[index].recent(at: picture.now))
-    let last = "\(SecondRing.rateWindow) s \(text(lately))"
-    let items = picture.isRecent ? ["err " + last] : ["err \(text(all))"] + (all.errors > 0 ? [last] : [])
-    return (items, lately.errors > 0 ? .error : all.errors > 0 ? .plain : .faint)
-  }
-
   private static func drawUsage(_ usage: LevelUsage?, x: Int, y: Int, room: Int, on canvas: inout Canvas) {
     canvas.write("used", x: x, y: y)
     guard let usage else { return _ = canvas.write("—", x: x + 5, y: y) }
     guard let fraction = usage.fraction else {
       return _ = canvas.write("\(Format.bytes(usage.cost)), no limit", x: x + 5, y: y)
     }
-    let percent = DisplayText(usage.percent).rightAligned(to: 4)
+    let percent = DisplayText(usage.percent).rightAligned(to: 4) + (fraction > LevelUsage.full ? " ■ full" : "")
     let amount = DisplayText(usage.amount)
-    let hasAmount = room >= 5 + 10 + 5 + 2 + amount.width
-    let width = room - 5 - 6 - (hasAmount ? amount.width + 2 : 0)
+    let hasAmount = room >= 5 + 10 + percent.width + 1 + 2 + amount.width
+    let width = room - 5 - percent.width - 2 - (hasAmount ? amount.width + 2 : 0)
     // A space stands between them even where all four cells are digits.
     let bar = usage.percent.count > 3 ? width - 1 : width
-    canvas.bar(x: x + 5, y: y, width: bar, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
+    canvas.bar(x: x + 5, y: y, width: bar, fraction: fraction, style: fraction > LevelUsage.full ? .warning : .accent)
     canvas.write(percent, x: x + 5 + width, y: y)
     if hasAmount { canvas.write(amount, endingAt: x + room - 1, y: y, style: .faint) }
   }
@@ -227,10 +233,11 @@ enum LevelBoxes {
         Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: history.x, y: history.y, style: .miss)
     }
     let room = box.width - 3
-    let (words, errors) = (latencies(picture, index), errors(picture, index))
+    let (words, errors) = (latencies(picture, index), ErrorShare(picture, level: index))
+    let told = errors.items(isRecent: picture.isRecent)
     guard box.height >= BoxRow.boxHeight else {
       canvas.write(
-        fitting([Format.counted(traffic.lookups, "load")] + errors.items, in: room), x: x, y: box.y + 2,
+        fitting([Format.counted(traffic.lookups, "load")] + told, in: room), x: x, y: box.y + 2,
         style: errors.style)
       canvas.write(fitting(words, in: room), x: x, y: box.y + 3)
       return
@@ -242,7 +249,7 @@ enum LevelBoxes {
       canvas.write(DisplayText(words[0]).clipped(to: room), x: x, y: box.y + 3)
       canvas.write(DisplayText(words[1]).clipped(to: room), x: x, y: box.y + 4)
     }
-    canvas.write(fitting(errors.items, in: room), x: x, y: box.y + 5, style: errors.style)
+    canvas.write(fitting(told, in: room), x: x, y: box.y + 5, style: errors.style)
   }
 
   /// What is passed on to the levels after, and what is copied back to those before.

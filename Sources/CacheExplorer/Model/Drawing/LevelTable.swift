@@ -4,12 +4,13 @@ import ExplorerText
 /// The levels as rows, for screens on which boxes have no room.
 enum LevelTable {
   private enum Column: CaseIterable {
-    case share, rate, history, median, high, used, keys, evicted
+    case share, rate, errors, history, median, high, used, keys, evicted
 
     var title: DisplayText {
       switch self {
       case .share: "HIT%"
       case .rate: "REQ/S"
+      case .errors: "ERR \(SecondRing.rateWindow)s"
       case .history: "HISTORY"
       case .median: "p50"
       case .high: "p99"
@@ -21,7 +22,7 @@ enum LevelTable {
 
     var width: Int {
       switch self {
-      case .share, .rate, .median, .high, .keys, .evicted: 6
+      case .share, .rate, .errors, .median, .high, .keys, .evicted: 6
       case .history: 10
       case .used: 14
       }
@@ -31,6 +32,8 @@ enum LevelTable {
 
     /// The first to go when there is no room.
     static let dropped: [Column] = [.history, .evicted, .keys, .used, .high, .median, .rate]
+    /// The same where errors have taken the place of what was evicted.
+    static let droppedBesideErrors: [Column] = [.evicted, .history, .keys, .used, .high, .median, .rate, .errors]
   }
 
   private static let nameWidth = 9
@@ -53,8 +56,10 @@ enum LevelTable {
       let full = ChainTree.rows(picture.chain, isCompact: false)
       rows = full.count < rect.height ? full : ChainTree.rows(picture.chain, isCompact: true)
       name = nameWidth(rows, picture, in: rect.width)
-      columns = Column.allCases
-      for column in Column.dropped where 3 + name + columns.reduce(0, { $0 + $1.width + 1 }) > rect.width {
+      let hasErrors = picture.levels.indices.contains { ErrorShare(picture, level: $0).hasAny }
+      columns = Column.allCases.filter { $0 != .errors || hasErrors }
+      for column in hasErrors ? Column.droppedBesideErrors : Column.dropped
+      where 3 + name + columns.reduce(0, { $0 + $1.width + 1 }) > rect.width {
         columns.removeAll { $0 == column }
       }
       let room = rect.height - 1
@@ -152,17 +157,14 @@ enum LevelTable {
     let room = table.name - branch
     let name = DisplayText(level.isOrigin ? level.name : level.name.uppercased()).shortened(to: max(1, room))
     canvas.write(name, x: row.x + 3 + branch, y: y, style: .title)
-    let stale: DisplayText = "≈\(Format.short(picture.traffic[index].stale))"
-    if picture.traffic[index].stale > 0, name.width + 1 + stale.width <= room {
-      canvas.write(stale, endingAt: row.x + 3 + table.name, y: y, style: .warning)
-    }
+    drawMarks(picture, index, room: room - name.width - 1, endingAt: row.x + 3 + table.name, y: y, on: &canvas)
     var x = row.x + 3 + table.name
     for column in table.columns {
       x += 1
       if column == .used {
         drawUsed(level, picture, index, x: x, y: y, on: &canvas)
       } else {
-        let (text, style) = cell(column, level, picture.traffic[index].seconds, picture.figures(index), picture.now)
+        let (text, style) = cell(column, picture, index)
         let shown = text.clipped(to: column.width)
         canvas.write(
           column.isLeftAligned ? shown : shown.rightAligned(to: column.width), x: x, y: y, style: style)
@@ -180,6 +182,21 @@ enum LevelTable {
     }
   }
 
+  /// The signs of the level's states, and how often it served what had expired.
+  private static func drawMarks(
+    _ picture: Picture, _ index: Int, room: Int, endingAt end: Int, y: Int, on canvas: inout Canvas
+  ) {
+    var (x, left) = (end, room)
+    var marks = LevelState.all(picture, level: index).map { Span($0.sign, $0.style) }
+    if picture.traffic[index].stale > 0 {
+      marks.append(Span("≈\(Format.short(picture.traffic[index].stale))", .warning))
+    }
+    for mark in marks where mark.text.width <= left {
+      canvas.write(mark.text, endingAt: x, y: y, style: mark.style)
+      (x, left) = (x - mark.text.width, left - mark.text.width)
+    }
+  }
+
   private static func drawWarnings(
     _ traffic: LevelTraffic, _ now: CacheInstant, x: Int, y: Int, on canvas: inout Canvas
   ) {
@@ -188,9 +205,9 @@ enum LevelTable {
     }
   }
 
-  private static func cell(
-    _ column: Column, _ level: LevelRow, _ seconds: SecondRing, _ figures: CacheStatistics.Level, _ now: CacheInstant
-  ) -> (DisplayText, Style) {
+  private static func cell(_ column: Column, _ picture: Picture, _ index: Int) -> (DisplayText, Style) {
+    let (level, figures, now) = (picture.levels[index], picture.figures(index), picture.now)
+    let seconds = picture.traffic[index].seconds
     func latency(_ share: Double) -> DisplayText {
       DisplayText(figures.latency.nanoseconds(share).map { Format.latency(nanoseconds: $0) } ?? Format.none)
     }
@@ -199,6 +216,9 @@ enum LevelTable {
       // Whoever asks an origin gets an answer: a hit rate would say nothing.
       return (DisplayText(level.isOrigin ? Format.none : Format.percent(figures.hits, of: figures.answered)), .hit)
     case .rate: return (DisplayText(Format.rate(seconds.rate(at: now) { $0.asked })), .plain)
+    case .errors:
+      let errors = ErrorShare(picture, level: index)
+      return (DisplayText(errors.recentShare), errors.hasRecent ? .error : .faint)
     case .history:
       let last = seconds.last(column.width, at: now)
       return (Canvas.sparkline(last.lazy.map { Double($0.asked) }), .accent)
@@ -216,8 +236,9 @@ enum LevelTable {
     _ level: LevelRow, _ picture: Picture, _ index: Int, x: Int, y: Int, on canvas: inout Canvas
   ) {
     guard !level.isOrigin else {
-      let errors = LevelBoxes.errors(picture, index)
-      return _ = canvas.write(LevelBoxes.fitting(errors.items, in: Column.used.width), x: x, y: y, style: errors.style)
+      let errors = ErrorShare(picture, level: index)
+      let items = errors.items(isRecent: picture.isRecent)
+      return _ = canvas.write(LevelBoxes.fitting(items, in: Column.used.width), x: x, y: y, style: errors.style)
     }
     if let shared = level.shared {
       let style: Style = shared.deafFor != nil || !shared.isConnected ? .warning : .plain
@@ -227,7 +248,13 @@ enum LevelTable {
     guard let fraction = usage.fraction else {
       return _ = canvas.write(DisplayText(Format.bytes(usage.cost)), x: x, y: y)
     }
-    canvas.bar(x: x, y: y, width: 9, fraction: fraction, style: fraction > 0.95 ? .warning : .accent)
+    guard fraction <= LevelUsage.full else {
+      let text: DisplayText = "\(usage.percent) full"
+      let bar = Column.used.width - text.width - 1
+      canvas.bar(x: x, y: y, width: bar, fraction: fraction, style: .warning)
+      return canvas.write(text, endingAt: x + Column.used.width, y: y, style: .warning)
+    }
+    canvas.bar(x: x, y: y, width: 9, fraction: fraction, style: .accent)
     canvas.write(DisplayText(usage.percent).rightAligned(to: 5), x: x + 9, y: y)
   }
 }

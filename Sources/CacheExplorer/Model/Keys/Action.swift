@@ -8,6 +8,7 @@ package enum Action: Hashable, Sendable {
   case stepBack, stepForward, nextTrouble, previousTrouble
   case nextPanel, previousPanel, up, down, pageUp, pageDown, first, last
   case zoom, freeze, live
+  case hidePanel, movePanel, usualPanels
   case delete, expire, clear, warn
   case columnLeft, columnRight
   case copyKey, copyValue, exportView, resetFigures, undo, slower, faster

@@ -89,7 +89,7 @@ package enum KeyTable {
     bind(
       [.character(" ")], "Space", .freeze, "freeze the picture; what happens meanwhile is kept", .look,
       label: "Pause"),
-    bind([.character(",")], ",", .stepBack, "frozen: one event back", .look),
+    bind([.character(",")], ",", .stepBack, "freeze, and one event back: into what happened before, too", .look),
     bind([.character(".")], ".", .stepForward, "frozen: one event on", .look),
     bind([.character("<")], "<", .slower, "let the cache's time pass half as fast", .look),
     bind([.character(">")], ">", .faster, "let the cache's time pass twice as fast", .look),
@@ -102,6 +102,9 @@ package enum KeyTable {
     bind(
       [.character("z"), .character("+"), .character("_")], "z + _", .zoom, "give the focused panel the whole screen",
       .look, label: "Zoom", bar: "z"),
+    bind([.character("H")], "H", .hidePanel, "hide the focused panel of the overview; it stays so", .look),
+    bind([.character("M")], "M", .movePanel, "have the focused panel change places with the next one", .look),
+    bind([.character("=")], "=", .usualPanels, "all panels back to their places", .look),
     bind(
       [.character("%")], "%", .mouse,
       "take the mouse (click, double click, wheel), or give it back", .program),

@@ -117,7 +117,7 @@ package enum ConfigPanel: Panel {
     case .changes(let changes)?:
       lines.append([Span("what a reload would change", .title)])
       for change in changes {
-        let style: Style = change.hasPrefix("+") ? .hit : change.hasPrefix("-") ? .error : .warning
+        let style: Style = change.hasPrefix("+") ? .hit : change.hasPrefix("-") ? .miss : .warning
         lines += DisplayText(change).wrapped(to: width).map { [Span($0, style)] }
       }
       lines.append([])

@@ -173,7 +173,8 @@ package enum EntriesPanel: Panel {
     let hasStale = picture.levels.contains(where: \.keepsExpired)
     let legend: DisplayText = " · ● fresh ◐ <10% ✕ expired" + (hasStale ? " ≈ stale" : "")
     canvas.box(
-      rect, title: title, right: rect.width >= 100 || rect.width - title.width > 50 ? sort + legend : sort,
+      rect, title: frame.title(title, as: .entries),
+      right: rect.width >= 100 || rect.width - title.width > 50 ? sort + legend : sort,
       isFocused: frame.isFocused)
     guard rect.height >= 4 else { return }
 
@@ -250,7 +251,7 @@ package enum EntriesPanel: Panel {
   private static func sign(_ presence: EntryTable.Presence?, _ now: CacheInstant) -> (DisplayText, Style) {
     guard let presence else { return ("·", .faint) }
     guard let deadline = presence.deadline else { return ("●", .hit) }
-    if deadline <= now { return presence.isStale ? ("≈", .warning) : ("✕", .error) }
+    if deadline <= now { return presence.isStale ? ("≈", .warning) : ("✕", .warning) }
     guard let share = shareLeft(presence, now) else { return ("●", .hit) }
     return share < 0.1 ? ("◐", .warning) : ("●", .hit)
   }
@@ -273,7 +274,7 @@ package enum EntriesPanel: Panel {
     guard left > .zero else {
       let passed = Format.age(seconds: wholeSeconds(deadline.duration(to: now)))
       let text: DisplayText = presence.isStale ? "≈ stale \(passed)" : "expired \(passed)"
-      return _ = canvas.write(text, x: x, y: y, style: presence.isStale ? .warning : .error, limit: width + 6)
+      return _ = canvas.write(text, x: x, y: y, style: .warning, limit: width + 6)
     }
     // Rounded up: as long as any time is left, it does not say 0s.
     let seconds = (left.clampedNanoseconds - 1) / 1_000_000_000 + 1

@@ -88,9 +88,10 @@ package enum InFlightPanel: Panel {
       }
       draw(flight, model, picture, key: key, place: place, in: rect.inner.row(1 + line), on: &canvas)
     }
-    let hidden = flights.count - top - rows
-    if hidden > 0 {
-      canvas.write(" +\(Format.count(hidden)) more ", endingAt: rect.right - 1, y: rect.bottom - 1, style: .warning)
+    if flights.count > rows {
+      let part = "\(Format.count(top + 1))–\(Format.count(min(flights.count, top + rows)))"
+      canvas.write(
+        " \(part) of \(Format.count(flights.count)) ", endingAt: rect.right - 1, y: rect.bottom - 1, style: .warning)
     }
   }
 
@@ -123,7 +124,7 @@ package enum InFlightPanel: Panel {
     let isSlow = (share ?? 0) > 1
     let text: DisplayText = "\(Format.latency(nanoseconds: elapsed))\(isSlow ? "!" : "")"
     let bar = x + key + 7 + width
-    canvas.write(Canvas.bar(width: 4, fraction: share ?? 0), x: bar, y: y, style: isSlow ? .error : .accent)
-    canvas.write(text, x: bar + 5, y: y, style: isSlow ? .error : .plain, limit: row.right - bar - 5)
+    canvas.write(Canvas.bar(width: 4, fraction: share ?? 0), x: bar, y: y, style: isSlow ? .warning : .accent)
+    canvas.write(text, x: bar + 5, y: y, style: isSlow ? .warning : .plain, limit: row.right - bar - 5)
   }
 }

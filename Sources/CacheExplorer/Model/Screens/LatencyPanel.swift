@@ -108,6 +108,11 @@ package enum LatencyPanel: Panel {
     let heads: [DisplayText] = numbers == 24 ? ["p50", "p99", "max", "n"] : ["p50", "p99"]
     let head = heads.reduce(DisplayText()) { $0 + $1.rightAligned(to: 6) }
     canvas.write(head, endingAt: rect.right - 1, y: rect.y + 1, style: .faint)
+    if picture.levels.count > rows - 1 {
+      canvas.write(
+        " \(rows - 1) of \(picture.levels.count), 4 shows all ", endingAt: rect.right - 1, y: rect.bottom - 1,
+        style: .warning)
+    }
     for (index, level) in picture.levels.prefix(rows - 1).enumerated() {
       let y = rect.y + 2 + index
       let histogram = LatencyScreen.histogram(picture.figures(index), part)

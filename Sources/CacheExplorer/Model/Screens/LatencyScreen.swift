@@ -83,7 +83,7 @@ enum LatencyScreen {
       var eighths = max(1, Int(value / top * Double(rect.height * 8)))
       var y = rect.bottom - 1
       // The session's worst has a look of its own.
-      let look = column == worst ? Style.error : style
+      let look = column == worst ? Style.warning : style
       while eighths > 0, y >= rect.y {
         canvas.write(DisplayText(steps[min(8, eighths) - 1]), x: rect.x + column, y: y, style: look)
         eighths -= 8
@@ -95,7 +95,7 @@ enum LatencyScreen {
       let place = min(rect.x + worst, rect.right - label.width)
       let filled = min(rect.height, Int(heights[worst] / top * Double(rect.height * 8) + 7) / 8)
       let y = rect.bottom - 1 - filled
-      if y >= rect.y { canvas.write(label, x: place, y: y, style: .error) }
+      if y >= rect.y { canvas.write(label, x: place, y: y, style: .warning) }
     }
   }
 

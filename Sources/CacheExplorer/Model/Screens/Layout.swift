@@ -20,8 +20,8 @@ struct Layout: Equatable, Sendable {
   var levels = Levels.table(Rect(x: 0, y: 0, width: 0, height: 0))
   var servedBy: Rect?
   var panels: [PanelID: Rect] = [:]
-  /// In-flight, latency and log share one place, and the focus says which is shown.
-  var hasTabs = false
+  /// The panels that share one place, of which the focus says which is shown.
+  var tabs: [PanelID] = []
   /// Where a request or a value is inspected: beside the panels on wide screens, else over them.
   var inspector = Rect(x: 0, y: 0, width: 0, height: 0)
   /// The inspector has a place of its own and is always there.
@@ -92,9 +92,9 @@ struct Layout: Equatable, Sendable {
     if isZoomed || model.page != .overview {
       arrangePage(rest, model)
     } else if rest.width >= 110, rest.height >= 20 {
-      arrangeWide(rest)
+      arrangeWide(rest, model.arrangement)
     } else {
-      arrangeNarrow(rest, focus: focus)
+      arrangeNarrow(rest, model.arrangement, focus: focus)
     }
   }
 
@@ -135,33 +135,40 @@ struct Layout: Equatable, Sendable {
     }
   }
 
-  private mutating func arrangeWide(_ rest: Rect) {
-    let logHeight = max(5, rest.height * 11 / 26)
-    let upper = rest.height - logHeight
-    let inFlight = max(4, upper * 6 / 15)
-    let right = max(Self.rightColumn, rest.width * Self.rightColumn / 120)
+  private mutating func arrangeWide(_ rest: Rect, _ arrangement: PanelArrangement) {
+    let (main, foot) = (arrangement.panel(at: 0), arrangement.panel(at: 3))
+    let side = [arrangement.panel(at: 1), arrangement.panel(at: 2)].compactMap(\.self)
+    // What is hidden leaves its room to those beside it.
+    let footHeight = foot == nil ? 0 : main == nil && side.isEmpty ? rest.height : max(5, rest.height * 11 / 26)
+    let upper = rest.height - footHeight
+    let right =
+      side.isEmpty ? 0 : main == nil ? rest.width : max(Self.rightColumn, rest.width * Self.rightColumn / 120)
     let left = rest.width - right
-    panels[.entries] = Rect(x: 0, y: rest.y, width: left, height: upper)
-    panels[.inFlight] = Rect(x: left, y: rest.y, width: right, height: inFlight)
-    panels[.latency] = Rect(x: left, y: rest.y + inFlight, width: right, height: upper - inFlight)
-    panels[.log] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: logHeight)
+    let first = side.count > 1 ? max(4, upper * 6 / 15) : upper
+    if let main { panels[main] = Rect(x: 0, y: rest.y, width: left, height: upper) }
+    for (place, panel) in side.enumerated() {
+      panels[panel] = Rect(
+        x: left, y: rest.y + (place == 0 ? 0 : first), width: right, height: place == 0 ? first : upper - first)
+    }
+    if let foot { panels[foot] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: footHeight) }
   }
 
-  /// The log goes first, then the entries.
-  private mutating func arrangeNarrow(_ rest: Rect, focus: PanelID) {
+  /// The first panel has a place of its own, the others share one; where there is room for one place, all do.
+  private mutating func arrangeNarrow(_ rest: Rect, _ arrangement: PanelArrangement, focus: PanelID) {
     guard rest.height >= 4 else { return }
-    hasTabs = true
+    let shown = arrangement.shown
+    tabs = arrangement.tabs
     // The levels have a place of their own above.
-    let focus = focus == .levels ? PanelID.entries : focus
-    let tab = focus == .entries ? PanelID.log : focus
-    guard rest.height >= 10 else {
+    let focus = shown.contains(focus) ? focus : shown[0]
+    guard rest.height >= 10, let usual = tabs.first else {
       // Room for one: whichever has the focus, which Tab changes.
       panels[focus] = rest
       return
     }
     let upper = rest.height - max(4, min(rest.height * 6 / 14, 16))
-    panels[.entries] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
-    panels[tab] = Rect(x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
+    panels[shown[0]] = Rect(x: 0, y: rest.y, width: rest.width, height: upper)
+    panels[focus == shown[0] ? usual : focus] = Rect(
+      x: 0, y: rest.y + upper, width: rest.width, height: rest.height - upper)
   }
 
   /// How many rows of a panel scroll.

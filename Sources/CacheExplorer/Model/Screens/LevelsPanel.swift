@@ -61,6 +61,13 @@ package enum LevelsPanel: Panel {
             unit: "percent", window: FigureTable.windows, source: "the engine's counts hits ÷ answered of \(level.name)"
           ))
       }
+      let errors = ErrorShare(picture, level: index)
+      figures.append(
+        Figure(
+          name: "\(name) err", value: errors.items(isRecent: false).joined(separator: ", "),
+          definition: "look-ups of this level that failed ÷ look-ups that were answered; in colour while there are any",
+          unit: "percent", window: "\(FigureTable.session); \(FigureTable.last)",
+          source: "the engine's counts errors ÷ answered of \(level.name)"))
       figures.append(
         Figure(
           name: "\(name) served by (global share)",

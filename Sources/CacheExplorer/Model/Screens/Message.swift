@@ -120,10 +120,22 @@ package enum Effect: Sendable, Equatable {
   /// Take the mouse from the terminal, or give it back.
   case mouse(Bool)
   case theme(Theme)
+  /// Remember where the panels stand.
+  case keepArrangement(PanelArrangement)
   /// Draw everything anew.
   case redraw
   case suspend
   case quit
+}
+
+extension Message {
+  /// It tells what happens in the cache by itself, and is no answer to anybody.
+  package var isNews: Bool {
+    switch self {
+    case .tick, .events, .log, .usage, .shared, .snapshot, .unlisted, .served: true
+    default: false
+    }
+  }
 }
 
 /// What a model keeps of another configuration that is in force now.

@@ -27,14 +27,18 @@ package struct Model: Sendable {
   package var utcOffsetInSeconds: Int64 = 0
   /// Nothing may be changed: the cache was opened for reading only.
   package var isReadOnly = false
+  /// It is a moment of a recording, which somebody looks at.
+  package internal(set) var isReplayed = false
   /// Whose cache it is, if it is another program's.
   package var attachment: Attachment?
 
   /// Goes on while the screen is frozen.
   package var live: Picture
   package var frozen: Picture?
-  /// Steps through what happened since, while frozen.
+  /// Steps through what happened before and since, while frozen.
   package var travel: TimeTravel?
+  /// What happened of late, for who freezes the picture.
+  var past = RecentPast()
   /// Something happened since the levels were last asked how full they are.
   var hasNews = false
   /// What the levels hold is not known: nobody asked yet, or the events do not tell.
@@ -68,6 +72,8 @@ package struct Model: Sendable {
   /// What `u` would take back; `nil` if nothing can be taken back exactly.
   package var undoable: String?
   package var isZoomed = false
+  /// Which panels the overview has, and where.
+  package var arrangement = PanelArrangement()
   var helpTop = 0
   /// The verb that the help is about; `nil` for all keys and verbs.
   package internal(set) var helpTopic: String?
@@ -97,7 +103,8 @@ package struct Model: Sendable {
 
   /// Why nothing may be changed; `nil` if it may.
   package var whyReadOnly: String? {
-    attachment?.whyReadOnly
+    if isReplayed { return "this is a recording: it can be looked at, and not changed" }
+    return attachment?.whyReadOnly
       ?? (isReadOnly ? "this cache was opened for reading only; open it without --read-only to change it" : nil)
   }
 

@@ -33,7 +33,7 @@ package struct SharedStatus: Sendable, Equatable, Codable {
 
   /// What there is to see, in the order of what matters.
   var items: [String] {
-    var items = [hearing]
+    var items = [deafFor != nil || !isConnected ? "✕ \(hearing)" : hearing]
     if unsettled > 0 { items.append("unsettled \(Format.count(unsettled))") }
     if let roundTrip { items.append("trip \(Format.latency(nanoseconds: roundTrip.clampedNanoseconds))") }
     if isAsked { items.append("told \(Format.perSecond(perSecond))") }

@@ -48,6 +48,9 @@ extension Model {
     case .first: moveToEnd(isFirst: true)
     case .last: moveToEnd(isFirst: false)
     case .zoom: focus == .levels ? refuse("the levels have no larger picture; Tab focuses a panel") : isZoomed.toggle()
+    case .hidePanel: return hidePanel()
+    case .movePanel: return movePanel()
+    case .usualPanels: return usualPanels()
     case .freeze: freeze(frozen == nil)
     case .live:
       freeze(false)
@@ -87,17 +90,17 @@ extension Model {
 
   private mutating func freeze(_ isFreezing: Bool) {
     frozen = isFreezing ? live : nil
-    travel = isFreezing ? TimeTravel(live) : nil
+    travel = isFreezing ? TimeTravel(live, past: past) : nil
     list.refresh(shown, isForced: true)
     RequestsPanel.refresh(&self)
   }
 
-  /// Goes one event on or back within what was captured while the picture stands.
+  /// Goes one event on or back: within what is known from before the picture was frozen, and what happened since.
   private mutating func step(forwards: Bool) {
     if frozen == nil { freeze(true) }
     guard let shown = frozen else { return }
     guard let picture = travel?.step(forwards: forwards, from: shown, log: live.log) else {
-      return refuse(forwards ? "nothing has happened since" : "this is where the picture was frozen")
+      return refuse(forwards ? "nothing has happened since" : "nothing that happened before is known")
     }
     frozen = picture
     list.refresh(picture, isForced: true)
@@ -117,7 +120,7 @@ extension Model {
   package mutating func show(_ next: Page) {
     page = next
     inspection = nil
-    if let first = next.panels.first { focus = first }
+    if let first = focusable(on: next).first { focus = first }
     RequestsPanel.refresh(&self)
   }
 
@@ -148,7 +151,7 @@ extension Model {
 
   package mutating func focus(by step: Int) {
     // A zoomed panel hides the levels.
-    let all = page.panels.filter { !isZoomed || $0 != .levels }
+    let all = focusable(on: page).filter { !isZoomed || $0 != .levels }
     let place = (all.firstIndex(of: focus) ?? 0) + step
     focus = all[(place + all.count) % all.count]
   }

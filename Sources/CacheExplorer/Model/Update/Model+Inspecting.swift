@@ -61,6 +61,10 @@ extension Model {
       inspection = nil
       return []
     }
+    guard !isReplayed else {
+      refuse("a recording has only the values that were looked at; they are in its pictures")
+      return []
+    }
     guard let key = chosenKey else {
       refuse("no key is chosen here")
       return []
@@ -84,6 +88,7 @@ extension Model {
     picture.continueCounting(from: live)
     live = picture
     (frozen, travel, inspection) = (nil, nil, nil)
+    past = RecentPast()
     title = new.title
     askedAt = nil
     isUncertain = true

@@ -60,8 +60,8 @@ extension Model {
       return mouse.clicks == 2 ? inspect() : []
     }
     guard let (panel, rect) = layout.panels.first(where: { $0.value.contains(mouse.at) }) else { return [] }
-    if mouse.at.y == rect.y, layout.hasTabs, panel != .entries {
-      focus = PanelFrame.tab(at: mouse.at.x - rect.x, shown: panel, in: shown.inFlightCount) ?? panel
+    if mouse.at.y == rect.y, layout.tabs.count > 1, layout.tabs.contains(panel) {
+      focus = PanelFrame.tab(at: mouse.at.x - rect.x, shown: panel, of: layout.tabs, in: shown.inFlightCount) ?? panel
       return []
     }
     focus = panel

@@ -16,6 +16,7 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
   case .events(let events, let lost, let counted):
     model.hasNews = true
     model.travel?.capture(events, lost: lost)
+    model.past.note(events, lost: lost, before: model.live)
     if model.live.fold(events, lost: lost, counted: counted) { model.isUncertain = true }
     effects = model.questions(isNewSecond: false)
   case .log(let lines, let lost):

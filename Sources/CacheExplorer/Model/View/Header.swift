@@ -5,7 +5,9 @@ enum Header {
   static func draw(_ model: Model, _ picture: Picture, in rect: Rect, on canvas: inout Canvas) {
     let clock: DisplayText = "\(Format.clock(seconds: model.timeOfDay(picture.now) / 1_000))  ?:help"
     let isWide = rect.width >= 100
-    let gap: DisplayText = isWide ? "   " : "  "
+    let errors = ErrorShare(picture)
+    // Errors are to push nothing out where there is less room.
+    let gap: DisplayText = isWide && (rect.width >= 140 || !errors.hasAny) ? "   " : "  "
     var spans = [Span(" ")]
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }
     spans += [Span(DisplayText(model.title).shortened(to: isWide ? 24 : 12)), Span("  ")]
@@ -16,6 +18,7 @@ enum Header {
     let optional: [Span] = [
       picture.lost > 0 ? Span(lost, .warning) : Span(""),
       Span("\(rate)\(isWide ? " req/s" : "/s")"),
+      Span(DisplayText(errors.sign(isWide: rect.width >= 140) ?? ""), errors.style),
       Span(hitRate(picture, isWide: isWide), .hit),
       Span("\(isWide ? "in flight" : "fly") \(picture.inFlightCount)"),
       picture.lost == 0 && isWide ? Span(lost) : Span(""),
@@ -39,8 +42,12 @@ enum Header {
     // Events and not seconds: what stands still need not be drawn again.
     let behind = model.live.eventCount - frozen.eventCount
     var spans = [Span("‖ PAUSED · \(Format.count(behind)) \(behind == 1 ? "event" : "events") behind", .warning)]
-    if let travel = model.travel, travel.position > 0 {
+    guard let travel = model.travel else { return spans }
+    if travel.position > 0 {
       spans.append(Span(" · event \(travel.position) of \(travel.count)\(travel.isCut ? "+" : "")", .warning))
+    } else if travel.position < 0 {
+      let text = "\(Format.count(-travel.position)) of \(Format.count(travel.countBefore)) before the pause"
+      spans.append(Span(DisplayText(" · " + text), .warning))
     }
     return spans
   }

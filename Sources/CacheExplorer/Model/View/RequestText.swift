@@ -205,6 +205,13 @@ struct RequestText {
       addWrapped(
         text + reference, indent: 5, first: Span("why: ", .key), target: cause.event.map { .event($0) })
     }
+    for step in record.steps {
+      guard case .failed = step.outcome, case .level(let index) = step.place, picture.levels.indices.contains(index)
+      else { continue }
+      let errors = ErrorShare(picture, level: index)
+      guard let sign = errors.sign(isWide: true) else { continue }
+      add([Span(title(step.place) + " ", .title), Span(DisplayText(sign), errors.style)])
+    }
     guard case .failed(let message)? = record.outcome else { return }
     let reference = record.endEvent.map { "; see event \(Format.count($0))" } ?? ""
     addWrapped(

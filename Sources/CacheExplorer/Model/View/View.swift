@@ -24,7 +24,7 @@ package func view(_ model: Model, on canvas: inout Canvas) {
   for (panel, rect) in layout.panels {
     let frame = PanelFrame(
       rect: rect, isFocused: model.focus == panel && (model.inspection == nil || layout.isDocked),
-      hasTabs: layout.hasTabs && panel != .entries)
+      tabs: layout.tabs.contains(panel) ? layout.tabs : [])
     panel.panel.draw(model, picture, in: frame, on: &canvas)
   }
   if model.focus == .levels, model.inspection == nil { LevelMap.drawCursor(model, picture, on: &canvas) }
