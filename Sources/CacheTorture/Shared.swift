@@ -16,7 +16,7 @@ struct Shared: AsyncParsableCommand {
     discussion: "No call of those that live on may fail, nor anything be seen that was replaced before.")
   @Option(help: "How many kills.") var count = 200
   @Option(help: "How many processes.") var workers = 4
-  @Option(help: "The most operations of a process before somebody is killed.") var operations = 400
+  @Option(help: "The most operations of a process before somebody is killed.") var operations = 60
   @Option(help: "Where the directory is kept if a promise was broken.") var evidence = "torture-evidence"
   @OptionGroup var options: Options
 
