@@ -61,6 +61,7 @@ struct Work: AsyncParsableCommand {
   @Flag(help: "Write a byte for each answer, for who kills after so many.") var announces = false
   @Option(help: "Which of the processes this is that share the directory.") var worker: Int?
   @Option(help: "How many processes share the directory.") var workers = 1
+  @Flag(help: "Neither clear the store nor open it anew.") var steady = false
   @OptionGroup var options: Options
 
   func run() async throws {
@@ -69,6 +70,7 @@ struct Work: AsyncParsableCommand {
     guard options.tier != .memory else { return try await workInMemory(recorder) }
     var job = options.job(directory)
     if let worker { job = job.shared(by: workers, worker) }
+    if steady { job.pauses = .max }
     do {
       try await job.run(seed: options.seed, rounds: rounds, recorder: recorder)
     } catch let failure as Failure {

@@ -12,12 +12,13 @@ struct Child {
 
   static func work(
     _ store: String, log: String, seed: UInt64, options: Options, worker: (Int, of: Int)? = nil,
-    program: String = program
+    isSteady: Bool = false, program: String = program
   ) throws -> Child {
     var words = [
       "cache-torture", "work", store, "--log", log, "--seed", "\(seed)", "--tier", options.tier.rawValue, "--announces",
     ]
     if options.tight { words.append("--tight") }
+    if isSteady { words.append("--steady") }
     if let worker { words += ["--worker", "\(worker.0)", "--workers", "\(worker.of)"] }
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
     unsafe arguments.append(nil)

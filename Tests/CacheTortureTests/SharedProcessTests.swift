@@ -67,6 +67,7 @@ import Testing
     let store = folder + "/store"
     let owner = try Child.work(
       store, log: folder + "/log", seed: 1, options: try Options.parse([]), worker: (0, of: 1),
+      isSteady: true,
       program: URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "CacheTorture")
         .path())
     try owner.await(50)
