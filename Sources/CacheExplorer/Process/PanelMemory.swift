@@ -31,21 +31,21 @@ struct PanelMemory: Sendable {
     self.path = path
     guard FileManager.default.fileExists(atPath: path) else { return }
     guard let data = try? Data(contentsOf: URL(filePath: path)), data.count <= Self.mostBytes else {
-      problem = "\(path) cannot be read; it is left alone, and panels are not remembered"
+      problem = "remembered panels cannot be read, and are left alone: \(path)"
       return
     }
     do {
       let head = try JSONDecoder().decode(Head.self, from: data)
       guard head.format == Self.format else { throw Unusable() }
       guard head.version <= Self.version else {
-        problem = "\(path) was written by a newer cache-explorer; it is left alone, and panels are not remembered"
+        problem = "remembered panels are of a newer cache-explorer, and are left alone: \(path)"
         return
       }
       arrangement = try JSONDecoder().decode(Kept.self, from: data).panels
       guard arrangement != nil, head.version >= 1 else { throw Unusable() }
     } catch {
       arrangement = nil
-      problem = "\(path) is damaged; it is left alone, and panels are not remembered. Delete it to begin anew"
+      problem = "remembered panels are damaged, and left alone; delete this to begin anew: \(path)"
     }
   }
 

@@ -152,7 +152,7 @@ import Musl
     let file = folder.url.appending(path: ".local/state/cache-explorer/panels.json")
     try Data("{".utf8).write(to: file)
     terminal = try open(in: folder)
-    try await terminal.wait(forText: "is damaged; it is left alone")
+    try await terminal.wait(forText: "panels are damaged, and left alone")
     terminal.send("Hq")
     #expect(try await terminal.ending() == .exited(0))
     #expect(try Data(contentsOf: file) == Data("{".utf8))
