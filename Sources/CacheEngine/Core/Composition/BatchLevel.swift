@@ -198,19 +198,4 @@ extension CacheLevel {
   }
 }
 
-extension BatchLevel: LoadingLevel {
-  package var ownLoadScope: ObjectIdentifier? { base.loadScope }
-
-  package func beginLoad(_ keys: [Base.Key]) async throws -> LoadTicket? {
-    var parts: [LoadTicket?] = []
-    do {
-      for key in keys { parts.append(try await base.noteLoad(key)) }
-    } catch {
-      LoadTicket(parts).end()
-      throw error
-    }
-    return parts.contains { $0 != nil } ? LoadTicket(parts) : nil
-  }
-}
-
 extension BatchLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }

@@ -259,6 +259,21 @@ extension ConditionedValueTransformedLevel: LoadingLevel {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
+extension BatchLevel: LoadingLevel {
+  package var ownLoadScope: ObjectIdentifier? { base.loadScope }
+
+  package func beginLoad(_ keys: [Base.Key]) async throws -> LoadTicket? {
+    var parts: [LoadTicket?] = []
+    do {
+      for key in keys { parts.append(try await base.noteLoad(key)) }
+    } catch {
+      LoadTicket(parts).end()
+      throw error
+    }
+    return parts.contains { $0 != nil } ? LoadTicket(parts) : nil
+  }
+}
+
 extension SwitchedLevel: LoadingLevel {
   package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
   package func beginLoad(_ key: Key) async throws -> LoadTicket? {
