@@ -39,7 +39,7 @@ import Testing
     for verb in Grammar.commandLine.names {
       #expect(page.firstMatch(of: try Regex("(?m)(^|\\s|`)\(verb)\\b")) != nil, "\(verb)")
     }
-    var help = ""
+    var help = try await Program.run(["--help"]).output
     for command in Set(page.matches(of: #/(?m)(?:^|\$ |\| |`)cache-explorer ([a-z]+)/#).map { String($0.1) }).sorted() {
       let run = try await Program.run([command, "--help"])
       #expect(run.status == 0 && run.output.contains("cache-explorer \(command)"), "\(command)")

@@ -79,9 +79,13 @@ struct FleetTests {
     }
     _ = try await wait(for: fleet) { $0.apps.count == 2 && $0.apps.allSatisfy { $0.listens && $0.deafSince == nil } }
 
-    _ = try await one.cache.get("k")
-    _ = try await two.cache.get("k")
-    let held = try await wait(for: fleet) { $0.keys.first { $0.name == "k" }?.copies.allSatisfy { $0 != nil } == true }
+    var held = FleetSheet(now: CacheInstant(nanoseconds: 0))
+    try await turns {
+      // What is heard late of the first load may cost the second app its copy.
+      for app in [one, two] { _ = try await app.cache.get("k") }
+      for case .fleet(let sheet) in await fleet.refresh() { held = sheet }
+      return held.keys.first { $0.name == "k" }?.copies.allSatisfy { $0 != nil } == true
+    }
     #expect(held.apps.map(\.name) == ["one", "two"])
     #expect(held.apps.map(\.copies) == [1, 1])
 
@@ -95,7 +99,7 @@ struct FleetTests {
     #expect(key.change?.by == 0)
     #expect(key.copies[0] != nil)
     #expect(key.copies[1] == nil)
-    #expect(changed.apps[1].told == 1)
+    #expect(changed.apps[1].told >= 1)
     #expect(changed.apps[1].slowestTelling != nil)
     #expect(changed.apps[0].changes == 1)
     #expect(changed.lost == 0)

@@ -293,7 +293,7 @@ struct PictureTests {
     let head = try #require(canvas.lines.first { $0.contains("KEY ") && $0.contains("TTL LEFT") })
     let column = try #require(head.firstIndex(of: "M").map { head.distance(from: head.startIndex, to: $0) })
     let marks: [(String, String, Style)] = [
-      ("ending", "◐", .warning), ("ended", "✕", .error), ("stale", "≈", .warning), ("fresh", "●", .hit),
+      ("ending", "◐", .warning), ("ended", "✕", .warning), ("stale", "≈", .warning), ("fresh", "●", .hit),
       ("endless", "●", .hit),
     ]
     for (key, mark, style) in marks {

@@ -783,35 +783,35 @@ enum ScreenGrids {
     │ p50 18µs  p9│                  each look-up weighs the same                                            │ p50 84ms    │
     │ used ▍░░░░░░│   unit           percent                                                                 │ p99 150ms   │
     │ 5 keys  evic│   window         since the start; with R the last 5 s                                    │ err 14.3%   │
-    └ misses: abse│   source         the engine's counts hits ÷ answered of memory                           │ errors 1 ───┘
-     served by MEM│ MEMORY served by (global share)   0.0% = 0 / 8; last 5 s 0.0%                            │  failed 1
-    ┌ Entries 1–6 │   is             reads answered by this level ÷ reads answered by any level; callers that│─────────────┐
-    │ KEY         │                  joined a load are not in it                                             │ ELAPSED     │
+    └ misses: abse│   source         the engine's counts hits ÷ answered of memory                           │ ✕ failing … ┘
+     served by MEM│ MEMORY err   err 0.0%                                                                    │  failed 1
+    ┌ Entries 1–6 │   is             look-ups of this level that failed ÷ look-ups that were answered; in    │─────────────┐
+    │ KEY         │                  colour while there are any                                              │ ELAPSED     │
     │▸user:42     │   unit           percent                                                                 │ ████ 3ms!   │
-    │ feed:home   │   window         since the start; with R the last 5 s                                    │             │
-    │ user:9113   │   source         the engine's count served of memory                                     │             │
-    │ i18n/日本語 │ DISK hit rate (conditional)   18.2% = 2 / 11; last 5 s 33.3%                             │─────────────┘
-    │ key\e[2J    │   is             hits of this level ÷ look-ups that reached this level and were answered;│tart · log x ┐
-    │ thumb:903   │                  each look-up weighs the same                                            │    p50   p99│
+    │ feed:home   │   window         since the start; last 5 s                                               │             │
+    │ user:9113   │   source         the engine's counts errors ÷ answered of memory                         │             │
+    │ i18n/日本語 │ MEMORY served by (global share)   0.0% = 0 / 8; last 5 s 0.0%                            │─────────────┘
+    │ key\e[2J    │   is             reads answered by this level ÷ reads answered by any level; callers that│tart · log x ┐
+    │ thumb:903   │                  joined a load are not in it                                             │    p50   p99│
     │             │   unit           percent                                                                 │   18µs  20µs│
     │             │   window         since the start; with R the last 5 s                                    │  1.1ms 1.1ms│
-    │             │   source         the engine's counts hits ÷ answered of disk                             │   84ms 150ms│
-    │             │ DISK served by (global share)   25.0% = 2 / 8; last 5 s 66.7%                            │             │
-    │             │   is             reads answered by this level ÷ reads answered by any level; callers that│             │
-    │             │                  joined a load are not in it                                             │             │
+    │             │   source         the engine's count served of memory                                     │   84ms 150ms│
+    │             │ DISK hit rate (conditional)   18.2% = 2 / 11; last 5 s 33.3%                             │             │
+    │             │   is             hits of this level ÷ look-ups that reached this level and were answered;│             │
+    │             │                  each look-up weighs the same                                            │             │
     │             │   unit           percent                                                                 │             │
     │             │   window         since the start; with R the last 5 s                                    │             │
-    └─────────────│   source         the engine's count served of disk                                       │─────────────┘
-    ┌ Log ────────│ ORIGIN served by (global share)   75.0% = 6 / 8; last 5 s 33.3%                          │ · following ┐
-    │ 12:03:33.713│   is             reads answered by this level ÷ reads answered by any level; callers that│          #8 │
-    │ 12:03:33.713│                  joined a load are not in it                                             │          #8 │
+    └─────────────│   source         the engine's counts hits ÷ answered of disk                             │─────────────┘
+    ┌ Log ────────│ DISK err   err 0.0%                                                                      │ · following ┐
+    │ 12:03:33.713│   is             look-ups of this level that failed ÷ look-ups that were answered; in    │          #8 │
+    │ 12:03:33.713│                  colour while there are any                                              │          #8 │
     │ 12:03:33.713│   unit           percent                                                                 │          #8 │
-    │ 12:03:34.413│   window         since the start; with R the last 5 s                                    │         #11 │
-    │ 12:03:34.414│   source         the engine's count served of origin                                     │         #11 │
-    │ 12:03:34.414│ look-ups = hits + misses + refused + errors   12 · 12 · 7                                │         #11 │
-    │ 12:03:34.564│   is             every look-up ends as one of these, is cancelled or still pending       │         #11 │
-    │ 12:03:34.564│   unit           look-ups                                                                │         #11 │
-    │ 12:03:36.564│   window         since the start                                                         │         #12 │
+    │ 12:03:34.413│   window         since the start; last 5 s                                               │         #11 │
+    │ 12:03:34.414│   source         the engine's counts errors ÷ answered of disk                           │         #11 │
+    │ 12:03:34.414│ DISK served by (global share)   25.0% = 2 / 8; last 5 s 66.7%                            │         #11 │
+    │ 12:03:34.564│   is             reads answered by this level ÷ reads answered by any level; callers that│         #11 │
+    │ 12:03:34.564│                  joined a load are not in it                                             │         #11 │
+    │ 12:03:36.564│   unit           percent                                                                 │         #12 │
     └─────────────└──────────────────────────────────────────────────────────────────────────────────────────┘─────────────┘
      : types a command   get KEY · set KEY VALUE · run WORKLOAD · warn · help
 
@@ -860,7 +860,7 @@ enum ScreenGrids {
      ?Help  :Command  /Filter  ↵Inspect  1-9 Screen  Tab Focus  sSort  Space Pause  dDelete  cClear  wWarning  zZoom  qQuit
     """#,
     "models": #"""
-     CacheExplorer demo.yaml  ● LIVE  1.2/s  hit 22.2%  fly 1      12:03:36  ?:help
+     CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Models 2 ─────────────────────────────────────────────── Author 0+1 · Book 1 ┐
     │ MODEL                                TO  FROM  OBS   TOLD     SIZE TTL LEFT  │
     │ Author herbert                        0     1    2    now        —   absent  │
