@@ -70,7 +70,12 @@ struct Child {
     goOn()
   }
 
-  func stop() { send(SIGSTOP) }
+  /// Stops the process, and waits until all of it stands: what it was in the middle of would go on else.
+  func stop() {
+    send(SIGSTOP)
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, WUNTRACED) < 0 && errno == EINTR {}
+  }
   func goOn() { send(SIGCONT) }
 
   private func send(_ signal: Int32) {
