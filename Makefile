@@ -32,8 +32,8 @@ test: test-dependencies ## Run every test
 	@$(BUILD) --build-tests --traits $(TRAITS)
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
-	@./Scripts/run-tests --traits $(TRAITS) --skip '(HTTP|Proxy|Inspector|Redis|Explorer|SharedProcess)Tests'
-	@./Scripts/run-tests --traits $(TRAITS) --filter SharedProcessTests
+	@./Scripts/run-tests --traits $(TRAITS) --skip '(HTTP|Proxy|Inspector|Redis|Explorer|SharedProcess|HostileShare)Tests'
+	@./Scripts/run-tests --traits $(TRAITS) --filter 'SharedProcessTests|HostileShareTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineHTTPTests|CacheEngineProxyTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineInspectorTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineRedisTests

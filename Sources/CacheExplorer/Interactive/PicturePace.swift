@@ -9,7 +9,7 @@ struct PicturePace {
   static let interval = Duration.milliseconds(500)
   static let longest = Duration.seconds(2)
   /// So many bytes a second of pictures that nobody asked for are enough for what can be read.
-  static let budget = 2_500.0
+  static let budget = 2_200.0
 
   private var isBusy = false
   private var drawnAt: Instant?

@@ -17,7 +17,7 @@ struct PicturePaceTests {
     #expect(pace.wait(isAsked: false, at: start + .milliseconds(100)) == .milliseconds(400))
     #expect(pace.wait(isAsked: true, at: start + .milliseconds(100)) == nil)
     #expect(pace.wait(isAsked: false, at: start + .milliseconds(500)) == nil)
-    pace.drew(2_500, at: start)
+    pace.drew(2_200, at: start)
     #expect(
       pace.wait(isAsked: false, at: start + .milliseconds(100)) == .milliseconds(900), "what is large comes less often")
     pace.drew(1_000_000, at: start)

@@ -19,17 +19,12 @@ extension CommonStore {
     ended.enter()
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
     #if canImport(Darwin)
-    var thread: pthread_t?
+    var thread: Darwin.pthread_t?
     #else
     var thread = pthread_t()
     #endif
-    // Nobody waits for its end: it says itself that it has come.
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    defer { unsafe pthread_attr_destroy(&attributes) }
     let code = unsafe pthread_create(
-      &thread, &attributes,
+      &thread, nil,
       { context in
         #if canImport(Darwin)
         let taken: UnsafeMutableRawPointer? = unsafe context
@@ -45,6 +40,11 @@ extension CommonStore {
       ended.leave()
       throw SystemFailure("pthread_create", code)
     }
+    #if canImport(Darwin)
+    if let thread = unsafe thread { unsafe pthread_detach(thread) }
+    #else
+    pthread_detach(thread)
+    #endif
   }
 
   private var now: Int64 { SystemClock().now.nanoseconds }
