@@ -272,7 +272,7 @@ let package = Package(
     .executableTarget(
       name: "CacheTorture",
       dependencies: [
-        "CacheEngine", "CacheEngineTesting",
+        "CStore", "CacheEngine", "CacheEngineTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
       swiftSettings: strict),
@@ -288,7 +288,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     // An HTTP server for the tests, which misbehaves on demand. Not a product.
-    .target(name: "LoopbackServer", path: "Tests/LoopbackServer", swiftSettings: strict),
+    .target(
+      name: "LoopbackServer", dependencies: ["CStore"], path: "Tests/LoopbackServer", swiftSettings: strict),
     // What the tests of several rooms use. Not a product.
     .target(
       name: "TestSupport", dependencies: ["CacheEngine", "CacheEngineTesting"], path: "Tests/TestSupport",
@@ -407,7 +408,7 @@ let package = Package(
     // Runs a program on a terminal of its own and looks at its screen; for tests only.
     .target(name: "CPseudoTerminal", path: "Tests/PseudoTerminal/C"),
     .target(
-      name: "PseudoTerminal", dependencies: ["CPseudoTerminal"], path: "Tests/PseudoTerminal/Swift",
+      name: "PseudoTerminal", dependencies: ["CPseudoTerminal", "CStore"], path: "Tests/PseudoTerminal/Swift",
       swiftSettings: strict),
     .testTarget(
       name: "CacheExplorerTests",
@@ -415,7 +416,7 @@ let package = Package(
         "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngine", "CacheEngineEncryption",
         "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
         "CacheEngineTransformers", "LoopbackServer", "TestRedis",
-        "PseudoTerminal", "CPseudoTerminal", "AttachedApp",
+        "PseudoTerminal", "CPseudoTerminal", "CStore", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),

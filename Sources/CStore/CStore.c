@@ -217,8 +217,22 @@ bool cstore_peer(int descriptor, uint32_t *user, int32_t *process) {
 #endif
 }
 
+int cstore_pipe(int *ends) {
+#ifdef __linux__
+  return pipe2(ends, O_CLOEXEC);
+#else
+  if (pipe(ends) != 0) return -1;
+  for (int end = 0; end < 2; end++) fcntl(ends[end], F_SETFD, FD_CLOEXEC);
+  return 0;
+#endif
+}
+
 int cstore_pair(int *pair) {
+#ifdef SOCK_CLOEXEC
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return -1;
+#else
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return -1;
+#endif
   keep(pair[0]);
   keep(pair[1]);
   return 0;

@@ -1,4 +1,6 @@
 #if Explorer
+import CStore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -24,9 +26,8 @@ struct Child {
     unsafe arguments.append(nil)
     defer { unsafe arguments.forEach { unsafe free($0) } }
     var ends: [Int32] = [0, 0]
-    guard unsafe pipe(&ends) == 0 else { throw Failure("no pipe: \(errno)") }
+    guard unsafe cstore_pipe(&ends) == 0 else { throw Failure("no pipe: \(errno)") }
     defer { close(ends[1]) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     #if canImport(Darwin)
     var actions: posix_spawn_file_actions_t?
     #else

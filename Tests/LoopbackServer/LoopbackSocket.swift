@@ -1,3 +1,4 @@
+import CStore
 import Foundation
 
 #if canImport(Glibc)
@@ -53,6 +54,8 @@ struct LoopbackSocket: Sendable {
   func accept() -> LoopbackSocket? {
     let accepted = Foundation.accept(descriptor, nil, nil)
     guard accepted >= 0 else { return nil }
+    // No process that another test starts keeps the connection open.
+    _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
     #if canImport(Darwin)
     var on: Int32 = 1
     _ = unsafe setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -122,20 +125,28 @@ extension LoopbackSocket {
   func send(_ text: String) -> Bool { write(text.utf8) }
 }
 
-/// Wakes a thread by being closed.
+/// Wakes a thread.
+///
+/// A byte does it: the end of a pipe comes only once nobody has a copy of its other end.
 struct LoopbackPipe: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32
 
   init() throws {
     var ends: [Int32] = [0, 0]
-    guard unsafe pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    guard unsafe cstore_pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 
-  func signal() { _ = Foundation.close(writeEnd) }
+  func signal() {
+    var byte: UInt8 = 1
+    _ = unsafe Foundation.write(writeEnd, &byte, 1)
+  }
 
-  func close() { _ = Foundation.close(readEnd) }
+  func close() {
+    _ = Foundation.close(readEnd)
+    _ = Foundation.close(writeEnd)
+  }
 }
 
 /// Takes requests from a connection, one after the other.

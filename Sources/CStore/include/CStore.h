@@ -65,6 +65,9 @@ int cstore_accept(int listener);
 /// The user at the other end of a socket, and its process or 0; `false` if the system does not say.
 bool cstore_peer(int socket, uint32_t *user, int32_t *process);
 
+/// Makes a pipe that no process started meanwhile inherits, the end to read from first; -1 on failure.
+int cstore_pipe(int *ends);
+
 /// Makes two connected sockets, which never block; -1 on failure.
 int cstore_pair(int *pair);
 

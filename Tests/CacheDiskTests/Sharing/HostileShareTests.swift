@@ -90,7 +90,7 @@ import Testing
       socket.send(try hello())
       #expect(try await frames(1, from: socket).frames.first?.kind == StoreReply.welcome)
       var ends: [Int32] = [-1, -1]
-      #expect(unsafe pipe(&ends) == 0)
+      #expect(unsafe cstore_pipe(&ends) == 0)
       let made = cstore_nameless_file()
       let (given, length): (Int32, UInt64) =
         switch kind {

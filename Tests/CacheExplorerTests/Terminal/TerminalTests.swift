@@ -1,4 +1,5 @@
 import CPseudoTerminal
+import CStore
 import CacheEngineTesting
 import PseudoTerminal
 import Testing
@@ -350,7 +351,7 @@ struct TerminalTests {
   func redirected() {
     let rig = TerminalRig()
     var ends: [Int32] = [0, 0]
-    unsafe pipe(&ends)
+    unsafe cstore_pipe(&ends)
     defer { for end in ends { close(end) } }
     var options = rig.options()
     options.input = ends[0]

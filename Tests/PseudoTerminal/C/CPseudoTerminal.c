@@ -27,7 +27,24 @@ int cpt_open(struct cpt_terminal *terminal, int columns, int rows) {
   memset(terminal, 0, sizeof *terminal);
   terminal->statuses = -1;
   struct winsize size = {.ws_col = (unsigned short)columns, .ws_row = (unsigned short)rows};
+#ifdef __linux__
+  // Closed on exec from the start: another thread may be starting a process.
+  char device[128];
+  terminal->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal->master < 0) return errno;
+  terminal->device = -1;
+  if (grantpt(terminal->master) == 0 && unlockpt(terminal->master) == 0 &&
+      ptsname_r(terminal->master, device, sizeof device) == 0)
+    terminal->device = open(device, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal->device < 0 || ioctl(terminal->master, TIOCSWINSZ, &size) != 0) {
+    int failure = errno;
+    close(terminal->master);
+    if (terminal->device >= 0) close(terminal->device);
+    return failure;
+  }
+#else
   if (openpty(&terminal->master, &terminal->device, NULL, NULL, &size) != 0) return errno;
+#endif
   flag(terminal->master, true);
   flag(terminal->device, true);
   return 0;
@@ -102,7 +119,11 @@ int cpt_start(struct cpt_terminal *terminal, const char *path, char *const argum
   char device[128];
   if (ttyname_r(terminal->device, device, sizeof device) != 0) return errno;
   int report[2];
+#ifdef __linux__
+  if (pipe2(report, O_CLOEXEC) != 0) return errno;
+#else
   if (pipe(report) != 0) return errno;
+#endif
   flag(report[0], false);
   flag(report[1], false);
   sigset_t all, before;

@@ -1,4 +1,5 @@
 internal import CPseudoTerminal
+internal import CStore
 internal import Synchronization
 
 #if canImport(Darwin)
@@ -42,9 +43,8 @@ final class PseudoTerminalLoop: Sendable {
     self.terminal = terminal
     state = Mutex(State(sight: Sight(screen: EmulatedScreen(width: width, height: height))))
     var ends: [Int32] = [-1, -1]
-    _ = unsafe pipe(&ends)
+    _ = unsafe cstore_pipe(&ends)
     (wakeRead, wakeWrite) = (ends[0], ends[1])
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
 
   deinit {

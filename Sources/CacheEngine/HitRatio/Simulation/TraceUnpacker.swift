@@ -1,3 +1,4 @@
+import CStore
 import CacheCore
 import Synchronization
 
@@ -62,12 +63,11 @@ struct TraceUnpacker {
   private static func start(_ packing: TracePacking, of name: String, input: Int32) throws(TraceProblem) -> Self {
     #if os(Linux) || os(macOS)
     var ends: [Int32] = [0, 0]
-    guard unsafe pipe(&ends) == 0 else {
+    guard unsafe cstore_pipe(&ends) == 0 else {
       throw TraceProblem(
         file: name, message: "cannot be unpacked (\(SystemFailure("pipe").text))", remedy: "close some files")
     }
     defer { close(ends[1]) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     #if canImport(Darwin)
     var actions: posix_spawn_file_actions_t?
     #else
