@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestRedis
 
 /// A server that greets as Redis does, and then does what a test says.
 final class HostileServer: Sendable {
@@ -36,9 +37,7 @@ final class HostileServer: Sendable {
   ///
   /// It listens at a port as well if it is given one.
   init(port: Int? = nil, _ react: @escaping @Sendable (Int, [String]) -> Reaction) async throws {
-    var template = Array("/tmp/redis-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
-    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    folder = try makeShortFolder("redis")
     let connections = Connections()
     self.connections = connections
     let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

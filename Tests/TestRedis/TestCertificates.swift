@@ -20,9 +20,7 @@ package final class TestCertificates: Sendable {
   package var authorities: String { folder + "/ca.pem" }
 
   package init() throws {
-    var template = Array("/tmp/tls-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
-    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    folder = try makeShortFolder("tls")
     try openssl("req -x509 \(Self.newKey) -keyout ca.key -out ca.pem -subj /CN=authority -days 2")
   }
 

@@ -77,9 +77,7 @@ package final class TestRedis: Sendable {
   package var socket: String { folder + "/s" }
 
   package init(_ options: [String], at link: CuttableLink? = nil) async throws {
-    var template = Array("/tmp/redis-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw CacheError(.simulated, "no temporary folder") }
-    folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    folder = try makeShortFolder("redis")
     self.options = options + (link?.serverOptions ?? [])
     self.link = link
     try FileManager.default.createSymbolicLink(
