@@ -83,7 +83,7 @@ package final class InspectorClient: Sendable {
     descriptor.setTimeouts(seconds: 0)
     let made = InspectorClient(welcome: welcome, descriptor: descriptor, tell: tell)
     let rest = incoming
-    guard startThread({ [weak made] in Self.read(rest, for: { made }) }) else {
+    do { try OwnThread.start("cache-attached") { [weak made] in Self.read(rest, for: { made }) } } catch {
       throw CacheError(.unreachable, "no thread is left to read from \(path)")
     }
     return made

@@ -79,7 +79,7 @@ final class InspectorLoop: Sendable {
   var attachedCount: Int { state.withLock { $0.attached } }
 
   func start() throws {
-    guard startThread({ [self] in run() }) else {
+    do { try OwnThread.start("cache-inspector") { [self] in run() } } catch {
       UnixSocket.removeFile(of: listener)
       throw CacheError(.unusableSocket, "no thread is left to serve \(listener.path); end some or raise the limit")
     }

@@ -55,47 +55,6 @@ final class Descriptor: Sendable {
   }
 }
 
-/// Starts a thread of its own for work that blocks, which takes no signal from the app.
-///
-/// - Returns: Whether there was a thread left.
-func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
-  final class Work {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-  let context = unsafe Unmanaged.passRetained(Work(work)).toOpaque()
-  #if canImport(Darwin)
-  var thread: pthread_t?
-  #else
-  var thread = pthread_t()
-  #endif
-  let code = unsafe pthread_create(
-    &thread, nil,
-    { context in
-      #if canImport(Darwin)
-      let taken: UnsafeMutableRawPointer? = unsafe context
-      #else
-      let taken = unsafe context
-      #endif
-      guard let taken = unsafe taken else { return nil }
-      var signals = sigset_t()
-      unsafe sigfillset(&signals)
-      unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-      unsafe Unmanaged<Work>.fromOpaque(taken).takeRetainedValue().run()
-      return nil
-    }, context)
-  guard code == 0 else {
-    unsafe Unmanaged<Work>.fromOpaque(context).release()
-    return false
-  }
-  #if canImport(Darwin)
-  if let thread = unsafe thread { unsafe pthread_detach(thread) }
-  #else
-  pthread_detach(thread)
-  #endif
-  return true
-}
-
 extension Descriptor {
   /// How long reading, and writing and connecting, wait on a socket that blocks; 0 for as long as it takes.
   func setTimeouts(seconds: Int) {

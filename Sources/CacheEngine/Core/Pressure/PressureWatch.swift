@@ -1,6 +1,4 @@
 #if os(Linux)
-import CStore
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -27,20 +25,7 @@ final class PressureWatch: Sendable {
     tell: @escaping @Sendable (MemoryPressure) -> Void
   ) throws -> PressureWatch {
     let watch = try PressureWatch(ways, files: files, settings: settings, tell: tell)
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(watch).toOpaque()
-    let code = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        guard let context = unsafe context else { return nil }
-        unsafe Unmanaged<PressureWatch>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      }, context)
-    guard code == 0 else {
-      unsafe Unmanaged<PressureWatch>.fromOpaque(context).release()
-      throw SystemFailure("pthread_create", code)
-    }
-    pthread_detach(thread)
+    try OwnThread.start("cache-pressure") { watch.run() }
     return watch
   }
 
@@ -63,8 +48,6 @@ final class PressureWatch: Sendable {
   func stop() { shutdown(stopper.number, Int32(SHUT_RDWR)) }
 
   private func run() {
-    unsafe cstore_begin_thread("cache-pressure")
-
     var triggers = ways.triggers.map { (trigger: $0, restsUntil: ContinuousClock.now) }
     var seen = ways.events?.seen
     while true {

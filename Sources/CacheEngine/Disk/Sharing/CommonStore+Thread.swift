@@ -17,41 +17,16 @@ extension CommonStore {
   /// Starts the thread.
   func start() throws {
     ended.enter()
-    let context = unsafe Unmanaged.passRetained(self).toOpaque()
-    #if canImport(Darwin)
-    var thread: Darwin.pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    let code = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        #if canImport(Darwin)
-        let taken: UnsafeMutableRawPointer? = unsafe context
-        #else
-        let taken = unsafe context
-        #endif
-        guard let taken = unsafe taken else { return nil }
-        unsafe Unmanaged<CommonStore>.fromOpaque(taken).takeRetainedValue().run()
-        return nil
-      }, context)
-    guard code == 0 else {
-      unsafe Unmanaged<CommonStore>.fromOpaque(context).release()
+    do { try OwnThread.start("cache-shared") { [self] in run() } } catch {
       ended.leave()
-      throw SystemFailure("pthread_create", code)
+      throw error
     }
-    #if canImport(Darwin)
-    if let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-    pthread_detach(thread)
-    #endif
   }
 
   private var now: Int64 { SystemClock().now.nanoseconds }
   private var isLeaving: Bool { state.withLock(\.isLeaving) }
 
   private func run() {
-    unsafe cstore_begin_thread("cache-shared")
     var failure: (any Error)?
     var pause: Int32 = 1
     while !isLeaving {

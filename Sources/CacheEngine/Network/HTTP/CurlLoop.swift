@@ -1,7 +1,6 @@
 import CacheCore
 #if os(Linux)
 import CCurl
-import CStore
 import Synchronization
 
 #if canImport(Glibc)
@@ -94,19 +93,8 @@ import Musl
   }
 
   private func startThread() {
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(self).toOpaque()
-    let code = unsafe pthread_create(
-      &thread, nil,
-      { context in
-        guard let context = unsafe context else { return nil }
-        unsafe Unmanaged<CurlLoop>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      }, context)
-    if code == 0 {
-      pthread_detach(thread)
-    } else {
-      unsafe Unmanaged<CurlLoop>.fromOpaque(context).release()
+    // A connection that the other side closed must not end the process, and signals belong to the application.
+    do { try OwnThread.start("cache-network") { [self] in run() } } catch {
       state.withLock { end(&$0) }
       refuse()
     }
@@ -132,9 +120,6 @@ import Musl
   }
 
   private func run() {
-    // A connection that the other side closed must not end the process, and signals belong to the application.
-    unsafe cstore_begin_thread("cache-network")
-
     while let noted = takeIn() {
       for transfer in noted { look(transfer, now: .now) }
       lookAtAllInTime()
