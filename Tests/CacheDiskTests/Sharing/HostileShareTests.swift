@@ -243,10 +243,12 @@ import Testing
 }
 
 /// Somebody who has the lock of a directory and does with its guests what a test says.
+///
+/// It has a thread of its own, as another process would: who opens the directory waits for it on one of Swift's.
 final class FakeOwner: Sendable {
   private let lock: StoreFile
   private let listener: StoreFile?
-  private let thread: Task<Void, any Error>
+  private let (poller, waker): (StoreFile, StoreFile)
   private let directory: StoreDirectory
 
   init(
@@ -257,21 +259,35 @@ final class FakeOwner: Sendable {
     lock = try directory.openLock()
     try #require(try lock.lock())
     listener = listens ? try SharedSocket.listen(in: directory) : nil
-    let descriptor = listener?.descriptor ?? -1
-    thread = Task.detached {
+    var pair: [Int32] = [-1, -1]
+    try #require(unsafe cstore_pair(&pair) == 0)
+    (poller, waker) = (StoreFile(pair[0]), StoreFile(pair[1]))
+    guard let listener else { return }
+    try OwnThread.start("fake-owner") { [poller] in
       var sockets: [FrameSocket] = []
-      while !Task.isCancelled {
-        let arrived = descriptor < 0 ? -1 : cstore_accept(descriptor)
+      defer { for socket in sockets { socket.breakOff() } }
+      while true {
+        var polled = ([poller, listener].map(\.descriptor) + sockets.map(\.descriptor)).map {
+          pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        _ = unsafe poll(&polled, nfds_t(polled.count), -1)
+        if polled[0].revents != 0 { return }
+        let arrived = cstore_accept(listener.descriptor)
         if arrived >= 0 { sockets.append(FrameSocket(arrived, wake: {})) }
-        for socket in sockets { for frame in try socket.receive().frames { try answer(socket, frame) } }
-        await Task.yield()
+        sockets.removeAll { socket in
+          do {
+            let (frames, isOpen) = try socket.receive()
+            for frame in frames { try answer(socket, frame) }
+            return !isOpen
+          } catch { return true }
+        }
       }
-      for socket in sockets { socket.breakOff() }
     }
   }
 
   func end() {
-    thread.cancel()
+    var byte: UInt8 = 1
+    _ = unsafe cstore_send(waker.descriptor, &byte, 1, -1)
     if listener != nil { SharedSocket.remove(in: directory) }
     lock.unlock()
   }
