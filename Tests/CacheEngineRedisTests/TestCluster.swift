@@ -12,15 +12,31 @@ final class TestCluster: Sendable {
   private let ports: [Int]
   private let connections: [RawConnection]
   private let ids: [String]
+  private let certificates: TestCertificates?
 
   /// Starts primaries, and a replica for the first of them if that is wanted, and waits until they know each other.
-  init(primaries: Int = 3, replicas: Int = 0) async throws {
+  ///
+  /// Without a replica nobody is taken for dead who is only late, as on a machine that is busy. With one, any server may say for a
+  /// moment that the cluster is down. With certificates all of it speaks TLS, and is called `localhost`.
+  init(primaries: Int = 3, replicas: Int = 0, certificates: TestCertificates? = nil) async throws {
+    let secrets = try certificates?.sign("DNS:localhost")
+    let patience = replicas == 0 ? "60000" : "2000"
     var (servers, ports, connections, ids) = ([TestRedis](), [Int](), [RawConnection](), [String]())
     for number in 0..<primaries + replicas {
       let port = try TestRedis.freePort()
+      var options = ["--port", "\(port)"]
+      if let certificates, let secrets {
+        options =
+          certificates.options(secrets, port: port) + [
+            "--tls-cluster", "yes", "--tls-replication", "yes", "--cluster-announce-hostname", "localhost",
+            "--cluster-preferred-endpoint-type", "hostname",
+          ]
+      }
       let server = try await TestRedis(
-        "--port", "\(port)", "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-        "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0")
+        options + [
+          "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", patience,
+          "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0",
+        ])
       let raw = try await RawConnection(server.socket)
       if number < primaries {
         _ = try await raw.ask(["CLUSTER", "SET-CONFIG-EPOCH", "\(number + 1)"])
@@ -52,12 +68,15 @@ final class TestCluster: Sendable {
       }
     }
     (self.servers, self.ports, self.connections, self.ids) = (servers, ports, connections, ids)
+    self.certificates = certificates
   }
 
   /// Settings that begin at a server's port.
   func settings(_ server: Int, _ others: [Int] = []) -> RedisSettings {
-    var settings = RedisSettings(.host("127.0.0.1", port: ports[server]))
-    settings.others = others.map { .host("127.0.0.1", port: ports[$0]) }
+    let host = certificates == nil ? "127.0.0.1" : "localhost"
+    var settings = RedisSettings(.host(host, port: ports[server]))
+    settings.others = others.map { .host(host, port: ports[$0]) }
+    settings.tls = certificates.map { .init(authorities: $0.authorities) }
     settings.commandLimit = .seconds(30)
     settings.connectLimit = .seconds(30)
     settings.pingInterval = .milliseconds(300)
