@@ -84,6 +84,31 @@ struct RedisTLSTests {
     withExtendedLifetime(redis) {}
   }
 
+  @Test("a cluster is followed over TLS, by the names that its servers go by, and its changes are heard")
+  func cluster() async throws {
+    let cluster = try await TestCluster(certificates: certificates)
+    for primary in 0..<3 {
+      let namespace = try cluster.namespace(of: primary)
+      let (here, there) = (cluster.store(0), cluster.store((primary + 1) % 3))
+      let shared = try SharedCacheLevel<String, Int>(here, namespace: namespace, valueCoding: .json)
+      let other = try SharedCacheLevel<String, Int>(there, namespace: namespace, valueCoding: .json)
+      let cache = MemoryCacheLevel<String, Int>().compose(
+        shared, coherence: Coherence(here, of: shared), observer: nil)
+      try await turns { cache.coherence.deafSince == nil }
+      try await cache.set(1, forKey: "a")
+      #expect(try await other.get("a") == 1)
+      try await other.set(2, forKey: "a")
+      try await turns { cache.peek("a") == nil }
+      #expect(try await cache.get("a") == 2)
+      // It goes where the namespace goes.
+      try await cluster.move(namespace, from: primary, to: (primary + 2) % 3)
+      #expect(try await cache.get("a") == 2)
+      try await other.set(3, forKey: "a")
+      try await turns { cache.peek("a") == nil }
+      #expect(try await cache.get("a") == 3)
+    }
+  }
+
   @Test("a server that wants a client's certificate gets it, and refuses who has none or another authority's")
   func clientCertificate() async throws {
     let redis = try await server("DNS:localhost", asksClients: true)
