@@ -110,7 +110,9 @@ private struct RedisHistory: Sendable {
   typealias Promises = RedisPromisesTests
   typealias Process = Promises.Process
 
-  enum Fault: CaseIterable { case restart, stop, killConnections, killListeners, evict, flush, flood, foreign, swap }
+  enum Fault: CaseIterable {
+    case restart, stop, pause, killConnections, killListeners, evict, flush, flood, foreign, swap
+  }
 
   let seed: UInt64
   let log = HistoryLog()
@@ -243,6 +245,12 @@ private struct RedisHistory: Sendable {
       let before = log.failures
       try await turns { log.failures > before }
       redis.resume()
+    case .pause:
+      // Some within the limit for a command, and some beyond.
+      let (time, kind) = (
+        Int.random(in: 100..<900, using: &generator), Bool.random(using: &generator) ? "ALL" : "WRITE"
+      )
+      await raw { _ = try await $0.ask("CLIENT", "PAUSE", "\(time)", kind) }
     case .killConnections: await raw { _ = try await $0.ask("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes") }
     case .killListeners: await raw { _ = try await $0.ask("CLIENT", "KILL", "TYPE", "pubsub") }
     case .evict:
