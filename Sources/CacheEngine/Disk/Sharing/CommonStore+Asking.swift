@@ -1,0 +1,239 @@
+import CacheCore
+import Dispatch
+import Synchronization
+
+/// How a process asks whoever owns the files, itself or another.
+extension CommonStore {
+  func find(_ key: StoreKey, includingExpired: Bool) async throws -> FoundAnswer {
+    if case .owner(let server) = state.withLock({ $0.role }) {
+      let known = includingExpired ? nil : try server.store.readAtOnce(key)
+      let answer =
+        if let known { known } else { try await server.store.read(key, includingExpired: includingExpired) }
+      switch answer {
+      case .found(let found): return .found(FoundValue(found))
+      case .miss(let reason): return .miss(reason)
+      }
+    }
+    switch try await ask(.get(key, includingExpired: includingExpired), from: 0) {
+    case .found(let found)?: return .found(found)
+    case .miss(let reason)?: return .miss(reason)
+    case .failed(let error)?: throw error
+    case nil: return .miss(.unanswered)
+    default: throw Self.nonsense
+    }
+  }
+
+  func change(_ request: StoreRequest, from origin: UInt64) async throws -> Int {
+    switch try await ask(request, from: origin) {
+    case .count(let count)?: return count
+    case .failed(let error)?: throw error
+    case nil: throw silence
+    default: throw Self.nonsense
+    }
+  }
+
+  func verify(repairing: Bool) async throws -> StoreReport {
+    switch try await ask(.verify(repairing: repairing), from: 0) {
+    case .report(let report)?: return report
+    case .failed(let error)?: throw error
+    case nil: throw silence
+    default: throw Self.nonsense
+    }
+  }
+
+  func list(from place: Int, of owner: UInt64) async throws -> (entries: [ListedEntry], next: Int?, owner: UInt64) {
+    switch try await ask(.list(from: UInt64(place), of: owner), from: 0) {
+    case .page(let entries, let next, let owner)?: return (entries, next.map { Int(clamping: $0) }, owner)
+    case .failed(let error)?: throw error
+    case nil: throw silence
+    default: throw Self.nonsense
+    }
+  }
+
+  func created(_ key: StoreKey) throws -> Int64? {
+    switch try askNow(.created(key)) {
+    case .created(let created)?: return created
+    case .failed(let error)?: throw error
+    case nil: return nil
+    default: throw Self.nonsense
+    }
+  }
+
+  var usage: LevelUsage {
+    learnUsage()
+    return state.withLock { $0.usage }
+  }
+
+  var traffic: StoreTraffic {
+    learnUsage()
+    return state.withLock { $0.traffic }
+  }
+
+  private func learnUsage() {
+    guard case .usage(let usage, let traffic)? = try? askNow(.usage) else { return }
+    state.withLock { ($0.usage, $0.traffic) = (usage, traffic) }
+  }
+
+  private static let nonsense = CacheError(
+    .diskReadFailed, "the process that writes the files gave an answer to another question")
+
+  private var silence: CacheError {
+    let owner = state.withLock { state in
+      if case .guest(_, let process, _) = state.role { "process \(process), which" } else { "the process that" }
+    }
+    return CacheError(
+      .timedOut,
+      "\(owner) writes the files in \(directory.path) does not answer; if it is stopped, let it go on or end it")
+  }
+
+  /// The answer of whoever owns the files; `nil` if nobody answers.
+  private func ask(_ request: StoreRequest, from origin: UInt64) async throws -> StoreReply? {
+    var isAgain = false
+    while true {
+      if case .owner(let server) = state.withLock({ $0.role }) {
+        return await server.perform(request, from: origin, isAgain: isAgain)
+      }
+      let outcome = await withCheckedContinuation { continuation in
+        begin(request, origin, isAgain) { continuation.resume(returning: $0) }
+      }
+      switch outcome {
+      case .here(let wasSent): isAgain = isAgain || wasSent
+      default: return try read(outcome)
+      }
+    }
+  }
+
+  /// The same while the thread of the caller waits.
+  private func askNow(_ request: StoreRequest) throws -> StoreReply? {
+    while true {
+      if case .owner(let server) = state.withLock({ $0.role }) {
+        switch request {
+        case .created(let key): return .created(server.store.created(key))
+        default: return .usage(server.store.usage, server.store.traffic)
+        }
+      }
+      let answer = Answer()
+      begin(request, 0, false) { answer.give($0) }
+      let outcome = answer.wait()
+      if case .here = outcome { continue }
+      return try read(outcome)
+    }
+  }
+
+  private func read(_ outcome: Outcome) throws -> StoreReply? {
+    switch outcome {
+    case .reply(let reply): return reply
+    case .frame(let frame):
+      do {
+        return try StoreReply(frame.kind, try frame.load(limit: StoreServer.longestBody(settings.capacity)))
+      } catch is ProtocolViolation { throw Self.nonsense }
+    case .silence, .here: return nil
+    case .failed(let error): throw error
+    }
+  }
+
+  /// Sends a question, or has it sent as soon as somebody is there to answer.
+  func begin(
+    _ request: StoreRequest, _ origin: UInt64, _ isAgain: Bool, _ tell: @escaping @Sendable (Outcome) -> Void
+  ) {
+    let now = SystemClock().now.nanoseconds
+    enum Course {
+      case tell(Outcome)
+      case send(FrameSocket, [UInt64])
+      case wait
+    }
+    let (course, isAsleep) = state.withLock { state -> (Course, Bool) in
+      if state.isLeaving { return (.tell(.failed(closed)), false) }
+      if case .owner = state.role { return (.tell(.here(isAgain: false)), false) }
+      if let refusal = state.refusal { return (.tell(.failed(refusal)), false) }
+      if state.isSilent { return (.tell(.silence), false) }
+      state.lastNumber += 1
+      state.calls[state.lastNumber] = Call(
+        request: request, origin: origin, isAgain: isAgain, tell: tell)
+      state.unsent.append(state.lastNumber)
+      state.waitingSince = state.waitingSince ?? now
+      defer { state.isAsleep = false }
+      guard case .guest(let socket, _, isWelcome: true) = state.role else { return (.wait, state.isAsleep) }
+      return (.send(socket, state.sendable()), state.isAsleep)
+    }
+    switch course {
+    case .tell(let outcome): return tell(outcome)
+    case .send(let socket, let numbers): send(numbers, to: socket)
+    case .wait: break
+    }
+    // Silence has to be noticed from now on.
+    if isAsleep { wake() }
+  }
+
+  var closed: CacheError { CacheError(.closed, "the store in \(directory.path) is closed") }
+
+  /// Sends questions whose turn it is.
+  func send(_ numbers: [UInt64], to socket: FrameSocket) {
+    for number in numbers {
+      guard let call = state.withLock({ $0.sending(number) }) else { continue }
+      do {
+        let frame = try call.request.frame(
+          number: number, origin: call.origin, at: SystemClock().now.nanoseconds, isAgain: call.isAgain)
+        if case .file(_, let length) = frame.body, length > StoreServer.longestBody(settings.capacity) {
+          throw CacheError(
+            .tooLarge, "a value of \(length) bytes does not fit into a store of \(settings.capacity) bytes")
+        }
+        socket.send(frame)
+      } catch {
+        finish(number)?.tell(.failed(failure(error)))
+      }
+    }
+  }
+
+  private func failure(_ error: any Error) -> CacheError {
+    (error as? CacheError)
+      ?? CacheError(.diskWriteFailed, (error as? SystemFailure)?.text ?? String(describing: error), underlying: error)
+  }
+
+  /// Takes a question out that has its answer.
+  func finish(_ number: UInt64) -> Call? {
+    state.withLock { state in
+      guard let call = state.calls.removeValue(forKey: number) else { return nil }
+      if call.isSent { state.sent -= 1 }
+      if state.calls.isEmpty { state.waitingSince = nil }
+      return call
+    }
+  }
+}
+
+extension CommonStore.State {
+  /// Notes to whom a question is sent.
+  mutating func sending(_ number: UInt64) -> CommonStore.Call? {
+    guard let call = calls[number] else { return nil }
+    calls[number]?.isAgain = call.isAgain || (call.sentTo != 0 && call.sentTo != ownerInstance)
+    calls[number]?.sentTo = ownerInstance
+    return calls[number]
+  }
+
+  /// Takes the questions that can be sent now.
+  mutating func sendable() -> [UInt64] {
+    guard !unsent.isEmpty else { return [] }
+    let room = max(0, CommonStore.mostSent - sent)
+    let numbers = Array(unsent.prefix(room))
+    unsent.removeFirst(numbers.count)
+    sent += numbers.count
+    for number in numbers { calls[number]?.isSent = true }
+    return numbers
+  }
+}
+
+/// What a thread waits for.
+private final class Answer: Sendable {
+  private let outcome = Mutex<CommonStore.Outcome?>(nil)
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func give(_ given: CommonStore.Outcome) {
+    outcome.withLock { $0 = given }
+    isThere.signal()
+  }
+
+  func wait() -> CommonStore.Outcome {
+    isThere.wait()
+    return outcome.withLock { $0 } ?? .silence
+  }
+}

@@ -1,0 +1,163 @@
+import CacheCore
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// What the thread of a shared directory does while another process owns the files.
+extension CommonStore {
+  func connect() throws -> FrameSocket? {
+    // It may have been removed and made anew since.
+    let directory = try StoreDirectory(directory.path, access: .readWrite, calls: settings.calls)
+    let number = SharedSocket.connect(in: directory)
+    guard number >= 0 else { return nil }
+    let socket = FrameSocket(number, wake: { [weak self] in self?.wake() })
+    guard let process = socket.peer,
+      let hello = try? StoreHello(
+        instance: instance, capacity: settings.capacity, isSealed: settings.cipher != nil,
+        boot: settings.clock.bootIdentifier, now: settings.clock.now.nanoseconds
+      ).frame()
+    else { return nil }
+    socket.send(hello)
+    state.withLock { $0.role = .guest(socket, process: process, isWelcome: false) }
+    return socket
+  }
+
+  /// Listens to the owner until it is gone; `false` if it never let this process in.
+  ///
+  /// - Throws: ``CacheError`` if it says why.
+  func listen(to socket: FrameSocket) throws -> Bool {
+    var isWelcome = false
+    var isOpen = true
+    var refusal: CacheError?
+    while isOpen, !isLeaving {
+      var polled = [
+        pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(
+          fd: socket.descriptor, events: Int16(POLLIN | (socket.isWaitingForRoom ? POLLOUT : 0)), revents: 0),
+      ]
+      _ = unsafe poll(&polled, 2, patience)
+      if polled[0].revents != 0 { drainWakes() }
+      let events = polled[1].revents
+      if events & Int16(POLLOUT) != 0 { socket.flush() }
+      if events & ~Int16(POLLOUT) != 0 {
+        do {
+          let (frames, goesOn) = try socket.receive()
+          if !frames.isEmpty { heard() }
+          for frame in frames { try take(frame, from: socket, &isWelcome) }
+          isOpen = goesOn
+        } catch { (isOpen, refusal) = (false, error as? CacheError) }
+      }
+      tick()
+    }
+    socket.breakOff()
+    isDeaf()
+    state.withLock { state in
+      state.role = .seeking
+      state.pingedAt = nil
+      // What has no answer is asked again, in the order in which it was asked.
+      let numbers = state.calls.keys.sorted()
+      for number in numbers where state.calls[number]?.isSent == true {
+        state.calls[number]?.isSent = false
+      }
+      (state.unsent, state.sent) = (numbers, 0)
+      if !numbers.isEmpty { state.waitingSince = now }
+    }
+    if let refusal { throw refusal }
+    return isWelcome
+  }
+
+  /// How long to wait for a sign of the owner, in milliseconds; for ever if nobody waits for one.
+  private var patience: Int32 {
+    state.withLock { state in
+      let isAwaited = state.waitingSince != nil || !state.ears.isEmpty || state.isSilent
+      if case .guest(_, _, isWelcome: true) = state.role, !isAwaited, now - state.lastHeard > limit {
+        state.isAsleep = true
+        return -1
+      }
+      state.isAsleep = false
+      return Int32(clamping: max(1, limit / 4_000_000))
+    }
+  }
+
+  private func heard() {
+    let (wasSilent, expects) = state.withLock { state in
+      defer { (state.isSilent, state.pingedAt) = (false, nil) }
+      state.lastHeard = now
+      return (state.isSilent, state.expects)
+    }
+    // What was changed meanwhile was perhaps told, and perhaps not heeded.
+    if wasSilent, expects.hearsChanges, case .guest(_, _, isWelcome: true) = state.withLock({ $0.role }) {
+      tell(expects)
+    }
+  }
+
+  private func take(_ frame: SharedFrame, from socket: FrameSocket, _ isWelcome: inout Bool) throws {
+    switch frame.kind {
+    case StoreReply.welcome where !isWelcome:
+      isWelcome = true
+      let owner = try StoreHello.readWelcome(try frame.load(limit: 0))
+      let expects = state.withLock { state in
+        if case .guest(_, let process, _) = state.role {
+          state.role = .guest(socket, process: process, isWelcome: true)
+        }
+        (state.refusal, state.ownerInstance) = (nil, owner)
+        return state.expects
+      }
+      // First of all, so that nothing is changed unheard.
+      tell(expects)
+      send(state.withLock { $0.sendable() }, to: socket)
+      opening.signal()
+    case StoreReply.refused where !isWelcome: throw try StoreHello.readRefusal(try frame.load(limit: 0))
+    case StoreReply.changed:
+      var origin: UInt64 = 0
+      let change = try StoreChange(try frame.load(limit: StoreServer.longestBody(settings.capacity)), origin: &origin)
+      tellHere(change, origin)
+    case StoreReply.lost:
+      tellHere(try SegmentedStore.Loss(try frame.load(limit: StoreServer.longestBody(settings.capacity))))
+    default:
+      guard isWelcome else { throw ProtocolViolation() }
+      finish(frame.number)?.tell(.frame(frame))
+      send(state.withLock { $0.sendable() }, to: socket)
+    }
+  }
+
+  /// Notices that the owner is silent.
+  func tick() {
+    enum Course {
+      case ping(FrameSocket)
+      case give([Call])
+      case nothing
+    }
+    let now = now
+    let course = state.withLock { state -> Course in
+      let isHearing = state.isHearing && !state.ears.isEmpty
+      guard let since = state.waitingSince ?? (isHearing ? state.lastHeard : state.pingedAt) else { return .nothing }
+      let quiet = now - max(state.lastHeard, since)
+      if quiet > limit {
+        state.isSilent = true
+        defer { (state.calls, state.unsent, state.sent, state.waitingSince) = ([:], [], 0, nil) }
+        return .give(Array(state.calls.values))
+      }
+      if quiet > limit / 3, state.pingedAt == nil, case .guest(let socket, _, isWelcome: true) = state.role {
+        state.pingedAt = now
+        return .ping(socket)
+      }
+      return .nothing
+    }
+    switch course {
+    case .nothing: return
+    case .ping(let socket):
+      if let ping = try? StoreRequest.ping.frame(number: 0, origin: 0, at: now, isAgain: false) { socket.send(ping) }
+    case .give(let calls):
+      for call in calls { call.tell(.silence) }
+      isDeaf()
+    }
+  }
+}
