@@ -143,24 +143,26 @@ final class RedisCluster: Sendable {
     if let node = state.withLock({ $0.nodes[address] }) { return node }
     state.withLock { $0.topology.add(address) }
     join()
-    guard let node = state.withLock({ $0.nodes[address] }) else {
-      throw CacheError(.closed, "the store was closed", level: settings.name)
-    }
-    return node
+    let (node, isClosed) = state.withLock { ($0.nodes[address], $0.isClosed) }
+    if let node { return node }
+    throw isClosed ? CacheError(.closed, "the store was closed", level: settings.name) : gone(address)
+  }
+
+  /// The cluster has changed since somebody was sent there.
+  private func gone(_ address: RedisAddress) -> CacheError {
+    CacheError(
+      .unreachable, "\(address) cannot be reached any more: the cluster has no such primary", level: settings.name)
   }
 
   // MARK: Topology
 
   /// Makes nodes of all primaries, and lets go of those that are none any more.
   private func join() {
-    let changed = state.withLock { state -> (nodes: [RedisNode], gone: [RedisNode], CacheInstant, UInt64)? in
+    let changed = state.withLock { state -> ([RedisNode], [RedisAddress: RedisNode], CacheInstant, UInt64)? in
       let primaries = state.topology.primaries
       guard !state.isClosed, primaries != Set(state.nodes.keys) else { return nil }
-      var gone: [RedisNode] = []
-      for (address, node) in state.nodes where !primaries.contains(address) {
-        gone.append(node)
-        state.nodes[address] = nil
-      }
+      let gone = state.nodes.filter { !primaries.contains($0.key) }
+      for address in gone.keys { state.nodes[address] = nil }
       for address in primaries where state.nodes[address] == nil {
         var settings = settings
         settings.place = .host(address.host, port: address.port)
@@ -169,9 +171,9 @@ final class RedisCluster: Sendable {
       }
       return (Array(state.nodes.values), gone, state.confirmed, listeners.nextStep())
     }
-    guard let (nodes, gone, confirmed, step) = changed else { return }
+    guard let (nodes, left, confirmed, step) = changed else { return }
     listeners.set(nodes, lastHeard: confirmed, step: step)
-    for node in gone { node.close() }
+    for (address, node) in left { node.close(gone(address)) }
   }
 
   /// Asks all who has what, unless that was done a moment ago.

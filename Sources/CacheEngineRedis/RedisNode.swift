@@ -21,7 +21,7 @@ final class RedisNode: Sendable {
     case connecting
     case ready(RedisConnection)
     case pausing(until: CacheInstant, CacheError)
-    case closed
+    case closed(CacheError)
   }
 
   struct State {
@@ -74,11 +74,12 @@ final class RedisNode: Sendable {
     state.withLock { state in state.channels.values.lazy.compactMap(\.self).first }
   }
 
-  func close() {
-    let error = CacheError(.closed, "the store was closed", level: name)
+  /// Lets go of the connection; who waits for it, and who comes later, is told why.
+  func close(_ reason: CacheError? = nil) {
+    let error = reason ?? CacheError(.closed, "the store was closed", level: name)
     let (old, ear, work, waiting) = state.withLock { state in
       defer {
-        state.phase = .closed
+        state.phase = .closed(error)
         state.ear = nil
         state.work = nil
         state.waiting = [:]
@@ -249,7 +250,7 @@ final class RedisNode: Sendable {
         return Array(state.waiting.values)
       }
       switch state.phase {
-      case .closed: return (.failure(CacheError(.closed, "the store was closed", level: name)), all())
+      case .closed(let error): return (.failure(error), all())
       case .ready(let connection): return (.success(connection), all())
       case .connecting: return (nil, [])
       case .idle, .pausing:

@@ -312,6 +312,23 @@ struct RedisClusterTests {
       ])
   }
 
+  @Test(
+    "who waits for a server that the cluster has no more is told so, and so is who comes later; the store is not closed"
+  )
+  func gone() async throws {
+    let server = try await HostileServer { _, command in
+      command[0] == "HELLO" ? .say(HostileServer.greeting) : .silence
+    }
+    let node = RedisNode(server.store().settings, instance: [1], role: .member)
+    let waiting = Task { try await node.read([[1]]) }
+    try await turns { server.commands.contains { $0[0] == "MGET" } }
+    node.close(CacheError(.unreachable, "no such primary"))
+    for read in [waiting, Task { try await node.read([[1]]) }] {
+      let error = await #expect(throws: CacheError.self) { try await read.value }
+      #expect(error?.code == .unreachable && error?.message == "no such primary")
+    }
+  }
+
   @Test("a cluster that lies about itself is an error, and no circle")
   func lies() async throws {
     let greeting = "%3\r\n+server\r\n+redis\r\n+version\r\n+7.0.0\r\n+mode\r\n+cluster\r\n"
