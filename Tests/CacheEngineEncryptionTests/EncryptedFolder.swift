@@ -32,10 +32,10 @@ final class EncryptedFolder: Sendable {
     try Data(bytes).write(to: URL(filePath: path).appending(path: name))
   }
 
-  /// Every file with its bytes, but for the lock, which is empty.
+  /// Every file with its bytes, but for the lock, which is empty, and the socket, which has none.
   func files() throws -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
-    for name in names where name != "lock" { files[name] = try bytes(of: name) }
+    for name in names where name != "lock" && name != "socket" { files[name] = try bytes(of: name) }
     return files
   }
 
@@ -55,15 +55,15 @@ final class EncryptedFolder: Sendable {
 
   func open(
     _ key: SymmetricKey? = Keys.first, older: [SymmetricKey] = [], capacity: Int = 8 << 20,
-    durability: Durability = .buffered, access: StoreAccess = .readWrite, keepsExpired: Duration = .zero,
-    clock: any CacheClock = ManualClock(), calls: FileCalls = FileCalls(),
+    durability: Durability = .buffered, access: StoreAccess = .readWrite, sharing: StoreSharing = .exclusive,
+    keepsExpired: Duration = .zero, clock: any CacheClock = ManualClock(), calls: FileCalls = FileCalls(),
     removalListener: (@Sendable (Removal<String>) -> Void)? = nil
   ) throws -> Level {
     try Level(
       directory: path, capacity: capacity, name: "disk", expiry: .never, keepsExpired: keepsExpired,
       durability: durability, access: access, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
       removalListener: removalListener, calls: calls,
-      cipher: try key.map { try StoreEncryption(key: $0, alsoOpening: older) })
+      cipher: try key.map { try StoreEncryption(key: $0, alsoOpening: older) }, sharing: sharing)
   }
 }
 

@@ -206,6 +206,38 @@ import Testing
     try await level.close()
   }
 
+  @Test(
+    "P13 P15 processes that share a directory have one key, and what is sent between them is not on the disk in plain text"
+  )
+  func acrossProcesses() async throws {
+    var apart = StoreSharing.acrossProcesses(silence: .seconds(30))
+    apart.isApart = true
+    let owner = try folder.open(sharing: .acrossProcesses(silence: .seconds(30)), clock: clock)
+    let guest = try folder.open(sharing: apart, clock: clock)
+    #expect(owner.owner == .thisProcess && guest.owner == .process(getpid()))
+    // One that passes in the message, and one in a file of its own.
+    for (key, size) in [("small", 300), ("large", 600_000)] {
+      try await guest.set(marked("secret", size), forKey: key, tags: ["hidden"])
+      #expect(try await owner.get(key) == marked("secret", size))
+      #expect(try await guest.get(key) == marked("secret", size))
+    }
+    for text in ["secret", "small", "large", "hidden"] { #expect(try folder.files(containing: Array(text.utf8)) == []) }
+    #expect(try await guest.contents().map(\.key).sorted() == ["large", "small"])
+    for (key, code) in [(Keys.second, CacheError.Code.wrongKey), (nil, .wrongKey)] {
+      let error = #expect(throws: CacheError.self) { try folder.open(key, sharing: apart, clock: clock) }
+      #expect(error?.code == code)
+    }
+    #expect(try await guest.removeAll(tagged: "hidden") == 2)
+    try await guest.set(marked("again"), forKey: "small")
+    // Who takes over opens what the owner before has sealed.
+    try await owner.close()
+    try await turns { guest.owner == .thisProcess }
+    #expect(try await guest.get("small") == marked("again"))
+    #expect(try await guest.get("large") == nil)
+    #expect(try await guest.verify().isSound)
+    try await guest.close()
+  }
+
   @Test("P13 a level for reading only opens the store of another one, and makes nothing")
   func readOnly() async throws {
     let level = try folder.open(clock: clock)
