@@ -399,8 +399,8 @@ let package = Package(
     .testTarget(
       name: "FuzzTests",
       dependencies: faces + [
-        "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
+        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
@@ -444,8 +444,8 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
     .executableTarget(
       name: "CacheFuzzer",
       dependencies: faces + [
-        "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
+        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],

@@ -71,6 +71,7 @@ enum FuzzSeeds {
           "set a \"b c\" --ttl 5s\nexpect memory.hit >= 80%\nsize:>1k age:<5m level:disk\nrun zipf --rate max\n".utf8),
       ],
       .keyboard: ["keys": Data("a\u{1b}[A\u{1b}OP\u{1b}[<0;10;5M\u{1b}[200~x\u{e9}\u{1b}[201~\u{1b}[1;5C\u{1b}".utf8)],
+      .sharing: try sharing(), .replies: replies,
     ]
   }
 

@@ -18,7 +18,7 @@ enum FuzzTarget: String, CaseIterable {
   case http, address
   case fields, variants
   case requestHead = "request-head"
-  case wire, recording, trace, configuration, command, keyboard
+  case wire, recording, trace, configuration, command, keyboard, sharing, replies
 
   /// What ought to hold, and does not.
   struct Broken: Error, CustomStringConvertible {
@@ -58,6 +58,8 @@ enum FuzzTarget: String, CaseIterable {
     case .configuration: configuration(String(decoding: bytes, as: UTF8.self))
     case .command: command(String(decoding: bytes, as: UTF8.self))
     case .keyboard: try keyboard(bytes)
+    case .sharing: try sharing(bytes)
+    case .replies: try replies(bytes)
     }
   }
 

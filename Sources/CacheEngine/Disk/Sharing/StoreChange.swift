@@ -34,7 +34,7 @@ extension StoreChange {
       case 2: change = .tagged(reader.takeText())
       default: throw ProtocolViolation()
       }
-      guard !reader.isPastEnd else { throw ProtocolViolation() }
+      guard !reader.isPastEnd, reader.remaining == 0 else { throw ProtocolViolation() }
       return change
     }
   }
@@ -57,7 +57,7 @@ extension SegmentedStore.Loss {
       let (flags, key, room): (UInt8, StoreKey, StoreKey) = (reader.take(), reader.takeKey(), reader.takeKey())
       guard let cause = RemovalCause(rawValue: reader.takeText()) else { throw ProtocolViolation() }
       let cost = reader.takeCount()
-      guard !reader.isPastEnd else { throw ProtocolViolation() }
+      guard !reader.isPastEnd, reader.remaining == 0 else { throw ProtocolViolation() }
       return Self(
         key: flags & 1 == 0 ? nil : key, cause: cause, cost: cost, madeRoomFor: flags & 2 == 0 ? nil : room)
     }
