@@ -104,12 +104,16 @@ import Testing
     }
     let closed = folder
     let forger = try Forger(closed)
+    let sizes = Dictionary(
+      uniqueKeysWithValues: try closed.segments.map {
+        (try #require(FileName.segment.number(in: $0)), try closed.bytes(of: $0).count)
+      })
     var checkpoint = try #require(
-      Checkpoint(try closed.bytes(of: "index"), salt: forger.salt, at: ClockReading(clock)))
-    for place in checkpoint.entries.indices where checkpoint.entries[place].entry.deadline != .max {
-      checkpoint.entries[place].entry.header.times.lifetime = RecordTimes.forever
+      Checkpoint(try closed.bytes(of: "index"), salt: forger.salt, at: ClockReading(clock), sizes: sizes))
+    for (key, entry) in checkpoint.index.all where entry.deadline != .max {
+      checkpoint.index.setDeadline(.max, of: key)
     }
-    try closed.write(checkpoint.bytes(salt: forger.salt), to: "index")
+    try closed.write(try #require(checkpoint.bytes(salt: forger.salt, at: ClockReading(clock))), to: "index")
     clock.advance(by: .seconds(61))
     let level = try closed.open(clock: clock)
     #expect(try await level.contents().count == 2)

@@ -27,6 +27,8 @@ struct DiskBenchmarks {
         show(try await Points(bytes: bytes, count: count, settings: settings).tables())
       }
     }
+    if settings.asks(for: "main") { show(try await FromMainActor(settings: settings).tables()) }
+    if settings.asks(for: "million") { show(try await Million(settings: settings).tables()) }
     if settings.asks(for: "tasks") { show(try await ManyTasks(settings: settings).tables()) }
     if settings.asks(for: "group") { show(try await GroupCommit(settings: settings).tables()) }
     if settings.asks(for: "amplification") { show(try await Amplification(settings: settings).tables()) }

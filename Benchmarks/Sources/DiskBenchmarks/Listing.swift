@@ -42,10 +42,4 @@ struct Listing {
       ]
     }
   }
-
-  private func residentBytes() -> Int {
-    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-    let words = text.split(separator: " ")
-    return words.count > 1 ? (Int(words[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
-  }
 }

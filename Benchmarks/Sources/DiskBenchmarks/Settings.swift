@@ -12,7 +12,8 @@ struct Settings: Sendable {
     usage: DiskBenchmarks [--quick] [--json] [--only NAME]... [--directory PATH] [--churn-seconds N]
       --quick            fewer rounds
       --json             one object with every sample, in place of tables
-      --only NAME        points, tasks, group, amplification, opening, listing, churn; may be given several times
+      --only NAME        points, main, million, tasks, group, amplification, opening, listing,
+                         churn; may be given several times
       --directory PATH   where the stores stand while they are measured; default: the temporary directory
       --churn-seconds N  how long the churn of each length runs; default: ten, two with --quick
     """

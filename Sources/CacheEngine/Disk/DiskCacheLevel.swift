@@ -151,7 +151,21 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
-  public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+  public func get(_ key: Key) async throws -> Value? {
+    do {
+      let stored = try storeKey(key)
+      if let known = try store?.readAtOnce(stored) {
+        guard case .found(let found) = known else { return nil }
+        return try value(of: found.type, found.value)
+      }
+    } catch { throw named(error) }
+    return try await lookup(key).entry?.value
+  }
+
+  private func value(of foundType: [UInt8], _ bytes: Data) throws -> Value {
+    let form = foundType == type ? valueCoding.name : String(decoding: foundType, as: UTF8.self)
+    return try valueCoding.unpack(NamedBytes(form: form, bytes: bytes))
+  }
 
   /// Returns the entry for a key, or why there is none.
   ///
@@ -192,7 +206,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     case .miss(let reason): return .miss(reason)
     case .found(let found):
       return try hit(
-        found.type, found.value, found.tags, cost: Int(found.entry.header.cost), created: found.entry.created,
+        found.type, found.value, found.tags, cost: Int(found.entry.cost), created: found.entry.created,
         deadline: found.entry.deadlineInstant, isStale: found.isExpired)
     }
   }
@@ -201,10 +215,9 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     _ foundType: [UInt8], _ bytes: Data, _ tags: Set<String>, cost: Int, created: Int64, deadline: CacheInstant?,
     isStale: Bool
   ) throws -> Lookup<Value> {
-    let form = foundType == type ? valueCoding.name : String(decoding: foundType, as: UTF8.self)
-    let value = try valueCoding.unpack(NamedBytes(form: form, bytes: bytes))
     var entry = Entry(
-      value, deadline: deadline, cost: cost, level: name, created: CacheInstant(nanoseconds: created))
+      try value(of: foundType, bytes), deadline: deadline, cost: cost, level: name,
+      created: CacheInstant(nanoseconds: created))
     entry.isStale = isStale
     entry.tags = tags
     return .hit(entry)
@@ -247,16 +260,18 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   private func put(
     _ value: Value, _ key: Key, _ terms: StoreTerms, if condition: StoreCondition?
   ) async throws -> Bool {
-    try await named {
+    do {
       let packed = try valueCoding.pack(value)
       let form = packed.form == valueCoding.name ? type : Array(packed.form.utf8)
       guard let store else { return try await put(elsewhere: packed.bytes, form, key, terms, condition) }
-      let deadline = terms.deadline(levelDefault: expiry, clock: store.clock)
-      return try await store.put(
-        try storeKey(key), type: form, value: packed.bytes, created: terms.created, deadline: deadline,
-        cost: packed.bytes.count,
-        tags: terms.tags, durability: durability, if: condition)
-    }
+      let work = try store.work(
+        toPut: packed.bytes, for: try storeKey(key), type: form, created: terms.created,
+        deadline: terms.deadline(levelDefault: expiry, clock: store.clock), cost: packed.bytes.count, tags: terms.tags,
+        if: condition)
+      // Nothing is suspended for a small write.
+      if let answer = try store.performAtOnce(work, durability) { return answer > 0 }
+      return try await store.performInTurn(work, durability) > 0
+    } catch { throw named(error) }
   }
 
   private func put(

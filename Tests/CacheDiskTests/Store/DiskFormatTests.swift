@@ -40,7 +40,7 @@ import Testing
     try await level.set(value(41, 200), forKey: "short-3")
     try await level.remove("long")
     try await level.close()
-    #expect(try folder.bytes(of: "index")[8] == 3)
+    #expect(try folder.bytes(of: "index")[8] == 4)
     let again = try Level(directory: folder.path, capacity: 1 << 20)
     #expect(try await again.lookup("new").entry?.tags == ["tagged"])
     #expect(try await again.get("short-3") == value(41, 200))
@@ -70,8 +70,45 @@ import Testing
       try await level.set(value(1, 9_000), forKey: "new")
       if round == 1 { #expect(try await level.removeAll(tagged: "red") == 2) }
       try await level.close()
-      #expect(try folder.bytes(of: "index")[8] == 3)
+      #expect(try folder.bytes(of: "index")[8] == 4)
     }
+  }
+
+  /// A checkpoint of the second format as the third one has it: with counters, how far records and files were numbered.
+  private func third(_ second: [UInt8]) throws -> [UInt8] {
+    let salt = unsafe second.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
+    var third = Array(second.dropLast(8))
+    third[8] = 3
+    var counters = ByteWriter()
+    counters.put(UInt64(1_000))
+    counters.put(UInt64(2_000))
+    third.insert(contentsOf: counters.bytes, at: 24)
+    var sum = ByteWriter()
+    sum.put(Checksum.of(third, seed: salt))
+    return third + sum.bytes
+  }
+
+  @Test("P4 a checkpoint of the third format is read, and its counters go on")
+  func thirdFormat() async throws {
+    let source = try #require(Bundle.module.url(forResource: "Formats/2-closed", withExtension: nil))
+    let folder = DiskFolder()
+    try FileManager.default.copyItem(at: source, to: URL(filePath: folder.path))
+    try folder.write(Data(try third(Array(try folder.bytes(of: "index")))), to: "index")
+    let level = try Level(directory: folder.path, capacity: 1 << 20)
+    #expect(level.store?.writer.withLock { $0.sequence } == 1_000)
+    #expect(level.store?.writer.withLock { $0.fileNumber } == 2_000)
+    #expect(try await level.get("short") == Data("one".utf8))
+    #expect(try await level.get("gone") == nil)
+    #expect(try await level.lookup("short").entry?.tags == ["red", "blue"])
+    try await level.set(value(1, 9_000), forKey: "new")
+    #expect(folder.names.contains("val-00000000000007d1"))
+    try await level.close()
+    let bytes = Array(try folder.bytes(of: "index"))
+    #expect(bytes[8] == 4)
+    let again = try Level(directory: folder.path, capacity: 1 << 20)
+    #expect(try await again.get("new") == value(1, 9_000))
+    #expect(try await again.get("over") == Data("three".utf8))
+    try await again.close()
   }
 
   @Test("P4 a record of a newer format is an error that says so, and nothing is cut off or removed")

@@ -150,17 +150,19 @@ import Testing
     var status = try #require(FileCalls().statusOf(AT_FDCWD, "/", 0))
     func at(_ milliseconds: Int64) -> CacheInstant { CacheInstant(nanoseconds: milliseconds * 1_000_000) }
     for (nanoseconds, tick) in [(1, 30), (0, 3_000)] as [(Int64, Int64)] {
-      status.changed = (100, nanoseconds)
+      status.statusChanged = (100, nanoseconds)
       let first = DirectoryLook(status, at: at(0), after: nil)
       #expect(!first.shows(status))
       let early = DirectoryLook(status, at: at(tick), after: first)
       #expect(!early.shows(status))
       let late = DirectoryLook(status, at: at(tick + 1), after: early)
       #expect(late.shows(status))
+      // A directory above it may have been moved: its path is asked again soon.
+      #expect(!early.isRecent(at: at(tick)) && late.isRecent(at: at(tick + 1)) && !late.isRecent(at: at(tick + 2)))
       // Whichever way the file system's clock went.
       for seconds in [99, 101] as [Int64] {
         var other = status
-        other.changed.seconds = seconds
+        other.statusChanged.seconds = seconds
         #expect(!late.shows(other))
         let again = DirectoryLook(other, at: at(tick + 1), after: late)
         #expect(!again.shows(other) && !again.shows(status))

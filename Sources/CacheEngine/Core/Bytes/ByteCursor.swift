@@ -39,6 +39,17 @@ package struct ByteReader {
     return unsafe Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Number.self))
   }
 
+  /// Passes over bytes and says where they are; nowhere if there are not so many.
+  @inlinable
+  package mutating func takeRange(count: Int) -> Range<Int> {
+    guard count >= 0, count <= remaining else {
+      isPastEnd = true
+      return offset..<offset
+    }
+    defer { offset += count }
+    return offset..<offset + count
+  }
+
   @inlinable
   package mutating func take(count: Int) -> [UInt8] {
     guard count >= 0, count <= remaining else {

@@ -76,6 +76,11 @@ package struct HashSecrets: Sendable {
     return (mix(left ^ first, right ^ state, count), left | right)
   }
 
+  /// The hash of bytes in this process.
+  package static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    unsafe process.hash(bytes, from: process.start).hash
+  }
+
   @inlinable
   @inline(__always)
   func hash(_ number: UInt64) -> UInt64 { mix(number ^ start, factor) }

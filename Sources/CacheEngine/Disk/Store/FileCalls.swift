@@ -23,6 +23,8 @@ package struct FileStatus: Sendable {
   package var allocatedBytes: Int
   /// When its bytes were changed, by the clock of the file system.
   package var changed: (seconds: Int64, nanoseconds: Int64)
+  /// When that, its name or anything else that is known of it was changed last.
+  package var statusChanged: (seconds: Int64, nanoseconds: Int64)
 
   fileprivate init(_ status: stat) {
     device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -33,11 +35,12 @@ package struct FileStatus: Sendable {
     size = Int(status.st_size)
     allocatedBytes = Int(status.st_blocks) * 512
     #if canImport(Darwin)
-    let time = status.st_mtimespec
+    let (bytes, all) = (status.st_mtimespec, status.st_ctimespec)
     #else
-    let time = status.st_mtim
+    let (bytes, all) = (status.st_mtim, status.st_ctim)
     #endif
-    changed = (Int64(time.tv_sec), Int64(time.tv_nsec))
+    changed = (Int64(bytes.tv_sec), Int64(bytes.tv_nsec))
+    statusChanged = (Int64(all.tv_sec), Int64(all.tv_nsec))
   }
 
   var isRegular: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFREG) }

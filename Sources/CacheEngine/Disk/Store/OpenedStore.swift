@@ -172,18 +172,14 @@ struct OpenedStore {
     guard let bytes else { return [:] }
     state.checkpointBytes = StoreIndex.blocks(bytes.count)
     state.allocatedBytes += state.checkpointBytes
-    guard let checkpoint = Checkpoint(bytes, salt: salt, at: reading) else { return [:] }
-    note(checkpoint.sequence, checkpoint.fileNumber)
     let sizes = Dictionary(uniqueKeysWithValues: state.segments.map { ($0.number, $0.file.size) })
+    guard let checkpoint = Checkpoint(bytes, salt: salt, at: reading, sizes: sizes) else { return [:] }
+    note(checkpoint.sequence, checkpoint.fileNumber)
     let oldest = state.segments.first?.number ?? .max
     for (number, length) in checkpoint.segments where number >= oldest && sizes[number, default: 0] < length {
       loseEnd(of: number)
     }
-    for (key, entry, tags) in checkpoint.entries {
-      note(entry.header.sequence, entry.ownFile)
-      guard entry.offset <= sizes[entry.segment, default: 0] - entry.header.recordLength else { continue }
-      state.index.insert(entry, for: key, tags: tags)
-    }
+    state.index = checkpoint.index
     // The log may tell of more than the checkpoint: of what was evicted, say.
     state.hasForgotten = true
     return checkpoint.segments
@@ -298,7 +294,7 @@ struct OpenedStore {
   private mutating func sweepFiles(_ names: [String], _ directory: StoreDirectory, _ access: StoreAccess) throws {
     var wanted: [UInt64: (key: StoreKey, entry: StoreIndex.Entry)] = [:]
     let files = Set(names.compactMap { FileName.value.number(in: $0) })
-    for (key, entry) in state.index.all {
+    for (key, entry) in state.index.withOwnFiles {
       guard let number = entry.ownFile else { continue }
       var lost: StoreKey?
       if !files.contains(number) {
@@ -348,9 +344,8 @@ extension SegmentedStore.State {
     case .value:
       index.insert(
         StoreIndex.Entry(
-          segment: segment, offset: found.offset, header: found.header, ownFile: found.ownFile?.number,
-          ownFileLength: found.ownFile?.length ?? 0, deadline: found.header.times.deadline(at: reading),
-          created: found.header.times.created(at: reading)), for: found.key, tags: found.tags)
+          found.header, segment: segment, offset: found.offset, ownFile: found.ownFile?.number,
+          ownFileLength: found.ownFile?.length ?? 0, at: reading), for: found.key, tags: found.tags)
     case .tombstone, .ended: index.remove(found.key)
     case .cleared: index = StoreIndex()
     }

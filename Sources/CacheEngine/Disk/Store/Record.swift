@@ -52,11 +52,32 @@ struct ClockReading: Equatable, Sendable {
   var wall: Int64
   var boot: UInt64
 
+  init(now: Int64, wall: Int64, boot: UInt64) { (self.now, self.wall, self.boot) = (now, wall, boot) }
+
   init(_ clock: any CacheClock) {
     now = clock.now.nanoseconds
     wall = clock.timeSinceEpoch.clampedNanoseconds
     boot = clock.bootIdentifier
   }
+}
+
+/// How long the parts of a record are, and so where each of them stands.
+protocol RecordShape {
+  var keyLength: UInt32 { get }
+  var typeLength: UInt16 { get }
+  var tagsLength: UInt32 { get }
+  var valueLength: UInt64 { get }
+}
+
+extension RecordShape {
+  var prefixLength: Int { Int(keyLength) + Int(typeLength) + Int(tagsLength) }
+  var bodyLength: Int { prefixLength + Int(valueLength) }
+  /// What the record takes in a file: records begin at multiples of eight.
+  var recordLength: Int { (RecordHeader.size + bodyLength + 7) & ~7 }
+  var keyRange: Range<Int> { RecordHeader.size..<RecordHeader.size + Int(keyLength) }
+  var typeRange: Range<Int> { keyRange.upperBound..<keyRange.upperBound + Int(typeLength) }
+  var tagsRange: Range<Int> { typeRange.upperBound..<typeRange.upperBound + Int(tagsLength) }
+  var valueRange: Range<Int> { RecordHeader.size + prefixLength..<RecordHeader.size + bodyLength }
 }
 
 /// What the head of a record says.
@@ -66,7 +87,7 @@ struct ClockReading: Equatable, Sendable {
 /// The head has a checksum of its own, so that its lengths can be trusted before the body is read. It contains the
 /// checksums of the body: one over key, type name and tags, and one over the value that continues from the first. All
 /// checksums begin at the store's random number: bytes that somebody stored as a value are never taken for a record.
-struct RecordHeader: Equatable, Sendable {
+struct RecordHeader: Equatable, Sendable, RecordShape {
   enum Kind: UInt8 { case value = 1, tombstone, cleared, ended }
 
   static let size = 104
@@ -93,39 +114,30 @@ struct RecordHeader: Equatable, Sendable {
   var prefixChecksum: UInt64 = 0
   var valueChecksum: UInt64 = 0
 
-  var prefixLength: Int { Int(keyLength) + Int(typeLength) + Int(tagsLength) }
-  var bodyLength: Int { prefixLength + Int(valueLength) }
-  /// What the record takes in a file: records begin at multiples of eight.
-  var recordLength: Int { (Self.size + bodyLength + 7) & ~7 }
-  var keyRange: Range<Int> { Self.size..<Self.size + Int(keyLength) }
-  var typeRange: Range<Int> { keyRange.upperBound..<keyRange.upperBound + Int(typeLength) }
-  var tagsRange: Range<Int> { typeRange.upperBound..<typeRange.upperBound + Int(tagsLength) }
-  var valueRange: Range<Int> { Self.size + prefixLength..<Self.size + bodyLength }
-
   /// Writes the head at the beginning of a record.
   func write(to bytes: inout [UInt8], salt: UInt64) {
-    var cursor = ByteWriter()
-    cursor.bytes.reserveCapacity(Self.size)
-    cursor.put(Self.magic)
-    cursor.put(Self.version)
-    cursor.put(kind.rawValue)
-    cursor.put(flags)
-    cursor.put(sequence)
-    cursor.put(keyLength)
-    cursor.put(typeLength)
-    cursor.put(UInt16(0))
-    cursor.put(tagsLength)
-    cursor.put(UInt32(0))
-    cursor.put(valueLength)
-    cursor.put(times.createdWall)
-    cursor.put(times.createdBoot)
-    cursor.put(times.boot)
-    cursor.put(times.lifetime)
-    cursor.put(cost)
-    cursor.put(prefixChecksum)
-    cursor.put(valueChecksum)
-    cursor.put(Checksum.of(cursor.bytes, seed: salt))
-    bytes.replaceSubrange(0..<Self.size, with: cursor.bytes)
+    unsafe bytes.withUnsafeMutableBytes { head in
+      func put<Number: FixedWidthInteger>(_ number: Number, _ place: Int) {
+        unsafe head.storeBytes(of: number.littleEndian, toByteOffset: place, as: Number.self)
+      }
+      put(Self.magic, 0)
+      put(Self.version, 4)
+      put(kind.rawValue, 5)
+      put(flags, 6)
+      put(sequence, 8)
+      put(keyLength, 16)
+      put(UInt32(typeLength), 20)
+      put(UInt64(tagsLength), 24)
+      put(valueLength, 32)
+      put(times.createdWall, 40)
+      put(times.createdBoot, 48)
+      put(times.boot, 56)
+      put(times.lifetime, 64)
+      put(cost, 72)
+      put(prefixChecksum, 80)
+      put(valueChecksum, 88)
+      put(unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: head[..<(Self.size - 8)]), seed: salt), Self.size - 8)
+    }
   }
 
   /// Reads a head; `nil` if these bytes are not one of this store.
@@ -153,6 +165,19 @@ struct RecordHeader: Equatable, Sendable {
     prefixChecksum = reader.take()
     valueChecksum = reader.take()
     guard valueLength < 1 << 48 else { return nil }
+  }
+
+  /// What an intact head says of its record's times and cost.
+  static func terms(in record: [UInt8]) -> (times: RecordTimes, cost: Int64)? {
+    guard record.count >= Self.size else { return nil }
+    return unsafe record.withUnsafeBytes { bytes in
+      var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: bytes[40...]))
+      return (
+        RecordTimes(
+          createdWall: reader.take(), createdBoot: reader.take(), boot: reader.take(), lifetime: reader.take()),
+        reader.take()
+      )
+    }
   }
 
   /// The version of a head that is whole and of this store, but newer than this program; `nil` for all others.
@@ -213,21 +238,24 @@ struct PreparedRecord: Sendable {
       kind: kind, keyLength: key.bytes.count, typeLength: type.count, valueLength: value.count, times: times, cost: cost
     )
     header.tagsLength = UInt32(tags.count)
-    var bytes = [UInt8]()
-    bytes.reserveCapacity(header.recordLength)
-    bytes.append(contentsOf: repeatElement(0, count: RecordHeader.size))
-    bytes.append(contentsOf: key.bytes)
-    bytes.append(contentsOf: type)
-    bytes.append(contentsOf: tags)
-    unsafe bytes.append(contentsOf: value)
-    bytes.append(contentsOf: repeatElement(0, count: header.recordLength - bytes.count))
-    unsafe bytes.withUnsafeBytes { all in
+    let length = header.recordLength
+    bytes = unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, filled in
+      let all = UnsafeMutableRawBufferPointer(buffer)
+      func copy(_ bytes: [UInt8], _ place: Range<Int>) {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: all[place]).copyBytes(from: bytes)
+      }
+      for place in 0..<RecordHeader.size { unsafe all[place] = 0 }
+      copy(key.bytes, header.keyRange)
+      copy(type, header.typeRange)
+      copy(tags, header.tagsRange)
       let prefix = unsafe UnsafeRawBufferPointer(rebasing: all[RecordHeader.size..<header.valueRange.lowerBound])
       header.prefixChecksum = unsafe Checksum.of(prefix, seed: salt)
+      unsafe UnsafeMutableRawBufferPointer(rebasing: all[header.valueRange]).copyMemory(from: value)
+      header.valueChecksum = unsafe Checksum.of(value, seed: header.prefixChecksum)
+      for place in header.valueRange.upperBound..<length { unsafe all[place] = 0 }
+      filled = length
     }
-    header.valueChecksum = unsafe Checksum.of(value, seed: header.prefixChecksum)
     self.header = header
-    self.bytes = bytes
     self.key = key
   }
 

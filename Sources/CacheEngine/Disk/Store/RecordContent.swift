@@ -54,13 +54,16 @@ struct SealedRecord {
 
   /// Cuts a record, of which the value may be missing; `nil` if that cannot be done.
   ///
-  /// What the index knows counts, not what the record says of itself.
+  /// Where its parts stand the index knows. Times and cost are the record's own: they are bound to it, and whoever changes them
+  /// makes that it does not open.
   init?(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) {
-    guard let end = Self.lengthWithLabel(record, entry), end <= record.count else { return nil }
+    guard let end = Self.lengthWithLabel(record, entry), end <= record.count,
+      let terms = RecordHeader.terms(in: record)
+    else { return nil }
     label = Array(record[(Self.labelStart(entry) + 4)..<end])
-    value = Array(record[end..<max(end, min(entry.header.valueRange.upperBound, record.count))])
+    value = Array(record[end..<max(end, min(entry.valueRange.upperBound, record.count))])
     binding = StoreSealing.Binding(
-      key: key, times: entry.header.times, cost: entry.header.cost, tags: Array(record[entry.header.tagsRange]))
+      key: key, times: terms.times, cost: terms.cost, tags: Array(record[entry.tagsRange]))
   }
 
   /// How long a record is up to the end of its label; `nil` if not even the length of that is there.
@@ -72,6 +75,6 @@ struct SealedRecord {
   }
 
   private static func labelStart(_ entry: StoreIndex.Entry) -> Int {
-    entry.header.valueRange.lowerBound + (entry.ownFile == nil ? 0 : pointerLength)
+    entry.valueRange.lowerBound + (entry.ownFile == nil ? 0 : pointerLength)
   }
 }

@@ -21,7 +21,7 @@ extension SegmentedStore {
       let (entries, next) = state.index.entries(from: place, count: count)
       return (
         entries.map {
-          Listed(key: $0.key, entry: $0.entry, tags: state.index.tags(of: $0.key), type: [], size: $0.entry.valueLength)
+          Listed(key: $0.key, entry: $0.entry, tags: state.index.tags(of: $0.key), type: [], size: $0.entry.size)
         },
         state.segments, next
       )
@@ -33,11 +33,11 @@ extension SegmentedStore {
   /// With the type's name; `nil` if the entry has gone meanwhile.
   private func completed(_ listed: Listed, _ segments: [Segment]) throws -> Listed? {
     if let sealing { return try opened(listed, sealing) }
-    guard listed.entry.header.typeLength > 0 else { return listed }
+    guard listed.entry.typeLength > 0 else { return listed }
     var listed = listed
     var segments = segments
     for _ in 0..<4 {
-      let range = listed.entry.header.typeRange
+      let range = listed.entry.typeRange
       if let segment = segments.segment(listed.entry.segment) {
         let prefix = try segment.file.read(
           range.upperBound - RecordHeader.size, at: listed.entry.offset + RecordHeader.size)
@@ -60,11 +60,10 @@ extension SegmentedStore {
   private func opened(_ listed: Listed, _ sealing: StoreSealing) throws -> Listed? {
     var entry = listed.entry
     for _ in 0..<4 {
-      if let sealed = try sealedLabel(of: listed.key, entry),
+      if let sealed = try sealedLabel(of: listed.key, entry), let known = bounded(entry, sealed.binding),
         let label = sealing.openLabel(sealed.label, for: sealed.binding)
       {
-        return Listed(
-          key: label.key, entry: entry, tags: label.tags, type: label.type, size: Int(entry.header.cost))
+        return Listed(key: label.key, entry: known, tags: label.tags, type: label.type, size: Int(known.cost))
       }
       guard let now = state.withLock({ $0.index.find(listed.key) }), now != entry else { return nil }
       entry = now

@@ -25,8 +25,9 @@ extension SegmentedStore {
     var isExpired = false
     /// What was sealed opened; nothing to be relied on otherwise.
     var isAuthentic = true
-    /// In an encrypted store: the key itself.
+    /// In an encrypted store: the key itself, and the times that the record was sealed with.
     var realKey: StoreKey?
+    var times: RecordTimes?
   }
 
   enum Answer: Sendable {
@@ -59,6 +60,10 @@ extension SegmentedStore {
     return entry.deadline == .max || entry.deadline > clock.now.nanoseconds ? entry.created : nil
   }
 
+  private func hasPassed(_ entry: StoreIndex.Entry) -> Bool {
+    entry.deadline != .max && entry.deadline <= clock.now.nanoseconds
+  }
+
   /// Finds the newest value of a key.
   func read(_ plainKey: StoreKey, includingExpired: Bool = false) async throws -> Answer {
     let key = storedKey(plainKey)
@@ -69,15 +74,15 @@ extension SegmentedStore {
         return (entry, state.segments.segment(entry.segment))
       }
       guard let entry else { return .miss(.absent) }
-      let isExpired = entry.deadline != .max && entry.deadline <= clock.now.nanoseconds
+      let isExpired = hasPassed(entry)
       let isOver = isExpired && isOver(entry, at: clock.now.nanoseconds)
       if isOver, access == .readWrite { drop(key, if: entry, cause: .expired) }
       if isOver || (isExpired && !includingExpired) { return .miss(.expired) }
       var found: Found?
       if let segment { found = try await readRecord(of: entry, key: key, in: segment) }
       if var found, found.isAuthentic {
-        found.isExpired = isExpired
-        return .found(found)
+        found.isExpired = isExpired || hasPassed(found.entry)
+        return found.isExpired && !includingExpired ? .miss(.expired) : .found(found)
       }
       // Its segment may have been reclaimed, or its own file replaced, while we were on the way.
       if state.withLock({ $0.index.find(key) }) == entry {
@@ -93,14 +98,14 @@ extension SegmentedStore {
   /// Reads a record and its value; `nil` if they are not what was written.
   func readRecord(of entry: StoreIndex.Entry, key: StoreKey, in segment: Segment) async throws -> Found? {
     if sealing == nil, let found = readNow(entry, key, in: segment) { return found }
-    let length = entry.header.recordLength
+    let length = entry.recordLength
     var record = sealing == nil ? nil : readNow(segment.file, length, at: entry.offset)
     if record == nil { record = try await blocking { try segment.file.read(length, at: entry.offset) } }
     guard let record, let (type, tags) = check(record, entry, key) else { return nil }
     var found = Found(entry: entry, type: type, tags: tags, value: Data())
     guard let number = entry.ownFile else {
       if sealing != nil { return opened(found, key, record: record) }
-      found.value = Data(record[entry.header.valueRange])
+      found.value = Data(record[entry.valueRange])
       return found
     }
     let value = try await blocking { [directory] in try Self.readOwnFile(number, entry.ownFileLength, in: directory) }
@@ -125,7 +130,7 @@ extension SegmentedStore {
   /// The type's name and the tags, if the record is intact and that of this very key.
   func check(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) -> ([UInt8], Set<String>)? {
     unsafe record.withUnsafeBytes { raw in
-      let value = entry.header.valueRange
+      let value = entry.valueRange
       guard value.upperBound <= raw.count else { return nil }
       return unsafe check(
         UnsafeRawBufferPointer(rebasing: raw[..<value.lowerBound]), UnsafeRawBufferPointer(rebasing: raw[value]), entry,
@@ -137,8 +142,9 @@ extension SegmentedStore {
   private func check(
     _ head: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ entry: StoreIndex.Entry, _ key: StoreKey
   ) -> ([UInt8], Set<String>)? {
-    guard let header = unsafe RecordHeader(head, salt: salt), header.sequence == entry.header.sequence,
-      header.keyLength == key.bytes.count, header.valueRange == entry.header.valueRange,
+    guard let header = unsafe RecordHeader(head, salt: salt),
+      UInt32(truncatingIfNeeded: header.sequence) == entry.sequence,
+      header.keyLength == key.bytes.count, header.valueRange == entry.valueRange,
       unsafe header.hasIntactPrefix(head, salt: salt),
       unsafe Checksum.of(value, seed: header.prefixChecksum) == header.valueChecksum,
       unsafe key.isEqual(to: UnsafeRawBufferPointer(rebasing: head[header.keyRange]))
@@ -149,8 +155,8 @@ extension SegmentedStore {
 
   /// The checksum of a value in a file of its own, which stands in the record behind the file's number and length.
   func ownChecksum(_ record: [UInt8], _ entry: StoreIndex.Entry) -> UInt64? {
-    guard entry.header.valueLength >= SealedRecord.pointerLength else { return nil }
-    return unsafe record.withUnsafeBytes { unsafe Self.ownChecksum(.init(rebasing: $0[entry.header.valueRange])) }
+    guard entry.valueLength >= SealedRecord.pointerLength else { return nil }
+    return unsafe record.withUnsafeBytes { unsafe Self.ownChecksum(.init(rebasing: $0[entry.valueRange])) }
   }
 
   private static func ownChecksum(_ pointer: UnsafeRawBufferPointer) -> UInt64 {
@@ -168,9 +174,9 @@ extension SegmentedStore {
   /// The value goes to where it will stay, and is checked there while it is in the processor's cache. `nil` for whatever
   /// needs a second look.
   private func readNow(_ entry: StoreIndex.Entry, _ key: StoreKey, in segment: Segment) -> Found? {
-    let headLength = entry.header.valueRange.lowerBound
-    guard headLength <= Self.longestHeadReadNow, entry.valueLength <= Self.longestValueReadNow,
-      let memory = ValueMemory(count: Int(entry.header.valueLength))
+    let headLength = entry.valueRange.lowerBound
+    guard headLength <= Self.longestHeadReadNow, entry.size <= Self.longestValueReadNow,
+      let memory = ValueMemory(count: Int(entry.valueLength))
     else { return nil }
     let value = unsafe memory.bytes
     let known = unsafe withUnsafeTemporaryAllocation(byteCount: headLength, alignment: 8) { head in

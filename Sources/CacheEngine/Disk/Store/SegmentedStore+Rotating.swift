@@ -43,7 +43,7 @@ extension SegmentedStore {
       return state.index.inOrderOfUse
     }
     return try await blocking { [self] in
-      try all.compactMap { key, entry, _ in
+      try all.compactMap { key, entry in
         if let sealed = try sealedLabel(of: key, entry), sealing.isCurrent(sealed.label) { return nil }
         // Gone, moved, or to be sealed anew.
         guard let now = state.withLock({ $0.index.find(key) }) else { return nil }
@@ -58,15 +58,15 @@ extension SegmentedStore {
     let segment = state.withLock { state in state.segments.first { $0.number == entry.segment } }
     var found: Found?
     if let segment { found = try await readRecord(of: entry, key: key, in: segment) }
-    guard let found, found.isAuthentic, let realKey = found.realKey else {
+    guard let found, found.isAuthentic, let realKey = found.realKey, let times = found.times else {
       if state.withLock({ $0.index.find(key) }) == entry, try await drop(key, entry) {
         state.withLock { $0.damaged += 1 }
       }
       return false
     }
     let content = try content(
-      realKey, type: found.type, value: found.value, tags: found.tags, times: entry.header.times,
-      cost: Int(entry.header.cost))
+      realKey, type: found.type, value: found.value, tags: found.tags, times: times,
+      cost: Int(found.entry.cost))
     let (record, own) = content.prepared(limits, salt: salt)
     return try await perform(.reseal(record, value: own, entry), durability) > 0
   }

@@ -14,7 +14,7 @@ extension SegmentedStore {
 
   /// What is told of an entry that left.
   func loss(of key: StoreKey, _ entry: StoreIndex.Entry, _ cause: RemovalCause) -> Loss {
-    Loss(key: sealing == nil ? key : entry.realKey, cause: cause, cost: Int(entry.header.cost))
+    Loss(key: sealing == nil ? key : entry.realKey, cause: cause, cost: Int(entry.cost))
   }
 
   /// Checks that another level on this directory has the same key.
@@ -54,12 +54,28 @@ extension SegmentedStore {
     guard let sealing else { return found }
     var opened = found
     opened.isAuthentic = false
-    guard let sealed = SealedRecord(record, found.entry, key),
+    guard let sealed = SealedRecord(record, found.entry, key), let entry = bounded(found.entry, sealed.binding),
       let label = sealing.openLabel(sealed.label, for: sealed.binding),
       let value = sealing.openValue(ownFile ?? sealed.value, label: sealed.label, for: sealed.binding)
     else { return opened }
     return Found(
-      entry: found.entry, type: label.type, tags: label.tags, value: Data(value), realKey: label.key)
+      entry: entry, type: label.type, tags: label.tags, value: Data(value), realKey: label.key,
+      times: sealed.binding.times)
+  }
+
+  /// An entry with what was sealed in place of what the index knows, which may come from a checkpoint that somebody wrote; `nil`
+  /// if that claims a later deadline.
+  ///
+  /// By the time of day of another boot deadlines differ somewhat; then the earlier one counts.
+  func bounded(_ entry: StoreIndex.Entry, _ sealed: StoreSealing.Binding) -> StoreIndex.Entry? {
+    let reading = ClockReading(clock)
+    let deadline = sealed.times.deadline(at: reading)
+    let isExact = sealed.times.boot == reading.boot && reading.boot != 0
+    guard entry.deadline <= deadline || !isExact else { return nil }
+    var entry = entry
+    (entry.cost, entry.created) = (sealed.cost, sealed.times.created(at: reading))
+    entry.deadline = min(entry.deadline, deadline)
+    return entry
   }
 
   /// Whether an intact record is what was sealed under its key.
@@ -72,7 +88,7 @@ extension SegmentedStore {
   func sealedLabel(of key: StoreKey, _ entry: StoreIndex.Entry) throws -> SealedRecord? {
     let segment = state.withLock { state in state.segments.first { $0.number == entry.segment } }
     guard let segment else { return nil }
-    let most = entry.header.recordLength
+    let most = entry.recordLength
     let start = try segment.file.read(min(most, SealedRecord.usualLength), at: entry.offset)
     guard let needed = SealedRecord.lengthWithLabel(start, entry), needed <= most else { return nil }
     return SealedRecord(
@@ -83,7 +99,7 @@ extension SegmentedStore {
   private func realKey(of key: StoreKey, _ entry: StoreIndex.Entry, _ sealing: StoreSealing) throws -> StoreKey? {
     var entry = entry
     while entry.realKey == nil {
-      if let sealed = try sealedLabel(of: key, entry),
+      if let sealed = try sealedLabel(of: key, entry), bounded(entry, sealed.binding) != nil,
         let label = sealing.openLabel(sealed.label, for: sealed.binding)
       {
         state.withLock { $0.index.learn(label.key, of: key) }

@@ -1,26 +1,39 @@
 import CacheCore
 import Synchronization
 
-/// When the names in a directory last changed, and whether that says that none has changed since.
+/// When the names in a directory, or its own, last changed, and whether that says that none has changed since.
 ///
-/// A directory's time changes with every file that comes or goes, but only as often as the file system's clock ticks: who looks
-/// between two changes of one tick would not see the second. So a time is trusted when the files were looked at once more, longer
-/// than a tick after the time was first seen. Only equality counts, so the file system's clock may be wrong, or set.
+/// A directory's time changes with every file that comes or goes and when it is moved, but only as often as the file system's clock
+/// ticks: who looks between two changes of one tick would not see the second. So a time is trusted when the files were looked at
+/// once more, longer than a tick after the time was first seen. Only equality counts, so the file system's clock may be wrong, or
+/// set.
 struct DirectoryLook: Sendable {
+  /// For how long a directory that shows no change is taken to be where its path leads: what happens to a directory above it
+  /// does not show in it.
+  private static let pathCounts = Duration.milliseconds(1)
+
   private let changed: (seconds: Int64, nanoseconds: Int64)
   private let firstSeen: CacheInstant
   private let isTrusted: Bool
+  /// When the path last led here.
+  private var wasAtPath: CacheInstant
 
   /// `now`: when the status was taken, or later; the files were found after that.
   init(_ status: FileStatus, at now: CacheInstant, after earlier: DirectoryLook?) {
-    changed = status.changed
-    firstSeen = earlier.flatMap { $0.changed == status.changed ? $0.firstSeen : nil } ?? now
+    changed = status.statusChanged
+    wasAtPath = now
+    firstSeen = earlier.flatMap { $0.changed == status.statusChanged ? $0.firstSeen : nil } ?? now
     // Linux ticks up to every 10 ms. Some file systems count whole seconds, or two at a time.
     isTrusted = firstSeen.duration(to: now) > (changed.nanoseconds == 0 ? .seconds(3) : .milliseconds(30))
   }
 
   /// Whether the directory has the files that it had.
-  func shows(_ status: FileStatus) -> Bool { isTrusted && changed == status.changed }
+  func shows(_ status: FileStatus) -> Bool { isTrusted && changed == status.statusChanged }
+
+  /// Whether the directory itself can be asked, in place of its path.
+  func isRecent(at now: CacheInstant) -> Bool { isTrusted && wasAtPath.duration(to: now) < Self.pathCounts }
+
+  mutating func noteAtPath(_ now: CacheInstant) { wasAtPath = now }
 }
 
 /// What becomes of a store whose directory is removed, emptied or replaced while it is open.
@@ -30,14 +43,18 @@ struct DirectoryLook: Sendable {
 extension SegmentedStore {
   /// Whether what is written will be found there by who opens the same path.
   ///
-  /// One system call where no file has come or gone in the directory for a moment, else three.
+  /// One system call where no file has come or gone in the directory for a moment, else up to four.
   ///
   /// - Throws: ``SystemFailure`` if that cannot be told.
   func isInPlace() throws -> Bool {
     let (directory, lock, look) = place.withLock { ($0.directory, $0.lock, $0.look) }
-    guard let status = try directory.statusInPlace() else { return false }
-    if let look, look.shows(status) { return true }
     let now = SystemClock().now
+    if let look, look.isRecent(at: now), look.shows(try directory.status()) { return true }
+    guard let status = try directory.statusInPlace() else { return false }
+    if let look, look.shows(status) {
+      place.withLock { if $0.directory === directory { $0.look?.noteAtPath(now) } }
+      return true
+    }
     guard try lock?.isLinked() ?? true, try state.withLock({ $0.segments.last })?.file.isLinked() ?? true else {
       return false
     }

@@ -26,7 +26,7 @@ extension SegmentedStore {
       place = next
       let found = try await blocking { try entries.compactMap { try self.examine($0.key, $0.entry) } }
       report.entries += entries.count
-      report.bytes += entries.reduce(0) { $0 + $1.entry.header.recordLength + $1.entry.ownFileLength }
+      report.bytes += entries.reduce(0) { $0 + $1.entry.recordLength + $1.entry.ownFileLength }
       for (key, entry, damage) in found {
         // It may have been replaced or moved while it was read.
         guard state.withLock({ $0.index.find(key) }) == entry else { continue }
@@ -60,8 +60,8 @@ extension SegmentedStore {
     guard let segment = state.withLock({ $0.segments.segment(entry.segment) }) else {
       return damage(name, "the file is not there")
     }
-    let record = try segment.file.read(entry.header.recordLength, at: entry.offset)
-    guard record.count == entry.header.recordLength else { return damage(name, "the file ends too early") }
+    let record = try segment.file.read(entry.recordLength, at: entry.offset)
+    guard record.count == entry.recordLength else { return damage(name, "the file ends too early") }
     guard check(record, entry, key) != nil else { return damage(name, "the checksum of the record does not fit") }
     guard let number = entry.ownFile else {
       return isAuthentic(record, entry, key) ? nil : forged(name)

@@ -54,6 +54,17 @@ extension SegmentedStore {
     _ key: StoreKey, type: [UInt8], value: Data, created: CacheInstant? = nil, deadline: CacheInstant?, cost: Int,
     tags: Set<String> = [], durability: Durability, if condition: StoreCondition? = nil
   ) async throws -> Bool {
+    try await perform(
+      try work(
+        toPut: value, for: key, type: type, created: created, deadline: deadline, cost: cost, tags: tags, if: condition),
+      durability) > 0
+  }
+
+  /// The work of storing a value, settled as far as that can be done where the caller runs.
+  func work(
+    toPut value: Data, for key: StoreKey, type: [UInt8], created: CacheInstant?, deadline: CacheInstant?, cost: Int,
+    tags: Set<String>, if condition: StoreCondition?
+  ) throws -> WriteJob.Work {
     let reading = ClockReading(clock)
     // Nothing comes from the future.
     let now = CacheInstant(nanoseconds: reading.now)
@@ -73,7 +84,7 @@ extension SegmentedStore {
     var (record, own) = content.prepared(limits, salt: salt)
     // Where the caller runs: the queue is for what nobody else can do.
     if own == nil { record.seal(sequence: nextSequence(), flags: record.header.flags, salt: salt) }
-    return try await perform(.put(record, value: own, if: condition), durability) > 0
+    return .put(record, value: own, if: condition)
   }
 
   func remove(_ key: StoreKey, durability: Durability) async throws {
@@ -121,11 +132,21 @@ extension SegmentedStore {
   }
 
   func perform(_ work: WriteJob.Work, _ durability: Durability) async throws -> Int {
+    if let answer = try performAtOnce(work, durability) { return answer }
+    return try await performInTurn(work, durability)
+  }
+
+  /// Carries out work where the caller runs; `nil` if that cannot be done.
+  func performAtOnce(_ work: WriteJob.Work, _ durability: Durability) throws -> Int? {
     guard access == .readWrite else {
       throw CacheError(.readOnly, "the store in \(directory.path) was opened for reading only")
     }
+    do { return try writeAtOnce(work, durability) } catch { throw writeFailed(error) }
+  }
+
+  /// Carries out work on the store's thread.
+  func performInTurn(_ work: WriteJob.Work, _ durability: Durability) async throws -> Int {
     do {
-      if let answer = try writeAtOnce(work, durability) { return answer }
       return try await withCheckedThrowingContinuation { done in
         enqueue(WriteJob(work: work, durability: durability, done: done))
       }
@@ -263,20 +284,14 @@ extension SegmentedStore {
   ///
   /// Left out where it would not fit.
   func writeCheckpoint() throws {
-    let (entries, lengths, allocated) = state.withLock { ($0.index.inOrderOfUse, $0.lengths, $0.allocatedBytes) }
-    let reading = ClockReading(clock)
-    // One that was ended by hand is gone for who opens the store later. Its head, which is written here, does not say so.
-    let lasting = entries.filter { _, entry, _ in
-      entry.deadline > reading.now || entry.header.times.deadline(at: reading) <= reading.now
-    }
+    let (index, lengths, allocated) = state.withLock { ($0.index, $0.lengths, $0.allocatedBytes) }
     let counters = writer.withLock { $0 }
-    let bytes = Checkpoint(
-      segments: lengths, entries: lasting, sequence: counters.sequence, fileNumber: counters.fileNumber
-    ).bytes(salt: salt)
+    let checkpoint = Checkpoint(
+      segments: lengths, index: index, sequence: counters.sequence, fileNumber: counters.fileNumber)
+    guard let bytes = checkpoint.bytes(salt: salt, at: ClockReading(clock)),
+      allocated + StoreIndex.blocks(bytes.count) <= limits.capacity
+    else { return try removeCheckpoint() }
     let size = StoreIndex.blocks(bytes.count)
-    guard allocated + size <= limits.capacity else {
-      return try removeCheckpoint()
-    }
     let temporary = FileName.temporary.name(0)
     do {
       let file = try directory.makeAnew(temporary)

@@ -178,6 +178,9 @@ final class StoreDirectory: Sendable {
     (try? system("fstatat") { calls.statusOf(descriptor, name, AT_SYMLINK_NOFOLLOW) })?.allocatedBytes ?? 0
   }
 
+  /// What the system says of the directory, wherever it stands by now.
+  func status() throws -> FileStatus { try system("fstat") { calls.status(descriptor) } }
+
   /// Whether the directory still stands where it was opened.
   ///
   /// - Throws: ``SystemFailure`` if that cannot be told: nothing may be concluded from that.

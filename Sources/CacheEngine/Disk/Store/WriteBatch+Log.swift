@@ -12,10 +12,10 @@ extension WriteBatch {
   /// Makes room before a write: entries leave by least recent use, and the oldest segments are reclaimed.
   mutating func makeRoom(for record: Int, _ own: Int) throws {
     let limits = store.limits
-    let now = store.clock.now.nanoseconds
     let wanted = record + own
     let (live, allocated) = store.state.withLock { ($0.index.liveBytes, $0.stayingBytes) }
     if live + wanted <= limits.liveBudget, allocated + wanted <= limits.budget { return }
+    let now = store.clock.now.nanoseconds
     for (number, length) in store.state.withLock({ $0.orphans }) { unlink(number, length) }
     _ = sweep()
     while store.state.withLock({ $0.index.liveBytes }) + wanted > limits.liveBudget {
@@ -143,7 +143,7 @@ extension WriteBatch {
       state.allocatedBytes += StoreIndex.blocks(offset + needed) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + needed
       if isCopy { state.traffic.copied += needed } else { state.traffic.written += needed }
-      remember(record.key, in: state)
+      if isTracking { remember(record.key, in: state) }
       return publish(&state, record.key, record.header, segment.number, offset)
     }
     if let (entry, cause) = lost { lose(record.key, entry, cause) }
@@ -161,10 +161,13 @@ extension WriteBatch {
 
   /// Notes that records stand in a segment from some place on.
   mutating func noteWritten(_ segment: Segment, from offset: Int) {
+    guard isTracking else {
+      if offset == Segment.headSize { store.noteBegun(segment.number) }
+      return
+    }
+    // What may be taken back is noted as begun when it no longer can be.
     if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
-    if isTracking { store.state.withLock { _ = $0.unsynced.insert(segment.number) } }
-    // What may be taken back is noted when it no longer can be.
-    if offset == Segment.headSize, !isTracking { store.noteBegun(segment.number) }
+    store.state.withLock { _ = $0.unsynced.insert(segment.number) }
   }
 
   @discardableResult

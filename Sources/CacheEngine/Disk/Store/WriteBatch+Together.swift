@@ -36,11 +36,9 @@ extension WriteBatch {
       var offset = offset
       var replaced: [(StoreKey, StoreIndex.Entry)] = []
       for record in records {
-        remember(record.key, in: state)
-        let times = record.header.times
+        if isTracking { remember(record.key, in: state) }
         let entry = StoreIndex.Entry(
-          segment: segment.number, offset: offset, header: record.header, deadline: times.deadline(at: reading),
-          created: times.created(at: reading), realKey: record.realKey)
+          record.header, segment: segment.number, offset: offset, at: reading, realKey: record.realKey)
         if let old = state.index.insert(entry, for: record.key, tags: record.tags) {
           replaced.append((record.key, old))
         }

@@ -30,6 +30,8 @@ struct WriteBatch {
   let isSyncing: Bool
   /// Everything can be taken back until the disk has it: in a store with synced writes, whoever wrote this one.
   let isTracking: Bool
+  /// Somebody listens to what leaves.
+  let isHeard: Bool
   var losses: [SegmentedStore.Loss] = []
   /// The key that is written, for whose value others may have to leave; `nil` where the store knows only its seal.
   private var incoming: StoreKey?
@@ -48,6 +50,7 @@ struct WriteBatch {
   init(store: SegmentedStore, isSyncing: Bool) {
     self.store = store
     self.isSyncing = isSyncing
+    isHeard = store.listeners.withLock { !$0.isEmpty }
     isTracking = isSyncing || store.state.withLock { $0.isSynced }
   }
 
@@ -101,8 +104,7 @@ struct WriteBatch {
       try append(&record, flags: record.header.flags | (ownFile == nil ? 0 : RecordHeader.hasOwnFile)) {
         state, key, header, segment, offset in
         let entry = StoreIndex.Entry(
-          segment: segment, offset: offset, header: header, ownFile: ownFile, ownFileLength: value?.count ?? 0,
-          deadline: header.times.deadline(at: now), created: header.times.created(at: now),
+          header, segment: segment, offset: offset, ownFile: ownFile, ownFileLength: value?.count ?? 0, at: now,
           realKey: prepared.realKey)
         return state.index.insert(entry, for: key, tags: tags).map { ($0, .replaced) }
       }
@@ -195,7 +197,7 @@ struct WriteBatch {
     guard entry.deadline > now else { return }
     // The entry is gone after a restart, and until then it is there to be found expired.
     try mark(.ended, key) { state in
-      state.index.setDeadline(now, of: key)
+      state.index.setDeadline(now, of: key, isEnded: true)
       return nil
     }
   }
@@ -280,9 +282,8 @@ struct WriteBatch {
 
   // MARK: Before and after the disk
 
-  /// Notes how an entry was before it changes.
+  /// Notes how an entry was before it changes, where that may be taken back.
   mutating func remember(_ key: StoreKey, in state: SegmentedStore.State) {
-    guard isTracking else { return }
     undo.append(.entry(key, state.index.find(key), tags: state.index.tags(of: key)))
   }
 
@@ -297,6 +298,7 @@ struct WriteBatch {
         unlink(number, entry.ownFileLength)
       }
     }
+    guard isHeard else { return }
     var loss = store.loss(of: key, entry, cause)
     if cause == .evicted { loss.madeRoomFor = incoming }
     losses.append(loss)
@@ -392,7 +394,7 @@ struct WriteBatch {
     do {
       guard try !store.isInPlace() else { return nil }
       store.awaitRemoval()
-      for (key, entry) in try store.standAgain() {
+      for (key, entry) in try store.standAgain() where isHeard {
         losses.append(store.loss(of: key, entry, .cleared))
       }
       return nil
