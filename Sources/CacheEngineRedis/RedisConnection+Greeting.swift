@@ -8,7 +8,7 @@ extension RedisConnection {
   func greet(_ settings: RedisSettings) async throws -> Bool {
     func say(_ parts: [String]) async throws -> RESPValue {
       let reply = try await ask([parts.map { Array($0.utf8) }])[0]
-      if case .error(let text) = reply { throw RedisRefusal.error(text, level: settings.name) }
+      if case .error(let text) = reply { throw RedisRefusal.error(text, settings) }
       return reply
     }
     let credentials = settings.password.map { ["AUTH", settings.user ?? "default", $0] } ?? []

@@ -40,6 +40,7 @@ final class RedisConnection: Sendable {
 
   private let channel: any Channel
   private let name: String
+  private let address: String
   private let limit: Duration
   private let most: Int
   private let use: Use
@@ -56,6 +57,7 @@ final class RedisConnection: Sendable {
   ) {
     self.channel = channel
     name = settings.name
+    address = settings.address
     limit = settings.commandLimit
     most = settings.mostWaiting
     self.use = use
@@ -239,7 +241,10 @@ final class RedisConnection: Sendable {
   func closed(by error: any Error) {
     if let malformed = error as? RESPParser.Malformed {
       return close(
-        CacheError(.invalidResponse, "the server sent what is no reply of Redis: \(malformed.message)", level: name))
+        CacheError(
+          .invalidResponse,
+          "what answers at \(address) sent what is no reply of Redis: \(malformed.message); see whether it is a Redis server",
+          level: name))
     }
     let message = RedisSecrecy.explain(error) ?? "the connection was lost"
     close(CacheError(.unreachable, message, level: name, underlying: error))

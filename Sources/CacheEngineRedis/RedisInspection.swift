@@ -79,7 +79,7 @@ package final class RedisInspection: Sendable {
 
   private func ask(_ words: String...) async throws -> RESPValue {
     let reply = try await ask([words.map { Array($0.utf8) }])[0]
-    if case .error(let text) = reply { throw RedisRefusal.error(text, level: settings.name) }
+    if case .error(let text) = reply { throw RedisRefusal.error(text, settings) }
     return reply
   }
 
@@ -164,7 +164,7 @@ package final class RedisInspection: Sendable {
       [Array("EXISTS".utf8), name],
     ])
     for reply in replies {
-      if case .error(let text) = reply { throw RedisRefusal.error(text, level: settings.name) }
+      if case .error(let text) = reply { throw RedisRefusal.error(text, settings) }
     }
     guard case .number(1) = replies[2], case .number(let length) = replies[0], case .bytes(let bytes) = replies[1]
     else {
@@ -198,7 +198,7 @@ package final class RedisInspection: Sendable {
     // The server tells nobody any more once the connection is gone, however this ends.
     defer { connection.close(CacheError(.closed, "the server’s commands are not listened to any more")) }
     if case .error(let text) = try await connection.ask([[Array("MONITOR".utf8)]])[0] {
-      throw RedisRefusal.error(text, level: settings.name)
+      throw RedisRefusal.error(text, settings)
     }
     let began = ContinuousClock.now
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -129,7 +129,7 @@ extension RedisNode {
     let connection = try await connection()
     var refusal: CacheError?
     if case .error(let text) = try await connection.ask([[Array("PUBLISH".utf8), channel, []]])[0] {
-      let error = RedisRefusal.error(text, level: name)
+      let error = RedisRefusal.error(text, settings)
       guard error.isLastingRefusal else { throw error }
       refusal = error
     }
@@ -152,7 +152,7 @@ extension RedisConnection {
     let command =
       ["CLIENT", "TRACKING", "ON", "BCAST"].map { Array($0.utf8) }
       + prefixes.flatMap { [Array("PREFIX".utf8), $0] } + [Array("NOLOOP".utf8)]
-    if case .error(let text) = try await ask([command])[0] { throw RedisRefusal.error(text, level: settings.name) }
+    if case .error(let text) = try await ask([command])[0] { throw RedisRefusal.error(text, settings) }
   }
 
   /// A second connection, which listens to channels and ends with the first one.
@@ -190,7 +190,7 @@ extension RedisConnection {
     }
     for reply in try await ask(Set(channels).map { [Array("SUBSCRIBE".utf8), $0] }) {
       switch reply {
-      case .error(let text): throw RedisRefusal.error(text, level: settings.name)
+      case .error(let text): throw RedisRefusal.error(text, settings)
       case .push(let values) where values.first?.string == "subscribe",
         .array(let values) where values.first?.string == "subscribe":
         continue

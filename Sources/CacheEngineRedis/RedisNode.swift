@@ -189,7 +189,7 @@ final class RedisNode: Sendable {
   private func check(_ reply: RESPValue) throws {
     guard case .error(let text) = reply else { return }
     if case .member = role, let redirect = RedisRedirect(text, saidBy: host) { throw redirect }
-    throw RedisRefusal.error(text, level: name)
+    throw RedisRefusal.error(text, settings)
   }
 
   private func bytes(_ value: RESPValue, _ command: String) throws -> [UInt8]? {

@@ -28,10 +28,11 @@ enum RedisRefusal {
     ("unknown command", "the server was told not to know it, is something else than Redis, or too old"),
   ]
 
-  static func error(_ text: String, level: String) -> CacheError {
+  static func error(_ text: String, _ settings: RedisSettings) -> CacheError {
     let text = String(text.prefix(300))
     let remedy = remedies.first { text.contains($0.words) }.map { "; \($0.remedy)" } ?? ""
-    return CacheError(.refusedByServer, "the server refused: \(text)\(remedy)", level: level)
+    return CacheError(
+      .refusedByServer, "at \(settings.address) the server refused: \(text)\(remedy)", level: settings.name)
   }
 }
 

@@ -120,6 +120,7 @@ struct RedisStoreTests {
     }
     let missing = await error { _ in }
     #expect(missing?.code == .refusedByServer && missing?.message.contains("NOAUTH") == true)
+    #expect(missing?.message.contains("at redis+unix://\(redis.socket) the server refused") == true)
     let wrong = await error { $0.password = "wrong" }
     #expect(wrong?.code == .refusedByServer && wrong?.message.contains("WRONGPASS") == true)
     #expect(wrong?.message.contains("wrong\"") == false)

@@ -70,6 +70,11 @@ struct FleetScreenTests {
     }
   }
 
+  @Test("The fleet fills the screen", arguments: [(120, 40), (80, 24)])
+  func whole(width: Int, height: Int) throws {
+    try SharedGrids.expect(scene(width, height), shows: "Fleet\(width)x\(height)")
+  }
+
   @Test("Enter goes to the apps, and there shows one on the other screens; Esc goes back")
   func chooses() {
     var scene = scene(120, 40)

@@ -48,6 +48,11 @@ struct KeyspaceScreenTests {
     #expect(scene.lines.contains { $0.contains("1 000 of 20 000 keys") })
   }
 
+  @Test("The keys of a server fill the screen", arguments: [(120, 40), (80, 24)])
+  func whole(width: Int, height: Int) throws {
+    try SharedGrids.expect(scene(width, height), shows: "Keyspace\(width)x\(height)")
+  }
+
   @Test("s and S sort, / filters, and Enter shows the keys of the prefix")
   func grammar() {
     var scene = scene(120, 40)

@@ -7,14 +7,24 @@ import Testing
 
 /// The box of a level that processes share.
 struct SharedScreenTests {
-  private func screen(_ status: SharedStatus) throws -> String {
+  private func scene(_ status: SharedStatus, width: Int = 120, height: Int = 40) throws -> Scene {
     let text = "levels:\n  - memory\n  - redis: { url: \"redis://h\", namespace: photos }"
     let configuration = try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
-    var scene = Scene(size: Size(width: 120, height: 40), configuration: configuration)
+    var scene = Scene(size: Size(width: width, height: height), configuration: configuration)
     scene.send(.shared(["redis": status]))
-    var canvas = Canvas(scene.model.size)
-    view(scene.model, on: &canvas)
-    return canvas.lines.joined(separator: "\n")
+    return scene
+  }
+
+  private func screen(_ status: SharedStatus) throws -> String { try scene(status).lines.joined(separator: "\n") }
+
+  @Test("A level that listens, and one that is deaf, in a whole screen", arguments: [(120, 40), (80, 24)])
+  func whole(width: Int, height: Int) throws {
+    var status = SharedStatus()
+    (status.isConnected, status.isAsked) = (true, true)
+    (status.perSecond, status.roundTrip, status.unsettled) = (3, .microseconds(400), 2)
+    try SharedGrids.expect(try scene(status, width: width, height: height), shows: "Redis\(width)x\(height)")
+    (status.isConnected, status.deafFor) = (false, .seconds(12))
+    try SharedGrids.expect(try scene(status, width: width, height: height), shows: "Deaf\(width)x\(height)")
   }
 
   @Test("It says whether changes are heard, how long an answer takes, and what was written in vain")
