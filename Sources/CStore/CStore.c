@@ -98,16 +98,13 @@ void cstore_wake_one(void *word) {
 }
 
 static _Atomic uint32_t thread_count;
-static _Thread_local uint32_t thread_number;
+_Thread_local uint32_t cstore_known_thread_number;
 
-uint32_t cstore_thread_number(void) {
-  if (thread_number == 0) thread_number = ++thread_count;
-  return thread_number;
-}
+uint32_t cstore_new_thread_number(void) { return cstore_known_thread_number = ++thread_count; }
 
-void cstore_change_thread_number(void) { thread_number += 1; }
+void cstore_change_thread_number(void) { cstore_known_thread_number += 1; }
 
-uintptr_t cstore_this_thread(void) { return (uintptr_t)&thread_number; }
+uintptr_t cstore_this_thread(void) { return (uintptr_t)&cstore_known_thread_number; }
 
 static _Thread_local uint32_t starts;
 

@@ -239,7 +239,7 @@ import Testing
     let level = MemoryCacheLevel<Double, Int>(countLimit: 1)
     for number in 0..<10 { try await level.set(number, forKey: .nan, tags: ["x"]) }
     #expect(level.usage.count == 1)
-    #expect(level.state.withLock { entries, _ in entries.tags.isEmpty })
+    #expect(level.parts.withLock(of: 0) { entries, _ in entries.tags.isEmpty })
   }
 
 }

@@ -65,7 +65,7 @@ import Testing
       for goneKey in gone.keys where goneKey != stored { model[goneKey] = nil }
       if let stored { model[stored] = before - (gone[stored] ?? 0) > 0 ? step : nil }
       #expect(Set(try await level.contents().map(\.key)) == Set(model.keys))
-      if let flaw = level.state.withLock({ $0.flaw(in: $1, hashing: level.hashing) }) {
+      if let flaw = level.flaw {
         Issue.record("step \(step): \(flaw)")
         return
       }

@@ -69,7 +69,7 @@ import Testing
         // The first instant of all stands for no deadline.
         clock.place.withLock { $0 = max($0.advanced(by: step), CacheInstant(nanoseconds: .min + 1)) }
       }
-      if let flaw = level.state.withLock({ $0.flaw(in: $1, hashing: level.hashing) }) {
+      if let flaw = level.flaw {
         Issue.record("step \(step): \(flaw)")
         return
       }

@@ -66,7 +66,7 @@ import Testing
     let found = try await ask(level)
     #expect(found == nil || (write == "set" && found == 2))
     #expect(try await level.lookup("a").entry?.value == (write == "set" ? 2 : nil))
-    #expect(level.state.withLock { $0.flaw(in: $1, hashing: level.hashing) } == nil)
+    #expect(level.flaw == nil)
   }
 
   @Test("nothing leaves for what is restored, whenever somebody else takes the room", arguments: 1...5)
@@ -126,7 +126,7 @@ import Testing
       case 7: _ = level.peek(key)
       default: level[key] = costs.randomElement(using: &generator) ?? 0
       }
-      if let flaw = level.state.withLock({ $0.flaw(in: $1, hashing: level.hashing) }) {
+      if let flaw = level.flaw {
         Issue.record(Comment(rawValue: flaw))
         return
       }

@@ -44,7 +44,7 @@ import Testing
     }
     #expect(level["a"] == 4_000)
     #expect(level["b"] == 4_000)
-    #expect(level.state.withLock { entries, _ in entries.updates.isEmpty })
+    #expect(level.parts.withLock(of: 0) { entries, _ in entries.updates.isEmpty })
   }
 
   @Test(
@@ -117,7 +117,7 @@ import Testing
       }
     }
     #expect(level["a"] == 1 && level["b"] == 2)
-    #expect(level.state.withLock { entries, _ in entries.updates.isEmpty })
+    #expect(level.parts.withLock(of: 0) { entries, _ in entries.updates.isEmpty })
   }
 
   @Test("what has expired is nothing to an update, whose value lives by terms of its own")

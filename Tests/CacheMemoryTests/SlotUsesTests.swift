@@ -60,7 +60,9 @@ import Testing
     let eviction = try #require(Eviction(name: name))
     let level = MemoryCacheLevel<Int, Int>(countLimit: 100, eviction: eviction)
     for key in 0..<100 { try await level.set(key, forKey: key) }
-    let told = level.state.withLock { entries, _ in (0..<100 as Range<Int32>).count { entries.uses.isNews($0, 1) } }
+    let told = level.parts.withLock(of: 0) { entries, _ in
+      (0..<100 as Range<Int32>).count { entries.uses.isNews($0, 1) }
+    }
     #expect(told == 100)
   }
 

@@ -113,7 +113,7 @@ import Testing
     for key in 100..<110 { try await level.set(key, forKey: key) }
     #expect(level.usage.count == 10)
     #expect(causes.withLock { $0 } == [.expired: 50])
-    #expect(level.state.withLock { $0.flaw(in: $1, hashing: level.hashing) } == nil)
+    #expect(level.flaw == nil)
   }
 
   @Test("in a stack, reads through it keep an entry, and the copy above lives no longer than it would unread")
@@ -172,14 +172,14 @@ import Testing
         model[key] = (step, now, lifetime.map(now.advanced))
       }
     }
-    #expect(level.state.withLock { $0.flaw(in: $1, hashing: level.hashing) } == nil)
+    #expect(level.flaw == nil)
   }
 
   @Test("readers on several threads keep what they read, while others write and the table grows")
   func manyReaders() async throws {
     let clock = clock
     let level = MemoryCacheLevel<Int, Int>(timeToIdle: .seconds(10), clock: clock)
-    level.state.writers.withLock { $0.quiet = 4 }
+    level.openStripes(after: 4)
     for key in 0..<50 { try await level.set(key, forKey: key) }
     await withTaskGroup(of: Void.self) { group in
       for worker in 0..<4 {
@@ -192,6 +192,6 @@ import Testing
         }
       }
     }
-    #expect(level.state.withLock { $0.flaw(in: $1, hashing: level.hashing) } == nil)
+    #expect(level.flaw == nil)
   }
 }

@@ -34,8 +34,16 @@ void cstore_sleep_while(void *word, uint32_t value);
 /// Wakes a thread that sleeps for these bytes.
 void cstore_wake_one(void *word);
 
-/// A number that this thread has and few others have.
-uint32_t cstore_thread_number(void);
+/// The number of this thread; 0 before it was asked for.
+extern _Thread_local uint32_t cstore_known_thread_number;
+
+uint32_t cstore_new_thread_number(void);
+
+/// A number that this thread has and few others have. Linked into who asks, which every read in memory does.
+static inline uint32_t cstore_thread_number(void) {
+  uint32_t number = cstore_known_thread_number;
+  return number != 0 ? number : cstore_new_thread_number();
+}
 
 /// Gives this thread another number, after it met a thread that may have the same.
 void cstore_change_thread_number(void);

@@ -10,29 +10,39 @@ extension MemoryCacheLevel {
 
   /// How much is held, and how much may be.
   public var usage: LevelUsage {
-    state.withLock { entries, order in
-      LevelUsage(
-        count: entries.table.count, cost: order.cost, capacity: order.capacity,
-        countLimit: order.countLimit == .max ? nil : order.countLimit)
+    var usage = LevelUsage(count: 0, cost: 0)
+    parts.withAll { entries, order in
+      usage.count += entries.table.count
+      usage.cost += order.cost
+      let limits = order.limits
+      usage.capacity = limits.capacity
+      usage.countLimit = limits.countLimit == .max ? nil : limits.countLimit
     }
+    return usage
   }
 
   /// What the level was asked and what it did since it was made.
   ///
   /// Always counted: what that costs a read is lost in the noise. The difference of two counts tells of the time between.
   public var counts: MemoryCounts {
-    let reads = state.reads()
-    return state.withOrder { order in
-      MemoryCounts(
-        hits: reads.found, misses: reads.missed, stored: order.stored, evicted: order.evictions,
-        expired: order.expirations)
+    let reads = parts.reads()
+    var counts = MemoryCounts(hits: reads.found, misses: reads.missed)
+    parts.withAll { _, order in
+      counts.stored += order.stored
+      counts.evicted += order.evictions
+      counts.expired += order.expirations
     }
+    return counts
   }
 
   /// Every entry held, in no particular order.
   ///
   /// - Returns: One summary for each entry.
-  public func contents() async throws -> [EntrySummary<Key>] { state.withLock { entries, _ in entries.summaries } }
+  public func contents() async throws -> [EntrySummary<Key>] {
+    var summaries: [EntrySummary<Key>] = []
+    parts.withAll { entries, _ in summaries += entries.summaries }
+    return summaries
+  }
 
   /// Whether there is an entry that has not expired, at once.
   ///
@@ -41,10 +51,11 @@ extension MemoryCacheLevel {
   /// - Parameter key: The key to look for.
   /// - Returns: Whether there is one.
   /// - Complexity: O(1) on average.
+  @inlinable
   public func contains(_ key: Key) -> Bool {
     let hash = hashing(key)
     let now = now
-    return state.read(countedAs: .none) { entries, _ in entries.holds(key, hash: hash, at: now) }.answer
+    return parts.read(of: hash) { entries in entries.holds(key, hash: hash, at: now) }
   }
 
   /// Ends the lifetime of an entry now.
@@ -54,7 +65,7 @@ extension MemoryCacheLevel {
   public func expire(_ key: Key) async throws {
     let hash = hashing(key)
     let now = clock.now
-    state.withLock { $0.expire(key, hash: hash, now: now, keepsExpired: keepsExpired, order: &$1) }
+    parts.withLock(of: hash) { $0.expire(key, hash: hash, now: now, keepsExpired: keepsExpired, order: &$1) }
   }
 
   /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
@@ -64,7 +75,8 @@ extension MemoryCacheLevel {
   @discardableResult
   public func removeExpired() async throws -> Int {
     let now = clock.now
-    let dropped = state.withLock { $0.removeDue(now: now, keepsExpired: keepsExpired, order: &$1) }
+    var dropped: [Table.Record] = []
+    parts.withAll { dropped += $0.removeDue(now: now, keepsExpired: keepsExpired, order: &$1) }
     for entry in dropped { report(entry, cause: .expired) }
     return dropped.count
   }
@@ -77,30 +89,46 @@ extension MemoryCacheLevel {
   /// - Complexity: O(k) for k entries with the tag.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
-    let dropped = state.withLock { $0.removeAll(tagged: tag, hashing: hashing, order: &$1) }
+    var dropped: [Table.Record] = []
+    parts.withAll { dropped += $0.removeAll(tagged: tag, hashing: hashing, order: &$1) }
     for entry in dropped { report(entry, cause: .removed) }
     return dropped.count
   }
 
   /// Hands everything over at once, however much it is; it dies and is told of outside the lock.
   private func empty(cause: RemovalCause) {
-    var dropped = MemoryEntries<Key, Value>(uses: SlotUses())
-    let policy = state.withLock { entries, order in
+    var remains: [Remains] = []
+    parts.withAll { entries, order in
+      var dropped = MemoryEntries<Key, Value>(uses: SlotUses())
       swap(&entries, &dropped)
       let old = order.empty()
       entries.uses = order.policy.uses
       entries.idle = idleLimit.map(IdleTimes.init)
       swap(&entries.updates, &dropped.updates)
       entries.updates.noteWriteOfAll()
-      return old
+      remains.append(Remains(dropped, old))
     }
-    withExtendedLifetime(policy) {}
     guard removalListener != nil else { return }
-    for slot in dropped.table.slots { report(dropped.table.copy(of: slot), cause: cause) }
+    for part in remains {
+      for slot in part.entries.table.slots { report(part.entries.table.copy(of: slot), cause: cause) }
+    }
+  }
+
+  /// What a part held, to die outside its lock.
+  private final class Remains {
+    let entries: MemoryEntries<Key, Value>
+    private let policy: ChosenPolicy
+
+    init(_ entries: consuming MemoryEntries<Key, Value>, _ policy: ChosenPolicy) {
+      self.entries = entries
+      self.policy = policy
+    }
   }
 }
 
 extension MemoryCacheLevel {
   /// How it was decided at first what leaves.
-  package var eviction: Eviction { state.withLock { _, order in Eviction(kind: order.policy.kind) } }
+  package var eviction: Eviction {
+    unsafe parts[0].pointee.withOrder { Eviction(kind: $0.policy.kind) }
+  }
 }

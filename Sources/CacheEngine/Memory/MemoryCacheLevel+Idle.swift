@@ -15,14 +15,16 @@ extension MemoryCacheLevel {
   /// Notes the use of an entry that has not expired.
   ///
   /// - Returns: Its value; `nil` if it has expired, or left meanwhile.
-  @usableFromInline
+  @inlinable
+  @inline(never)
   func use(_ key: Key, hash: UInt32) -> Value? {
     let now = now
-    return state.read(countedAs: .none) { entries, _ in entries.use(key, hash: hash, now: now) }.answer
+    return parts.read(of: hash) { entries in entries.use(key, hash: hash, now: now) }
   }
 }
 
 extension MemoryEntries {
+  @inlinable
   func use(_ key: Key, hash: UInt32, now: CacheInstant) -> Value? {
     guard let idle, let slot = table.find(key, hash: hash) else { return nil }
     let entry = table[slot]
@@ -53,7 +55,7 @@ extension MemoryEntries {
   }
 
   /// Takes out of the wheel an entry whose time is over, and puts off those that were used since they were put there.
-  @usableFromInline
+  @inlinable
   func popIdle(
     now: CacheInstant, keepsExpired: Duration, steps: inout Int, order: inout MemoryOrder
   ) -> (slot: Int32, hash: UInt32)? {

@@ -1,4 +1,4 @@
-import CacheCore
+public import CacheCore
 
 /// Limits that change while a level is used, and entries that they do not concern.
 ///
@@ -11,30 +11,27 @@ extension MemoryCacheLevel {
   ///
   /// - Parameter capacity: The new limit. At least 0.
   /// - Complexity: O(k) for k entries that leave.
-  public func resize(capacity: Int) { resize { $0.capacity = Self.checked(capacity) } }
+  public func resize(capacity: Int) { resize(Self.checked(capacity), nil) }
 
   /// Changes the most entries that there may be.
   ///
   /// - Parameter countLimit: The new limit; `nil` for none. At least 0.
   /// - Complexity: O(k) for k entries that leave.
-  public func resize(countLimit: Int?) { resize { $0.countLimit = Self.checked(countLimit ?? .max) } }
+  public func resize(countLimit: Int?) { resize(nil, Self.checked(countLimit ?? .max)) }
 
   /// Changes both limits at one moment.
   ///
   /// Where a limit gets lower, entries leave until it holds, all of them before this returns: first those that have expired,
   /// then what the ``Eviction`` chooses, counted and told of as in any other eviction, with no key that they made room for.
   /// Pinned entries stay, even if they alone are more than fits; nothing else is kept then, until they are unpinned. Where a
-  /// limit gets higher, nothing leaves. Others wait while entries leave.
+  /// limit gets higher, nothing leaves. Others wait while entries leave, unless the level is divided.
   ///
   /// - Parameters:
   ///   - capacity: The most that the entries may cost together. At least 0.
   ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
   /// - Complexity: O(k) for k entries that leave.
   public func resize(capacity: Int, countLimit: Int?) {
-    resize {
-      $0.capacity = Self.checked(capacity)
-      $0.countLimit = Self.checked(countLimit ?? .max)
-    }
+    resize(Self.checked(capacity), Self.checked(countLimit ?? .max))
   }
 
   /// Keeps the entry of a key from being evicted, until it is unpinned or gone.
@@ -51,7 +48,7 @@ extension MemoryCacheLevel {
   public func pin(_ key: Key) -> Bool {
     let hash = hashing(key)
     let now = now
-    return state.withLock { entries, order in
+    return parts.withLock(of: hash) { entries, order in
       guard entries.holds(key, hash: hash, at: now), let slot = entries.table.find(key, hash: hash) else {
         return false
       }
@@ -67,11 +64,11 @@ extension MemoryCacheLevel {
   @discardableResult
   public func unpin(_ key: Key) -> Bool {
     let hash = hashing(key)
-    let wasPinned = state.withLock { entries, order in
+    let wasPinned = parts.withLock(of: hash) { entries, order in
       guard let slot = entries.table.find(key, hash: hash) else { return false }
       return order.unpin(slot, cost: entries.table.cost(of: slot))
     }
-    if wasPinned { resize { _ in } }
+    if wasPinned { resize(nil, nil) }
     return wasPinned
   }
 
@@ -81,20 +78,68 @@ extension MemoryCacheLevel {
   /// - Returns: Whether it is.
   public func isPinned(_ key: Key) -> Bool {
     let hash = hashing(key)
-    return state.withLock { entries, order in
+    return parts.withLock(of: hash) { entries, order in
       entries.table.find(key, hash: hash).map { order.pins.contains($0) } ?? false
     }
   }
 
-  private func resize(_ change: (inout MemoryOrder) -> Void) {
+  private func resize(_ capacity: Int?, _ countLimit: Int?) {
     let past = now
-    let departed = state.withLock { entries, order in
-      change(&order)
-      var departed = Departed<Key, Value>()
-      entries.shrink(now: past, keepsExpired: keepsExpired, order: &order, departed: &departed)
-      return departed
+    var departed = Departed<Key, Value>()
+    var isFirst = true
+    parts.withAll { entries, order in
+      guard let shared = order.shared else {
+        order.capacity = capacity ?? order.capacity
+        order.countLimit = countLimit ?? order.countLimit
+        entries.shrink(now: past, keepsExpired: keepsExpired, order: &order, departed: &departed)
+        return
+      }
+      if isFirst { shared.resize(capacity: capacity, countLimit: countLimit) }
+      isFirst = false
     }
+    shrink(now: past, departed: &departed)
     if removalListener != nil { report(departed, now: past) }
+  }
+
+  /// Takes entries out of the parts of a divided level, of each in turn, until both limits hold.
+  private func shrink(now: CacheInstant, departed: inout Departed<Key, Value>) {
+    var isOver = true
+    while isOver {
+      isOver = false
+      parts.withEach { entries, order in
+        guard order.shared != nil else { return true }
+        let before = entries.table.count
+        entries.shrink(
+          now: now, keepsExpired: keepsExpired, order: &order, departed: &departed, most: before / 8 + 1)
+        if entries.table.count < before { isOver = true }
+        return false
+      }
+    }
+  }
+
+  /// Lets entries of a divided level leave for one that its part alone has no room for.
+  @usableFromInline
+  func makeRoom(cost: Int, count: Int, for key: Key, _ hash: UInt32, now: CacheInstant) {
+    var departed = Departed<Key, Value>()
+    var hasLeft = true
+    while hasLeft {
+      hasLeft = false
+      var hasRoom = false
+      parts.withEach(after: parts.number(of: hash) - 1) { entries, order in
+        guard let shared = order.shared else { return true }
+        var steps = entries.table.count / 8 + 1
+        while steps > 0, !shared.hasRoom(cost: cost, count: count), let victim = order.evict() {
+          departed.append(entries.takeOut(victim.slot, hash: victim.hash, order: &order))
+          order.evictions &+= 1
+          order.settle(count: entries.table.count)
+          (steps, hasLeft) = (steps - 1, true)
+        }
+        hasRoom = shared.hasRoom(cost: cost, count: count)
+        return hasRoom
+      }
+      if hasRoom { break }
+    }
+    if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
   }
 
   private static func checked(_ limit: Int) -> Int {
@@ -106,15 +151,20 @@ extension MemoryCacheLevel {
 extension MemoryEntries {
   /// Takes out entries until both limits hold, or only pinned ones are left.
   mutating func shrink(
-    now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder, departed: inout Departed<Key, Value>
+    now: CacheInstant, keepsExpired: Duration, order: inout MemoryOrder, departed: inout Departed<Key, Value>,
+    most: Int = .max
   ) {
     guard order.isOver(count: table.count) else { return }
     if order.wheel.count > 0 {
       for record in removeDue(now: now, keepsExpired: keepsExpired, order: &order) { departed.append(record) }
     }
-    while order.isOver(count: table.count), let victim = order.evict() {
+    var steps = most
+    order.settle(count: table.count)
+    while steps > 0, order.isOver(count: table.count), let victim = order.evict() {
       departed.append(takeOut(victim.slot, hash: victim.hash, order: &order))
       order.evictions &+= 1
+      order.settle(count: table.count)
+      steps -= 1
     }
   }
 }

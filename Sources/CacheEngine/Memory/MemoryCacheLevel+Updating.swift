@@ -41,13 +41,13 @@ extension MemoryCacheLevel: UpdatableLevel {
     _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
   ) rethrows -> Value? {
     let hash = hashing(key)
-    state.withLock { entries, _ in entries.updates.begin(hash) }
-    defer { state.withLock { entries, _ in entries.updates.end(hash) } }
+    parts.withLock(of: hash) { entries, _ in entries.updates.begin(hash) }
+    defer { parts.withLock(of: hash) { entries, _ in entries.updates.end(hash) } }
     while true {
-      let seen = state.withLock { entries, _ in entries.updates.writes(hash) }
+      let seen = parts.withLock(of: hash) { entries, _ in entries.updates.writes(hash) }
       let present = getNow(key)
       // To look may have dropped what had expired.
-      guard seen == state.withLock({ entries, _ in entries.updates.writes(hash) }) else { continue }
+      guard seen == parts.withLock(of: hash, { entries, _ in entries.updates.writes(hash) }) else { continue }
       if let value = try change(present) {
         if insert(value, forKey: key, terms: terms, if: nil, unwrittenSince: seen) { return value }
       } else if remove(key, hash, unwrittenSince: seen) {
@@ -59,7 +59,7 @@ extension MemoryCacheLevel: UpdatableLevel {
   /// Removes a key if nothing was written since an update looked, and says so.
   @inlinable
   func remove(_ key: Key, _ hash: UInt32, unwrittenSince seen: Int) -> Bool {
-    let (isUnwritten, removed) = state.withLock { entries, order -> (Bool, Table.Record?) in
+    let (isUnwritten, removed) = parts.withLock(of: hash) { entries, order -> (Bool, Table.Record?) in
       guard entries.updates.writes(hash) == seen else { return (false, nil) }
       return (true, entries.remove(key, hash: hash, order: &order))
     }

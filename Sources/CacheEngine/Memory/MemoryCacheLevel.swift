@@ -12,6 +12,9 @@ public import CacheCore
 /// under that key is gone, since it is no longer true. A memory warning empties the level. Limits can be changed later
 /// (``resize(capacity:countLimit:)``), and entries be kept from leaving for them (``pin(_:)``).
 ///
+/// A level of many entries is divided, so that threads which write seldom wait for each other: the limits stay those of the
+/// whole, and what leaves is chosen among some of the entries. With ``Eviction/lru`` it stays whole. <doc:MemoryLevel> says more.
+///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))
 /// try await memory.set(Data("…".utf8), forKey: "avatar")
@@ -40,7 +43,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @usableFromInline let cost: (@Sendable (Key, Value) -> Int)?
   @usableFromInline let removalListener: (@Sendable (Removal<Key>) -> Void)?
   @usableFromInline let hashing = KeyHashing<Key>()
-  @usableFromInline let state: ReadMostlyLock<MemoryEntries<Key, Value>, MemoryOrder>
+  @usableFromInline let parts: MemoryParts<Key, Value>
 
   /// Creates a memory level with a cost function.
   ///
@@ -62,14 +65,16 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil,
     cost: @escaping @Sendable (Key, Value) -> Int
   ) {
-    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, timeToIdle, clock, removalListener, cost)
+    self.init(
+      name, capacity, countLimit, eviction, expiry, keepsExpired, timeToIdle, clock, removalListener, cost,
+      division: LevelDivision(capacity, countLimit, eviction, isWeighted: true))
   }
 
-  private init(
+  init(
     _ name: String, _ capacity: Int, _ countLimit: Int?, _ eviction: Eviction, _ expiry: Expiry,
     _ keepsExpired: Duration, _ timeToIdle: Duration?, _ clock: any CacheClock,
     _ removalListener: (@Sendable (Removal<Key>) -> Void)?,
-    _ cost: (@Sendable (Key, Value) -> Int)?
+    _ cost: (@Sendable (Key, Value) -> Int)?, division: LevelDivision
   ) {
     precondition(capacity >= 0, "a capacity cannot be negative")
     precondition(countLimit ?? 0 >= 0, "a count limit cannot be negative")
@@ -82,8 +87,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     idleLimit = timeToIdle
     self.cost = cost
     self.removalListener = removalListener
-    let order = MemoryOrder(capacity: capacity, countLimit: countLimit, eviction: eviction)
-    state = ReadMostlyLock(MemoryEntries(uses: order.policy.uses, idle: timeToIdle.map(IdleTimes.init)), order: order)
+    let order = MemoryOrder(
+      capacity: capacity, countLimit: countLimit, eviction: eviction, mostUndivided: division.mostUndivided)
+    parts = MemoryParts(
+      MemoryEntries(uses: order.policy.uses, idle: timeToIdle.map(IdleTimes.init)), order, most: division.parts)
   }
 
   /// Creates a memory level in which every entry costs 1.
@@ -104,7 +111,9 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     clock: any CacheClock = SystemClock(),
     removalListener: (@Sendable (Removal<Key>) -> Void)? = nil
   ) {
-    self.init(name, capacity, countLimit, eviction, expiry, keepsExpired, timeToIdle, clock, removalListener, nil)
+    self.init(
+      name, capacity, countLimit, eviction, expiry, keepsExpired, timeToIdle, clock, removalListener, nil,
+      division: LevelDivision(capacity, countLimit, eviction, isWeighted: false))
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -148,30 +157,45 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inline(never)
   func living(_ key: Key, _ value: Value, _ storedDeadline: CacheInstant) -> Value? {
     if idleLimit == nil, storedDeadline > now { return value }
-    if idleLimit != nil, let used = use(key, hash: hashing(key)) { return used }
-    state.recount(ReadCounts(found: -1))
+    let hash = hashing(key)
+    if idleLimit != nil, let used = use(key, hash: hash) { return used }
+    unsafe parts[parts.number(of: hash)].pointee.recount(ReadCounts(found: -1))
     return nil
   }
 
   @inlinable
   func read(_ key: Key, countedAs counts: ReadCounts) -> (value: Value, storedDeadline: CacheInstant)? {
     let hash = hashing(key)
-    guard let stripe = unsafe state.takeStripe() else { return readAlone(key, hash, countedAs: counts) }
+    let number = parts.number(of: hash)
+    let part = unsafe parts[number]
+    guard let stripe = unsafe part.pointee.takeStripe() else { return readAlone(key, hash, number, countedAs: counts) }
     var trace = ReadTrace()
-    let found = unsafe state.shared.pointee.readValue(key, hash: hash, trace: &trace)
-    if unsafe state.release(stripe, countedAs: counts, trace) { dropDue() }
+    let found = unsafe part.pointee.shared.pointee.readValue(key, hash: hash, trace: &trace)
+    if unsafe part.pointee.release(stripe, countedAs: counts, trace) { dropDue(number) }
+    if found == nil, number != parts.number(of: hash) { return readAfterDivision(key, countedAs: counts) }
     return found
+  }
+
+  /// Reads once more what was not where it was looked for, since the level was divided meanwhile.
+  @inlinable
+  @inline(never)
+  func readAfterDivision(
+    _ key: Key, countedAs counts: ReadCounts
+  ) -> (value: Value, storedDeadline: CacheInstant)? {
+    unsafe parts[0].pointee.recount(ReadCounts(missed: -counts.missed))
+    return read(key, countedAs: counts)
   }
 
   @inlinable
   @inline(never)
   func readAlone(
-    _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
+    _ key: Key, _ hash: UInt32, _ number: Int, countedAs counts: ReadCounts
   ) -> (value: Value, storedDeadline: CacheInstant)? {
-    let (found, mayBeOverdue) = state.readAlone(countedAs: counts) { entries, trace in
+    let (found, mayBeOverdue) = unsafe parts[number].pointee.readAlone(countedAs: counts) { entries, trace in
       entries.readValue(key, hash: hash, trace: &trace)
     }
-    if mayBeOverdue { dropDue() }
+    if mayBeOverdue { dropDue(number) }
+    if found == nil, number != parts.number(of: hash) { return readAfterDivision(key, countedAs: counts) }
     return found
   }
 
@@ -198,47 +222,67 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     let counts = includingExpired ? ReadCounts.none : .whole
     if idleLimit != nil { _ = use(key, hash: hash) }
     guard let (found, tags) = readEntry(key, hash, countedAs: counts) else { return .miss(.absent) }
-    var entry = Entry(
-      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
-    if let tags { entry.tags = tags }
-    guard let deadline = found.deadline, deadline <= clock.now else { return .hit(entry) }
-    if !includingExpired { state.recount(ReadCounts(found: -1, missed: 1)) }
-    guard deadline.advanced(by: keepsExpired) <= clock.now else {
-      entry.isStale = true
-      return includingExpired ? .hit(entry) : .miss(.expired)
+    var isStale = false
+    if let deadline = found.deadline, deadline <= now {
+      if !includingExpired { unsafe parts[0].pointee.recount(ReadCounts(found: -1, missed: 1)) }
+      guard deadline.advanced(by: keepsExpired) > now else {
+        dropExpired(key, deadline: deadline)
+        return .miss(.expired)
+      }
+      guard includingExpired else { return .miss(.expired) }
+      isStale = true
     }
-    dropExpired(key, deadline: deadline)
-    return .miss(.expired)
+    return .hit(
+      Entry(
+        found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created, isStale: isStale,
+        tags: tags))
   }
 
   @inlinable
+  @inline(__always)
   func readEntry(
     _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
   ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
-    guard let stripe = unsafe state.takeStripe() else { return readEntryAlone(key, hash, countedAs: counts) }
+    let number = parts.number(of: hash)
+    let part = unsafe parts[number]
+    guard let stripe = unsafe part.pointee.takeStripe() else {
+      return readEntryAlone(key, hash, number, countedAs: counts)
+    }
     var trace = ReadTrace()
-    let found = unsafe state.shared.pointee.read(key, hash: hash, trace: &trace)
-    if unsafe state.release(stripe, countedAs: counts, trace) { dropDue() }
+    let found = unsafe part.pointee.shared.pointee.read(key, hash: hash, trace: &trace)
+    if unsafe part.pointee.release(stripe, countedAs: counts, trace) { dropDue(number) }
+    if found == nil, number != parts.number(of: hash) { return readEntryAfterDivision(key, hash, countedAs: counts) }
     return found
   }
 
   @inlinable
   @inline(never)
-  func readEntryAlone(
+  func readEntryAfterDivision(
     _ key: Key, _ hash: UInt32, countedAs counts: ReadCounts
   ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
-    let (found, mayBeOverdue) = state.readAlone(countedAs: counts) { entries, trace in
+    unsafe parts[0].pointee.recount(ReadCounts(missed: -counts.missed))
+    return readEntryAlone(key, hash, parts.number(of: hash), countedAs: counts)
+  }
+
+  @inlinable
+  @inline(never)
+  func readEntryAlone(
+    _ key: Key, _ hash: UInt32, _ number: Int, countedAs counts: ReadCounts
+  ) -> (entry: MemoryEntry<Value>, tags: Set<String>?)? {
+    let (found, mayBeOverdue) = unsafe parts[number].pointee.readAlone(countedAs: counts) { entries, trace in
       entries.read(key, hash: hash, trace: &trace)
     }
-    if mayBeOverdue { dropDue() }
+    if mayBeOverdue { dropDue(number) }
+    if found == nil, number != parts.number(of: hash) { return readEntryAfterDivision(key, hash, countedAs: counts) }
     return found
   }
 
   /// Drops only the entry that was seen: a newer one may have come since.
-  @usableFromInline
+  @inlinable
+  @inline(never)
   func dropExpired(_ key: Key, deadline: CacheInstant) {
     let hash = hashing(key)
-    let dropped = state.withLock { entries, order in
+    let dropped = parts.withLock(of: hash) { entries, order in
       let dropped = entries.remove(key, hash: hash, expiring: deadline, order: &order)
       if dropped != nil { order.expirations &+= 1 }
       return dropped
@@ -252,12 +296,14 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Drops a few of the entries whose time is over: of a level that is only read, too.
   @inlinable
   @inline(never)
-  func dropDue() {
+  func dropDue(_ number: Int) {
     let past = now
-    guard state.withOrder({ $0.wheel.isDue(now: past) }) else { return }
-    let departed = state.withLock { entries, order in
+    let part = unsafe parts[number]
+    guard unsafe part.pointee.withOrder({ $0.wheel.isDue(now: past) }) else { return }
+    let departed = unsafe part.pointee.withLock { entries, order in
       var departed = Departed<Key, Value>()
       entries.takeDue(now: past, keepsExpired: keepsExpired, order: &order, departed: &departed)
+      order.settle(count: entries.table.count)
       return departed
     }
     if removalListener != nil { report(departed, now: past) }
@@ -282,8 +328,25 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     var deadline: CacheInstant?
     if isMortal { deadline = expiry.deadline(by: clock) }
     if idleLimit != nil, deadline == nil { deadline = CacheInstant(nanoseconds: .max) }
-    let entry = MemoryEntry(value: value, cost: max(0, cost?(key, value) ?? 1), created: now, deadline: deadline)
-    _ = insert(entry, forKey: key, tags: nil, now: now, if: nil, unwrittenSince: nil)
+    var entry = MemoryEntry(value: value, cost: max(0, cost?(key, value) ?? 1), created: now, deadline: deadline)
+    let hash = hashing(key)
+    let isPlain = deadline == nil && removalListener == nil
+    // Filled in where it lies: to return it from under the lock is to copy it.
+    var departed = Departed<Key, Value>()
+    parts.withLock(of: hash) { entries, order in
+      let place = unsafe entries.table.locate(key, hash)
+      if isPlain, let place = unsafe place,
+        unsafe entries.overwrite(place.slot, place.record, hash: hash, with: &entry, order: &order)
+      {
+        return
+      }
+      unsafe entries.insert(
+        Table.Record(key: key, entry: entry), hash: hash, over: place?.slot, tags: nil, keepsExpired: keepsExpired,
+        now: now, order: &order, departed: &departed)
+    }
+    if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
+    if case .nothing = departed.followUp { return }
+    follow(departed.followUp, entry, key, hash, tags: nil, now: now)
   }
 
   /// Stores a value on terms of its own.
@@ -326,11 +389,14 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   func removeNow(_ key: Key) {
     let hash = hashing(key)
-    if let removed = state.withLock({ $0.remove(key, hash: hash, order: &$1) }) { report(removed, cause: .removed) }
+    if let removed = parts.withLock(of: hash, { $0.remove(key, hash: hash, order: &$1) }) {
+      report(removed, cause: .removed)
+    }
   }
 
   /// Stores a value, if a condition holds, or if nothing was written since an update looked.
   @inlinable
+  @inline(never)
   func insert(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition?, unwrittenSince seen: Int? = nil
   ) -> Bool {
@@ -353,22 +419,52 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ) -> Bool {
     let hash = hashing(key)
     var isStored = true
-    let departed = state.withLock { entries, order -> Departed<Key, Value> in
+    var departed = Departed<Key, Value>()
+    parts.withLock(of: hash) { entries, order in
       if let condition, !condition.holds(isHeld: entries.holds(key, hash: hash, at: now)) {
         isStored = false
-        return Departed()
+        return
       }
       if let seen, entries.updates.writes(hash) != seen {
         isStored = false
-        return Departed()
+        return
       }
-      return entries.insert(
-        Table.Record(key: key, entry: entry), hash: hash, tags: tags, keepsExpired: keepsExpired, now: now,
-        order: &order)
+      entries.insert(
+        Table.Record(key: key, entry: entry), hash: hash, over: entries.table.find(key, hash: hash), tags: tags,
+        keepsExpired: keepsExpired, now: now, order: &order, departed: &departed)
     }
     guard isStored else { return false }
     if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
-    return true
+    if case .nothing = departed.followUp { return true }
+    return follow(departed.followUp, entry, key, hash, tags: tags, now: now, if: condition, unwrittenSince: seen)
+  }
+
+  /// Does what an insertion left to be done without the lock; returns whether the entry was stored.
+  @inlinable
+  @inline(never)
+  @discardableResult
+  func follow(
+    _ followUp: Departed<Key, Value>.FollowUp, _ entry: MemoryEntry<Value>, _ key: Key, _ hash: UInt32,
+    tags: Set<String>?, now: CacheInstant, if condition: StoreCondition? = nil, unwrittenSince seen: Int? = nil
+  ) -> Bool {
+    switch followUp {
+    case .nothing: return true
+    case .divide:
+      parts.divide(keepsExpired: keepsExpired, now: now)
+      return true
+    case .makeRoom(let cost, let count):
+      makeRoom(cost: cost, count: count, for: key, hash, now: now)
+      return insertAgain(entry, key, tags, now, condition, seen)
+    }
+  }
+
+  @inlinable
+  @inline(never)
+  func insertAgain(
+    _ entry: MemoryEntry<Value>, _ key: Key, _ tags: Set<String>?, _ now: CacheInstant, _ condition: StoreCondition?,
+    _ seen: Int?
+  ) -> Bool {
+    insert(entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen)
   }
 
   @usableFromInline typealias Table = EntryTable<Key, Value>

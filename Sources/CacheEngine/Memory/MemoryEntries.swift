@@ -53,22 +53,41 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return unsafe (record.pointee.entry.value, record.pointee.entry.storedDeadline)
   }
 
-  /// Puts an entry in, after what must leave for it has left.
+  /// Puts an entry in the place of one that weighs as much, where nobody but the order has to know; `false` if that is not so.
+  ///
+  /// The entries change places, so that what was there before leaves with the caller.
   @inlinable
+  @inline(__always)
+  mutating func overwrite(
+    _ slot: Int32, _ record: UnsafeMutablePointer<Table.Record>, hash: UInt32, with entry: inout MemoryEntry<Value>,
+    order: inout MemoryOrder
+  ) -> Bool {
+    guard updates.isEmpty, idle == nil, tags.tagsByKey.isEmpty, order.wheel.count == 0,
+      unsafe record.pointee.entry.cost == entry.cost
+    else { return false }
+    unsafe swap(&record.pointee.entry, &entry)
+    order.stored &+= 1
+    if uses.isNews(slot, hash) { order.policy.touched(slot) }
+    return true
+  }
+
+  /// Puts an entry in, after what must leave for it has left; over the one in the slot where its key is.
+  @inlinable
+  @inline(never)
   mutating func insert(
-    _ record: consuming Table.Record, hash: UInt32, tags newTags: Set<String>?, keepsExpired: Duration,
-    now: CacheInstant, order: inout MemoryOrder
-  ) -> Departed<Key, Value> {
-    var departed = Departed<Key, Value>()
+    _ record: consuming Table.Record, hash: UInt32, over present: Int32?, tags newTags: Set<String>?,
+    keepsExpired: Duration,
+    now: CacheInstant, order: inout MemoryOrder, departed: inout Departed<Key, Value>
+  ) {
     let cost = record.entry.cost
     let due =
       record.entry.deadline == nil ? nil : self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
     var isPinned = false
-    if !updates.isEmpty { updates.noteWrite(hash) }
-    if let slot = table.find(record.key, hash: hash) {
+    if let slot = present {
       let oldCost = table.cost(of: slot)
       // With pinned entries there may be more than fits: what gets lighter is welcome.
-      if cost <= oldCost || order.cost - oldCost <= order.capacity - cost {
+      if order.canGrow(by: cost - oldCost) {
+        if !updates.isEmpty { updates.noteWrite(hash) }
         // An overwrite that needs no room is a use, and the policy keeps what it knows of the entry.
         order.overwritten(slot, addedCost: cost - oldCost, due: due, now: now)
         idle?.use(slot, now: now)
@@ -76,18 +95,28 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         // The entries change places, so that what was there before leaves in the record that came.
         table.exchange(slot, &record.entry)
         departed.appendReplaced(record)
-        return departed
+        return
       }
       isPinned = !order.pins.isEmpty && order.pins.contains(slot)
+      // Other parts have to give something first. Nothing is changed until they have.
+      if order.shared != nil, isPinned ? order.canHold(cost - oldCost, count: 0) : order.canHold(cost) {
+        departed.followUp = .makeRoom(cost: cost - oldCost, count: 0)
+        return
+      }
       departed.appendReplaced(take(slot, hash: hash, order: &order))
     }
+    if !updates.isEmpty { updates.noteWrite(hash) }
     guard order.canHold(cost) else {
       departed.append(record)
-      return departed
+      return
     }
     if order.wheel.count > 0 { takeDue(now: now, keepsExpired: keepsExpired, order: &order, departed: &departed) }
     order.policy.arriving(hash)
-    while order.isFull(for: cost, count: table.count), let victim = order.evict() {
+    while order.isFull(for: cost, count: table.count) {
+      guard !order.isHeavy(cost), let victim = order.evict() else {
+        departed.followUp = .makeRoom(cost: cost, count: 1)
+        return
+      }
       departed.append(takeOut(victim.slot, hash: victim.hash, order: &order))
       order.evictions &+= 1
     }
@@ -96,7 +125,7 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     idle?.begin(slot, now: now)
     order.inserted(slot, hash: hash, cost: cost, due: due, now: now)
     if isPinned { order.pin(slot, cost: cost) }
-    return departed
+    if table.count >= order.mostUndivided { departed.followUp = .divide }
   }
 
   /// Takes out a few of the entries whose time is over.
@@ -219,6 +248,17 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
   @usableFromInline var more: [Record]?
   /// Whether the first one made room for another value of its own key.
   @usableFromInline var isFirstReplaced = false
+  /// What the caller has to do once it has let go of the lock.
+  @usableFromInline var followUp = FollowUp.nothing
+
+  @usableFromInline
+  enum FollowUp: Sendable {
+    case nothing
+    /// The level has become large enough to be divided.
+    case divide
+    /// Nothing was stored: other parts of the level have to let go of so much first.
+    case makeRoom(cost: Int, count: Int)
+  }
 
   @inlinable
   init() {}

@@ -6,8 +6,13 @@ struct MemoryOrder: ReadOrder {
   @usableFromInline var policy: ChosenPolicy
   @usableFromInline var wheel = TimingWheel()
   @usableFromInline var cost = 0
+  /// Of a part, the share that it has now.
   @usableFromInline var capacity: Int
   @usableFromInline var countLimit: Int
+  /// The entries with which a level is divided; the most there are if it never is.
+  @usableFromInline var mostUndivided = Int.max
+  /// Where a part gets more from; `nil` in a level that is whole.
+  @usableFromInline var shared: SharedLimits?
   /// The slots whose entries leave for no limit, and what these weigh; they stay in the policy's order all the same.
   @usableFromInline private(set) var pins: Set<Int32> = []
   @usableFromInline private(set) var pinnedCost = 0
@@ -15,10 +20,20 @@ struct MemoryOrder: ReadOrder {
   @usableFromInline var evictions = 0
   @usableFromInline var expirations = 0
 
-  init(capacity: Int, countLimit: Int?, eviction: Eviction) {
+  init(capacity: Int, countLimit: Int?, eviction: Eviction, mostUndivided: Int = .max) {
     policy = ChosenPolicy(eviction)
+    self.mostUndivided = mostUndivided
     self.capacity = capacity
     self.countLimit = countLimit ?? .max
+  }
+
+  /// The order of a part, with nothing in it.
+  @usableFromInline
+  init(partOf whole: MemoryOrder, sharing limits: SharedLimits) {
+    policy = whole.policy.emptied
+    capacity = 0
+    countLimit = 0
+    shared = limits
   }
 
   @inlinable
@@ -28,19 +43,68 @@ struct MemoryOrder: ReadOrder {
 
   /// Whether another entry of this cost asks for others to leave.
   @inlinable
-  func isFull(for cost: Int, count: Int) -> Bool { self.cost > capacity - cost || count >= countLimit }
+  mutating func isFull(for cost: Int, count: Int) -> Bool {
+    guard self.cost > capacity - cost || count >= countLimit else { return false }
+    return shared == nil || !takeMore(cost: cost - (capacity - self.cost), count: count + 1 - countLimit)
+  }
 
-  /// Whether an entry of this cost fits once all have left that may.
+  /// Whether an entry may weigh so much more, with nothing leaving for it.
   @inlinable
-  func canHold(_ cost: Int) -> Bool { cost <= capacity - pinnedCost && pins.count < countLimit }
+  mutating func canGrow(by added: Int) -> Bool {
+    if added <= 0 || cost <= capacity - added { return true }
+    return shared != nil && takeMore(cost: added - (capacity - cost), count: 0)
+  }
+
+  /// Whether an entry of this cost, or so much more of one that is there, fits once all have left that may.
+  @inlinable
+  func canHold(_ cost: Int, count: Int = 1) -> Bool {
+    if let shared { return shared.canHold(cost, count: count) }
+    return cost <= capacity - pinnedCost && pins.count + count <= countLimit
+  }
 
   /// Whether more is held than may be.
-  func isOver(count: Int) -> Bool { cost > capacity || count > countLimit }
+  func isOver(count: Int) -> Bool { shared?.isOver ?? (cost > capacity || count > countLimit) }
+
+  /// The limits of the level.
+  var limits: (capacity: Int, countLimit: Int) {
+    shared?.limits ?? (capacity, countLimit)
+  }
+
+  /// Whether this part alone would lose much of what it holds to an entry of this cost.
+  @inlinable
+  func isHeavy(_ cost: Int) -> Bool { shared != nil && cost > self.cost / 8 }
+
+  @usableFromInline
+  @inline(never)
+  mutating func takeMore(cost: Int, count: Int) -> Bool {
+    let (cost, count) = (max(0, cost), max(0, count))
+    guard let shared, shared.take(cost: cost, count: count) else { return false }
+    capacity += cost
+    countLimit += count
+    return true
+  }
+
+  /// Gives back to the other parts what this one does not need.
+  @inlinable
+  @inline(__always)
+  mutating func settle(count: Int) {
+    if shared != nil, capacity != cost || countLimit != count { giveBack(count: count) }
+  }
+
+  @usableFromInline
+  @inline(never)
+  mutating func giveBack(count: Int) {
+    shared?.give(cost: capacity - cost, count: countLimit - count)
+    capacity = cost
+    countLimit = count
+  }
 
   /// Lets no limit make an entry leave.
   @usableFromInline
   mutating func pin(_ slot: Int32, cost: Int) {
-    if pins.insert(slot).inserted { pinnedCost += cost }
+    guard pins.insert(slot).inserted else { return }
+    pinnedCost += cost
+    shared?.pin(cost: cost, count: 1)
   }
 
   /// Lets limits make an entry leave again.
@@ -48,6 +112,7 @@ struct MemoryOrder: ReadOrder {
   mutating func unpin(_ slot: Int32, cost: Int) -> Bool {
     guard pins.remove(slot) != nil else { return false }
     pinnedCost -= cost
+    shared?.pin(cost: -cost, count: -1)
     return true
   }
 
@@ -65,7 +130,10 @@ struct MemoryOrder: ReadOrder {
   mutating func overwritten(_ slot: Int32, addedCost: Int, due: CacheInstant?, now: CacheInstant) {
     policy.touched(slot)
     cost += addedCost
-    if !pins.isEmpty, pins.contains(slot) { pinnedCost += addedCost }
+    if !pins.isEmpty, pins.contains(slot) {
+      pinnedCost += addedCost
+      shared?.pin(cost: addedCost, count: 0)
+    }
     stored &+= 1
     if due != nil || wheel.count > 0 { wheel.schedule(slot, at: due, now: now) }
   }
@@ -73,18 +141,24 @@ struct MemoryOrder: ReadOrder {
   /// Chooses the entry that leaves when room is needed, and says with which hash it came.
   @usableFromInline
   mutating func evict() -> (slot: Int32, hash: UInt32)? {
+    guard let victim = takeNext() else { return nil }
+    return pins.isEmpty || !pins.contains(victim.slot) ? victim : evictInstead(of: victim)
+  }
+
+  /// Takes out of the order what would leave next if nothing were pinned.
+  @usableFromInline
+  @inline(__always)
+  mutating func takeNext() -> (slot: Int32, hash: UInt32)? {
     guard let slot = policy.evict() else { return nil }
-    let victim = (slot, policy.hash(slot))
-    return pins.isEmpty || !pins.contains(slot) ? victim : evictInstead(of: victim)
+    return (slot, policy.hash(slot))
   }
 
   /// Goes on until an entry may leave, and puts those back that may not, as if they came now.
   private mutating func evictInstead(of pinned: (slot: Int32, hash: UInt32)) -> (slot: Int32, hash: UInt32)? {
     var passed = [pinned]
     var victim: (slot: Int32, hash: UInt32)?
-    while victim == nil, let slot = policy.evict() {
-      let next = (slot, policy.hash(slot))
-      if pins.contains(slot) { passed.append(next) } else { victim = next }
+    while victim == nil, let next = takeNext() {
+      if pins.contains(next.slot) { passed.append(next) } else { victim = next }
     }
     for (slot, hash) in passed { policy.inserted(slot, hash: hash) }
     return victim
@@ -113,6 +187,7 @@ struct MemoryOrder: ReadOrder {
     policy = policy.emptied
     wheel = TimingWheel()
     cost = 0
+    shared?.pin(cost: -pinnedCost, count: -pins.count)
     pins = []
     pinnedCost = 0
     return old

@@ -60,8 +60,9 @@ extension MemoryCacheLevel {
   public func snapshot(
     to path: String, keys: ByteCoding<Key>, values: ByteCoding<Value>, maximumBytes: Int = 1 << 30
   ) async throws -> Int {
-    let held = state.withLock { entries, _ in
-      entries.table.slots.map { slot in
+    var held: [(record: Table.Record, end: CacheInstant?, tags: Set<String>)] = []
+    parts.withAll { entries, _ in
+      held += entries.table.slots.map { slot in
         let record = entries.table.copy(of: slot)
         return (record: record, end: entries.deadline(of: slot), tags: entries.tags.tags(of: record.key))
       }
@@ -156,20 +157,22 @@ extension MemoryCacheLevel {
       terms.deadline(levelDefault: expiry, clock: clock) ?? (idleLimit == nil ? nil : CacheInstant(nanoseconds: .max))
     let entry = MemoryEntry(
       value: value, cost: max(0, terms.cost ?? 1), created: terms.created ?? now, deadline: deadline)
-    let departed = state.withLock { entries, order -> Departed<Key, Value> in
+    let tags = terms.tags.isEmpty ? nil : terms.tags
+    var departed = Departed<Key, Value>()
+    parts.withLock(of: hash) { entries, order in
       if entries.holds(key, hash: hash, at: now) {
         report.held += 1
       } else if order.isFull(for: entry.cost, count: entries.table.count) {
         report.left += 1
       } else {
         report.restored += 1
-        return entries.insert(
-          Table.Record(key: key, entry: entry), hash: hash, tags: terms.tags.isEmpty ? nil : terms.tags,
-          keepsExpired: keepsExpired, now: now, order: &order)
+        entries.insert(
+          Table.Record(key: key, entry: entry), hash: hash, over: entries.table.find(key, hash: hash), tags: tags,
+          keepsExpired: keepsExpired, now: now, order: &order, departed: &departed)
       }
-      return Departed()
     }
     if removalListener != nil { self.report(departed, now: now) }
+    follow(departed.followUp, entry, key, hash, tags: tags, now: now)
   }
 
   /// The bytes of a regular file; `nil` if there is none.

@@ -50,7 +50,7 @@ import Testing
   func memoryInStripes() async {
     let failure = await Trials(2_000, plan: .init(tasks: 4), isFree: true).failure { _ in
       let memory = Memory()
-      memory.state.writers.withLock { $0.quiet = 1 }
+      memory.openStripes(after: 1)
       return memory
     } keeping: {
       LinearizabilityChecker.isLinearizable($0)

@@ -1,4 +1,4 @@
-private import CStore
+public import CStore
 
 /// Which part of something striped the thread that runs uses.
 @usableFromInline
@@ -6,7 +6,9 @@ package enum ThreadStripe {
   /// Threads beyond this number share stripes.
   @inlinable package static var count: Int { 8 }
 
-  @usableFromInline package static var current: Int { Int(cstore_thread_number()) & (count - 1) }
+  @inlinable
+  @inline(__always)
+  package static var current: Int { Int(cstore_thread_number()) & (count - 1) }
 
   /// Moves this thread to another stripe: somebody else uses its own.
   @usableFromInline

@@ -13,7 +13,12 @@ public struct Entry<Value: Sendable>: Sendable {
   /// It has expired, and is given all the same because somebody asked for stale values.
   public var isStale = false
   /// What it can be removed by, if the level keeps tags.
-  public var tags: Set<String> = []
+  @inlinable public var tags: Set<String> {
+    get { knownTags ?? [] }
+    set { knownTags = newValue.isEmpty ? nil : newValue }
+  }
+  /// `nil` for none, which costs nothing to copy and to let go of, as an empty set does.
+  @usableFromInline package var knownTags: Set<String>?
   /// It stands in for a value that could not be had: a composition does not copy it upwards.
   public var isPlaceholder = false
   /// It is made of several values, and not all of their levels told tags.
@@ -38,6 +43,21 @@ public struct Entry<Value: Sendable>: Sendable {
     self.created = created
   }
 
+  /// An entry with all that a level may know of it, made at once: to change one afterwards is to copy it.
+  @inlinable
+  package init(
+    _ value: Value, deadline: CacheInstant?, cost: Int, level: String, created: CacheInstant, isStale: Bool,
+    tags: Set<String>?
+  ) {
+    self.value = value
+    self.deadline = deadline
+    self.cost = cost
+    self.level = level
+    self.created = created
+    self.isStale = isStale
+    knownTags = tags
+  }
+
   /// The same entry with another value; its cost, which was that of the first one, stays behind.
   ///
   /// For operators that turn values into others: everything else that is known of the entry goes with it.
@@ -48,7 +68,7 @@ public struct Entry<Value: Sendable>: Sendable {
   public func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
     var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
     entry.isStale = isStale
-    entry.tags = tags
+    entry.knownTags = knownTags
     entry.isPlaceholder = isPlaceholder
     entry.hasUntoldTags = hasUntoldTags
     return entry

@@ -11,7 +11,7 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
 
   @usableFromInline let kind: Kind
 
-  /// What was not used for the longest time.
+  /// What was not used for the longest time, of all that is held: with this choice a level is never divided.
   public static let lru = Eviction(kind: .lru)
   /// What was stored first.
   public static let fifo = Eviction(kind: .fifo)

@@ -171,7 +171,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   static func position(of slot: Int32) -> (block: Int, place: Int, length: Int) {
     let number = Int(slot) &+ 64
-    let part = Int.bitWidth &- 5 &- number.leadingZeroBitCount
+    let part = (number.leadingZeroBitCount ^ 63) &- 4
     return ((part &- 2) &* 16 &+ (number &>> part) &- 16, number & (1 &<< part &- 1), 1 &<< part)
   }
 

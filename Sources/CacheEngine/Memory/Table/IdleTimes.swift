@@ -23,6 +23,14 @@ final class IdleTimes: @unchecked Sendable {
 
   deinit { unsafe times.deallocate() }
 
+  /// The same limit, and no times.
+  @usableFromInline var emptied: IdleTimes { IdleTimes(limit: limit) }
+
+  @usableFromInline
+  func lastUse(of slot: Int32) -> CacheInstant {
+    CacheInstant(nanoseconds: unsafe times[Int(slot)].load(ordering: .relaxed))
+  }
+
   /// When an entry expires: at its own deadline, or when it was not used for so long.
   @inlinable
   func deadline(of slot: Int32, storedDeadline: CacheInstant) -> CacheInstant {

@@ -31,6 +31,15 @@ struct UpdateWatches: Sendable {
   @usableFromInline
   mutating func noteWrite(_ hash: UInt32) { watched[hash]?.writes &+= 1 }
 
+  /// The watches of a part of the hashes.
+  @usableFromInline
+  func moved(_ isMoved: (UInt32) -> Bool) -> UpdateWatches {
+    var moved = UpdateWatches()
+    moved.watched = watched.filter { isMoved($0.key) }
+    moved.isEmpty = moved.watched.isEmpty
+    return moved
+  }
+
   mutating func noteWriteOfAll() {
     for hash in watched.keys { watched[hash]?.writes &+= 1 }
   }
