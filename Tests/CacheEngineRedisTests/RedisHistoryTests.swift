@@ -141,7 +141,7 @@ private struct RedisHistory: Sendable {
     let faults = (0..<Int.random(in: 3...6, using: &generator)).map { _ in
       Fault.allCases.randomElement(using: &generator) ?? .flush
     }
-    let (origin, count) = (Origin(), processes.count)
+    let (origin, count, done) = (Origin(), processes.count, Tally())
     let seeds = (0..<16).map { _ in generator.next() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, process) in processes.enumerated() {
@@ -149,6 +149,7 @@ private struct RedisHistory: Sendable {
           group.addTask { [self] in
             var generator = SeededGenerator(seed: seeds[number * 4 + worker])
             for _ in 0..<60 { await self.act(number, process, origin, &generator) }
+            done.add()
           }
         }
       }
@@ -157,7 +158,8 @@ private struct RedisHistory: Sendable {
         for (place, fault) in faults.enumerated() {
           let begin = (place + 1) * count * 240 / (faults.count + 1)
           try await turns { log.count >= begin / 2 }
-          try await commit(fault, redis, &generator)
+          // Nobody fails any more once all have done what they had to do.
+          try await commit(fault, redis, &generator) { done.count == count * 4 }
         }
       }
       try await group.waitForAll()
@@ -227,7 +229,9 @@ private struct RedisHistory: Sendable {
 
   // MARK: What fails
 
-  private func commit(_ fault: Fault, _ redis: TestRedis, _ generator: inout SeededGenerator) async throws {
+  private func commit(
+    _ fault: Fault, _ redis: TestRedis, _ generator: inout SeededGenerator, isOver: () -> Bool
+  ) async throws {
     func raw(_ work: (RawRedis) async throws -> Void) async {
       // Whoever is thrown out, or finds nobody, has done what he could.
       do { try await work(try await RawRedis(redis)) } catch {}
@@ -238,12 +242,12 @@ private struct RedisHistory: Sendable {
     case .restart:
       redis.kill()
       let before = log.failures
-      try await turns { log.failures > before + 2 }
+      try await turns { log.failures > before + 2 || isOver() }
       try await redis.start()
     case .stop:
       redis.stop()
       let before = log.failures
-      try await turns { log.failures > before }
+      try await turns { log.failures > before || isOver() }
       redis.resume()
     case .pause:
       // Some within the limit for a command, and some beyond.
