@@ -12,9 +12,15 @@ final class ClientGuard: ChannelDuplexHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
+  /// How long a client that has its last answer may go on sending.
+  static let lingering = TimeAmount.seconds(2)
+
   private let headTimeout: TimeAmount
   private let idleTimeout: TimeAmount
-  private var alarm: Scheduled<Void>?
+  /// When the client has to have done what is expected of it.
+  private var deadline: NIODeadline?
+  /// What rings no later than that, and is set anew when it rings, not with every request.
+  private var alarm: (time: NIODeadline, ringing: Scheduled<Void>)?
   /// A request has begun and not ended.
   private var isReading = false
   /// A request has begun and was not answered.
@@ -38,11 +44,12 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    alarm?.cancel()
+    alarm?.ringing.cancel()
     context.fireChannelInactive()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !hasRefused else { return }
     switch unwrapInboundIn(data) {
     case .head:
       isReading = true
@@ -83,13 +90,23 @@ final class ClientGuard: ChannelDuplexHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     if let error = error as? HTTPParserError, !hasRefused, !(isReading ? hasAnswered : isAnswering) {
       hasRefused = true
-      let isTooLarge = error == .headerOverflow
       let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]
-      let status: HTTPResponseStatus = isTooLarge ? .requestHeaderFieldsTooLarge : .badRequest
+      let status: HTTPResponseStatus =
+        switch error {
+        case .headerOverflow: .requestHeaderFieldsTooLarge
+        // NIO's parser knows a list of methods, and none of them was this.
+        case .invalidMethod: .notImplemented
+        default: .badRequest
+        }
       context.write(
         wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      // Closed at once, the connection would be reset, and the answer lost on the way to a client that still sends.
+      context.close(mode: .output, promise: nil)
+      deadline = .now() + Self.lingering
+      return setAlarm(at: .now() + Self.lingering, context)
     }
+    guard !hasRefused else { return }
     context.fireErrorCaught(error)
     context.close(promise: nil)
   }
@@ -97,13 +114,31 @@ final class ClientGuard: ChannelDuplexHandler {
   /// Sets the alarm for what is the client's to do: to take what is there, to go on with its request, or to begin one.
   private func expect(_ context: ChannelHandlerContext, isNew: Bool = false) {
     // What a client does not take fills up our memory, whatever else it sends meanwhile.
-    guard !isFull || isNew else { return }
-    alarm?.cancel()
-    let channel = context.channel
-    guard isFull || isReading || !isAwaiting else { return }
-    alarm = context.eventLoop.scheduleTask(in: isFull || isReading ? idleTimeout : headTimeout) {
-      channel.close(promise: nil)
+    guard !isFull || isNew, !hasRefused else { return }
+    guard isFull || isReading || !isAwaiting else {
+      deadline = nil
+      return
     }
+    let time = NIODeadline.now() + (isFull || isReading ? idleTimeout : headTimeout)
+    deadline = time
+    if let alarm, alarm.time <= time { return }
+    setAlarm(at: time, context)
+  }
+
+  private func setAlarm(at time: NIODeadline, _ context: ChannelHandlerContext) {
+    alarm?.ringing.cancel()
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    let ringing = context.eventLoop.scheduleTask(deadline: time) {
+      let (guardian, context) = bound.value
+      guardian.ring(context)
+    }
+    alarm = (time, ringing)
+  }
+
+  private func ring(_ context: ChannelHandlerContext) {
+    alarm = nil
+    guard let deadline else { return }
+    if deadline <= .now() { context.close(promise: nil) } else { setAlarm(at: deadline, context) }
   }
 }
 #endif

@@ -42,8 +42,8 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// The port that it listens at.
   public let port: Int
   private let settings: ProxySettings
-  private let scheme: String
-  private let authority: String
+  /// A target of the origin's.
+  private let target: TargetURI
   private let listener: NIOAsyncChannel<Connection, Never>
   private let tally: ProxyTally
   private let serving = Mutex(Serving())
@@ -62,7 +62,8 @@ where Store.Key == String, Store.Value == StoredVariants {
   ///   - clock: Whose time of day ages are measured by.
   ///   - report: Told of what failed without failing a request.
   ///   - observe: Told of every request when its answer has gone out. It must not block.
-  /// - Throws: `CacheError` with code `unreachable` if the address cannot be listened at.
+  /// - Throws: `CacheError` with code `unreachable` if the address cannot be listened at, and `invalidAddress` if the origin's name
+  ///   is none.
   public init(
     storing store: Store, origin: ServerOrigin, policy: HTTPCachePolicy? = nil,
     settings: ProxySettings = ProxySettings(),
@@ -74,15 +75,16 @@ where Store.Key == String, Store.Value == StoredVariants {
     standard.storesCookies = false
     cache = HTTPCache(
       storing: store, policy: policy ?? standard, origin: origin, bodyLimit: bodyLimit, clock: clock, report: report)
-    scheme = origin.scheme
-    authority = origin.authority
+    guard let target = TargetURI(scheme: origin.scheme, authority: origin.authority, path: "/") else {
+      throw CacheError(.invalidAddress, "\(origin.authority) is no name of a server; mend the origin's host or port")
+    }
+    self.target = target
     self.settings = settings
     tally = ProxyTally(clock: clock, observe)
     do {
       // What can be answered at once is, where it was read.
       let instant = InstantAnswers(
-        cache: { [cache] in cache.immediateAnswer(for: $0) }, scheme: origin.scheme, authority: origin.authority,
-        settings: settings,
+        cache: { [cache] in cache.immediateAnswer(for: $0, at: $1) }, origin: target, settings: settings,
         note: { [tally] in tally.note($0) })
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.backlog, value: 1024)
@@ -91,7 +93,8 @@ where Store.Key == String, Store.Value == StoredVariants {
         .bind(host: settings.host, port: settings.port) { channel in
           channel.eventLoop.makeCompletedFuture {
             try Self.prepare(channel, settings, instant)
-            return try Connection(wrappingChannelSynchronously: channel)
+            return try Connection(
+              wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
           }
         }
     } catch {
@@ -223,7 +226,7 @@ where Store.Key == String, Store.Value == StoredVariants {
           guard note(idle: false, id) else { return }
           let exchange = Exchange(head: head, start: .now, outbound: outbound)
           let goesOn: Bool
-          switch RequestCheck(head, scheme: scheme, authority: authority, peer: peer, settings: settings) {
+          switch RequestCheck(head, origin: target, peer: peer, settings: settings) {
           case .refuse(let status):
             try await answer(exchange, status, [], "", isLast: true)
             goesOn = false
@@ -231,15 +234,27 @@ where Store.Key == String, Store.Value == StoredVariants {
             guard case .end? = try await parts.next(isolation: #isolation) else { return }
             try await answer(exchange, status, fields, body, isLast: false)
             goesOn = head.isKeepAlive
-          case .forward(let request, let expectsContinue):
+          case .forward(let request, _, let expectsContinue):
             goesOn = try await forward(request, exchange, expectsContinue, &parts)
           }
-          guard goesOn else { return }
+          guard goesOn else { return try await linger(connection.channel, outbound, &parts) }
         }
       }
     } catch {
       // The client left, or its answer broke off: the connection is closed, which is all that can still be said.
     }
+  }
+
+  /// Takes for a while what a client still sends that has its last answer: a connection that is closed before is reset, and the
+  /// answer is lost on the way (RFC 9112, section 9.6).
+  private func linger(
+    _ channel: any Channel, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+    _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+  ) async throws {
+    outbound.finish()
+    let end = channel.eventLoop.scheduleTask(in: ClientGuard.lingering) { channel.close(promise: nil) }
+    defer { end.cancel() }
+    while try await parts.next(isolation: #isolation) != nil {}
   }
 
   private struct Exchange: Sendable {

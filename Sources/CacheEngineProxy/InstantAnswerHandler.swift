@@ -8,10 +8,9 @@ import Synchronization
 
 /// What it takes to answer from memory, with the types of the level hidden.
 struct InstantAnswers: Sendable {
-  let cache: @Sendable (HTTPTypes.HTTPRequest) -> HTTPCacheAnswer?
-  /// The origin's.
-  let scheme: String
-  let authority: String
+  let cache: @Sendable (HTTPTypes.HTTPRequest, TargetURI) -> HTTPCacheAnswer?
+  /// A target of the origin's.
+  let origin: TargetURI
   let settings: ProxySettings
   let note: @Sendable (ServedRequest) -> Void
 }
@@ -51,10 +50,10 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   private func answer(to head: HTTPRequestHead) -> HTTPCacheAnswer? {
     guard head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
       !head.headers.contains(name: "transfer-encoding"),
-      case .forward(let request, _) = RequestCheck(
-        head, scheme: answers.scheme, authority: answers.authority, peer: nil, settings: answers.settings)
+      case .forward(let request, let target, _) = RequestCheck(
+        head, origin: answers.origin, peer: nil, settings: answers.settings)
     else { return nil }
-    return answers.cache(request)
+    return answers.cache(request, target)
   }
 
   private func send(

@@ -18,9 +18,15 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   private var parts: CircularBuffer<HTTPClientResponsePart> = []
   private var reader: CheckedContinuation<HTTPClientResponsePart?, any Error>?
   private var alarm: Scheduled<Void>?
+  /// How long the origin may send nothing.
+  private var patience: Duration?
   private var failure: (any Error)?
   private var isReading = false
   private var hasEnded = true
+  /// Content of the request is still to be sent.
+  private var isUploading = false
+  /// Since when the origin has been to take a part of it.
+  private var offered: NIODeadline?
   private let live = Mutex(true)
 
   /// Whether another request can be sent over it, as far as is known.
@@ -75,13 +81,33 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
     channel.eventLoop.execute {
       if beginning { self.hasEnded = false }
       if let failure = self.failure { return done.fail(failure) }
+      self.offered = .now()
       for part in parts.dropLast() { channel.write(part, promise: nil) }
       if let last = parts.last { channel.writeAndFlush(last, promise: done) } else { done.succeed() }
     }
+    done.futureResult.whenComplete { _ in self.offered = nil }
     try await withTaskCancellationHandler {
       try await done.futureResult.get()
     } onCancel: {
       channel.close(promise: nil)
+    }
+  }
+
+  /// How far the request's content has come.
+  enum Upload {
+    case begins
+    case ends
+    case breaks(any Error)
+  }
+
+  /// Notes how far the request's content has come; until it has ended the origin has nothing to answer to.
+  func noteUpload(_ upload: Upload) {
+    guard let channel else { return }
+    channel.eventLoop.execute {
+      if case .begins = upload { self.isUploading = true } else { self.isUploading = false }
+      // Over a connection that the origin has ended its answer may still come.
+      if case .breaks(let error) = upload, self.failure == nil, channel.isActive { self.fail(error, channel) }
+      if self.reader != nil, !self.isUploading, let patience = self.patience { self.setAlarm(patience, channel) }
     }
   }
 
@@ -99,11 +125,8 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
             if let part = self.parts.popFirst() { return continuation.resume(returning: part) }
             if let failure = self.failure { return continuation.resume(throwing: failure) }
             self.reader = continuation
-            self.alarm = channel.eventLoop.scheduleTask(in: .nanoseconds(timeout.clampedNanoseconds)) {
-              self.fail(
-                CacheError(.timedOut, "the origin sent nothing for \(timeout); check it, or allow more time"), channel
-              )
-            }
+            self.patience = timeout
+            self.setAlarm(timeout, channel)
             self.read(channel)
           }
         }
@@ -119,6 +142,25 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   func close() {
     live.withLock { $0 = false }
     channel?.close(promise: nil)
+  }
+
+  /// Lets the origin have a time to send something, or to take something while there is something to take.
+  private func setAlarm(_ patience: Duration, _ channel: any Channel) {
+    alarm?.cancel()
+    let time = TimeAmount.nanoseconds(patience.clampedNanoseconds)
+    let deadline = isUploading ? offered.map { $0 + time } : nil
+    alarm = channel.eventLoop.scheduleTask(deadline: deadline ?? .now() + time) {
+      if self.isUploading, self.offered.map({ $0 + time > .now() }) ?? true {
+        return self.setAlarm(patience, channel)
+      }
+      var error = CacheError(.timedOut, "the origin sent nothing for \(patience); check it, or allow more time")
+      if self.isUploading {
+        error = CacheError(
+          .timedOut, "the origin took nothing for \(patience); check it, or allow more time",
+          underlying: OriginFault.writeTimeout)
+      }
+      self.fail(error, channel)
+    }
   }
 
   private func read(_ channel: any Channel) {

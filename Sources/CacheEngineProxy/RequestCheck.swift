@@ -7,15 +7,15 @@ import NIOHTTP1
 ///
 /// What two readers could understand differently is refused, and never mended: RFC 9112, sections 3.2, 6.1 and 11.
 enum RequestCheck {
-  case forward(HTTPRequest, expectsContinue: Bool)
+  case forward(HTTPRequest, TargetURI, expectsContinue: Bool)
   case refuse(Int)
   /// It is for the proxy itself.
   case answer(Int, [(String, String)], body: String)
 
-  /// Decides; `scheme` and `authority` are the origin's.
-  init(_ head: HTTPRequestHead, scheme: String, authority: String, peer: String?, settings: ProxySettings) {
+  /// Decides; `origin` is any target of the origin's.
+  init(_ head: HTTPRequestHead, origin: TargetURI, peer: String?, settings: ProxySettings) {
     do throws(Refusal) {
-      self = try Self.check(head, scheme: scheme, authority: authority, peer: peer, settings: settings)
+      self = try Self.check(head, origin: origin, peer: peer, settings: settings)
     } catch {
       self = .refuse(error.status)
     }
@@ -26,7 +26,7 @@ enum RequestCheck {
   }
 
   private static func check(
-    _ head: HTTPRequestHead, scheme: String, authority: String, peer: String?, settings: ProxySettings
+    _ head: HTTPRequestHead, origin: TargetURI, peer: String?, settings: ProxySettings
   ) throws(Refusal) -> RequestCheck {
     let headers = head.headers
     let size = headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
@@ -62,7 +62,7 @@ enum RequestCheck {
       }
       if let left { fields[.maxForwards] = String(left - 1) }
     }
-    guard let target = TargetURI(scheme: scheme, authority: authority, path: path) else { throw Refusal(status: 400) }
+    guard let target = origin.with(path: path) else { throw Refusal(status: 400) }
 
     let expectations = fields[values: .expect]
     guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw Refusal(status: 417) }
@@ -71,8 +71,8 @@ enum RequestCheck {
     fields.append(HTTPField(name: .via, value: "\(head.version.major).\(head.version.minor) cache-explorer"))
     if let peer { fields.append(HTTPField(name: .xForwardedFor, value: peer)) }
     let request = HTTPRequest(
-      method: method, scheme: scheme, authority: target.authority, path: target.path, headerFields: fields)
-    return .forward(request, expectsContinue: !expectations.isEmpty && head.version == .http1_1)
+      method: method, scheme: target.scheme, authority: target.authority, path: target.path, headerFields: fields)
+    return .forward(request, target, expectsContinue: !expectations.isEmpty && head.version == .http1_1)
   }
 
   private static func checkFraming(_ headers: HTTPHeaders, version: HTTPVersion, settings: ProxySettings)

@@ -117,59 +117,52 @@ public final class ServerOrigin: HTTPOrigin {
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPAnswer {
     if let secure { return try await secure.send(request, as: authority, body: body, interim: interim) }
-    let connection = try await self.connection()
-    do {
-      try await send(request, body, over: connection)
-      while case .head(let head)? = try await connection.next(within: answerTimeout) {
-        let answer = try Self.response(head)
-        guard head.status.code >= 200 else {
-          guard head.status.code != 101 else {
-            throw CacheError(.invalidResponse, "the origin switches to a protocol that it was not asked for")
-          }
-          if head.status.code != 100 { await interim(answer) }
-          continue
-        }
-        return try await self.answer(answer, head, to: request, over: connection)
+    let exchange = Exchange(try await self.connection())
+    let connection = exchange.connection
+    try await connection.send([.head(head(of: request, body))] + (body.length == 0 ? [.end(nil)] : []), beginning: true)
+    if body.length != 0 { exchange.upload(body) }
+    var interimAnswers = 0
+    while case .head(let head)? = try await connection.next(within: answerTimeout) {
+      let answer = try Self.response(head)
+      guard head.status.code >= 200 else {
+        interimAnswers += 1
+        try Self.checkInterim(Int(head.status.code), interimAnswers)
+        if head.status.code != 100 { await interim(answer) }
+        continue
       }
-      throw CacheError(.invalidResponse, "the origin sent a body without a head")
-    } catch {
-      connection.close()
-      throw error
+      return try await self.answer(answer, head, to: request, exchange)
+    }
+    throw CacheError(.invalidResponse, "the origin sent a body without a head")
+  }
+
+  /// Whether an interim answer may be followed by another one.
+  private static func checkInterim(_ status: Int, _ count: Int) throws {
+    guard status != 101 else {
+      throw CacheError(.invalidResponse, "the origin switches to a protocol that it was not asked for")
+    }
+    guard count <= 64 else {
+      throw CacheError(.invalidResponse, "the origin sends interim answers (1xx) and no other; mend it")
     }
   }
 
-  private func send(_ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, over connection: OriginConnection)
-    async throws
-  {
+  private func head(of request: HTTPTypes.HTTPRequest, _ body: HTTPBody) -> HTTPRequestHead {
     var headers = HTTPHeaders([("Host", request.authority ?? authority)])
     for field in request.headerFields { headers.add(name: field.name.rawName, value: field.value) }
-    let hasBody = body.length != 0
-    if hasBody, !request.headerFields.contains(.contentLength) {
+    if body.length != 0, !request.headerFields.contains(.contentLength) {
       if let length = body.length {
         headers.add(name: "Content-Length", value: String(length))
       } else {
         headers.add(name: "Transfer-Encoding", value: "chunked")
       }
     }
-    let head = HTTPRequestHead(
+    return HTTPRequestHead(
       version: .http1_1, method: HTTPMethod(rawValue: request.method.rawValue), uri: request.path ?? "/",
       headers: headers)
-    guard hasBody else { return try await connection.send([.head(head), .end(nil)], beginning: true) }
-    try await connection.send([.head(head)], beginning: true)
-    for try await part in body {
-      switch part {
-      case .bytes(let bytes):
-        try await connection.send([.body(.byteBuffer(ByteBuffer(bytes: bytes)))], beginning: false)
-      case .trailers: break
-      }
-    }
-    try await connection.send([.end(nil)], beginning: false)
   }
 
   /// The answer whose head has come; the connection goes with its body.
   private func answer(
-    _ answer: HTTPTypes.HTTPResponse, _ head: HTTPResponseHead, to request: HTTPTypes.HTTPRequest,
-    over connection: OriginConnection
+    _ answer: HTTPTypes.HTTPResponse, _ head: HTTPResponseHead, to request: HTTPTypes.HTTPRequest, _ exchange: Exchange
   ) async throws -> HTTPAnswer {
     let hasBody = request.method != .head && head.status.mayHaveResponseBody
     let lengths = head.headers["content-length"]
@@ -177,20 +170,18 @@ public final class ServerOrigin: HTTPOrigin {
     let isDelimited = length != nil || !head.headers["transfer-encoding"].isEmpty
     let isKept = head.isKeepAlive && (isDelimited || !hasBody)
     guard hasBody, length != 0 else {
-      guard case .end? = try await connection.next(within: answerTimeout) else {
+      guard case .end? = try await exchange.connection.next(within: answerTimeout) else {
         throw CacheError(.invalidResponse, "the origin sent content where there is none")
       }
-      if isKept { giveBack(connection) } else { connection.close() }
+      end(exchange, isKept: isKept)
       return HTTPAnswer(head: answer)
     }
-    let carried = Carried(connection)
     let body = HTTPBody(length: length, isDelimited: isDelimited) { [self] in
-      guard let connection = carried.connection else { return nil }
-      switch try await connection.next(within: answerTimeout) {
+      guard !exchange.hasEnded else { return nil }
+      switch try await exchange.connection.next(within: answerTimeout) {
       case .body(let bytes)?: return .bytes(Data(bytes.readableBytesView))
       case .end(let trailers)?:
-        carried.end()
-        if isKept { giveBack(connection) } else { connection.close() }
+        end(exchange, isKept: isKept)
         let fields = trailers.map(Self.fields) ?? [:]
         return fields.isEmpty ? nil : .trailers(fields)
       case .head?, nil:
@@ -200,17 +191,55 @@ public final class ServerOrigin: HTTPOrigin {
     return HTTPAnswer(head: answer, body: body)
   }
 
-  /// Closes the connection with the last holder of the body that comes over it.
-  private final class Carried: Sendable {
-    private let carrier: Mutex<OriginConnection?>
+  /// A connection that carries a request and its answer; it is closed with the last holder of an answer that has not ended.
+  private final class Exchange: Sendable {
+    let connection: OriginConnection
+    private let state = Mutex((upload: nil as Task<Void, Never>?, isUploading: false, hasEnded: false))
 
-    init(_ connection: OriginConnection) { carrier = Mutex(connection) }
+    init(_ connection: OriginConnection) { self.connection = connection }
 
-    deinit { connection?.close() }
+    deinit {
+      let (upload, hasEnded) = state.withLock { ($0.upload, $0.hasEnded) }
+      upload?.cancel()
+      if !hasEnded { connection.close() }
+    }
 
-    var connection: OriginConnection? { carrier.withLock { $0 } }
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    func end() { carrier.withLock { $0 = nil } }
+    /// Sends the request's content, while the answer may already come.
+    func upload(_ body: HTTPBody) {
+      state.withLock { $0.isUploading = true }
+      connection.noteUpload(.begins)
+      let task = Task { [weak self, connection] in
+        do {
+          for try await case .bytes(let part) in body {
+            try await connection.send([.body(.byteBuffer(ByteBuffer(bytes: part)))], beginning: false)
+          }
+          self?.state.withLock { $0.isUploading = false }
+          try await connection.send([.end(nil)], beginning: false)
+          connection.noteUpload(.ends)
+        } catch {
+          // What a server does not take any more it may have answered: that is for who reads.
+          connection.noteUpload(.breaks(error))
+        }
+      }
+      state.withLock { $0.upload = task }
+    }
+
+    /// Ends it.
+    ///
+    /// - Returns: Whether the request has gone out whole.
+    func end() -> Bool {
+      state.withLock { state in
+        state.hasEnded = true
+        return !state.isUploading
+      }
+    }
+  }
+
+  private func end(_ exchange: Exchange, isKept: Bool) {
+    // A server that has answered before it has read everything cannot be asked anything else over this connection.
+    if exchange.end(), isKept { giveBack(exchange.connection) } else { exchange.connection.close() }
   }
 
   private func connection() async throws -> OriginConnection {

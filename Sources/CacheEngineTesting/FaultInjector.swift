@@ -89,6 +89,9 @@ public final class FaultInjector: Sendable {
     }
   }
 
+  /// Whether nothing goes wrong on purpose.
+  var isIdle: Bool { !isActive.load(ordering: .relaxed) }
+
   /// What was done so far.
   public var count: Count { state.withLock { $0.count } }
 

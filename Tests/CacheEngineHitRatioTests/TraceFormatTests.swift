@@ -115,6 +115,11 @@ import Testing
 
   // MARK: - Public traces
 
+  @Test("objects of which none has a key are JSON all the same, and told of")
+  func objectsWithoutKey() {
+    #expect(message { try read("{\"a\":1}\n{\"b\":2}\n") }.contains("line 1 has no key; name it key, url"))
+  }
+
   @Test("columns are found by their names, as Meta and libCacheSim have them")
   func columns() throws {
     let kv2022 =

@@ -2,7 +2,6 @@
 import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
-import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -12,49 +11,8 @@ import Foundation
 #endif
 
 @Suite("The proxy on real sockets", .timeLimit(.minutes(3)), .serialized)
-struct ProxyTests {
-  typealias Memory = MemoryCacheLevel<String, StoredVariants>
-
-  private final class Log: Sendable {
-    private let served = Mutex<[ServedRequest]>([])
-    var all: [ServedRequest] { served.withLock { $0 } }
-    func note(_ request: ServedRequest) { served.withLock { $0.append(request) } }
-  }
-
-  private let log = Log()
-
-  /// Runs a proxy before an origin that answers raw bytes by raw requests.
-  private func withProxy(
-    _ settings: ProxySettings = ProxySettings(), origin answer: @escaping @Sendable (String) -> RawAnswer,
-    _ body: (_ port: Int, _ proxy: HTTPCacheProxy<Memory>, _ origin: RawServer) async throws -> Void
-  ) async throws {
-    let server = try await RawServer(answer)
-    let proxy = try await HTTPCacheProxy(
-      storing: Memory { $1.cost }, origin: ServerOrigin(host: "127.0.0.1", port: server.port), settings: settings,
-      observe: log.note)
-    let serving = Task { try await proxy.serve() }
-    do {
-      try await body(proxy.port, proxy, server)
-    } catch {
-      await proxy.stop(within: .zero)
-      await server.stop()
-      throw error
-    }
-    await proxy.stop()
-    try await serving.value
-    await server.stop()
-  }
-
-  private static func fresh(_ body: String, _ fields: String = "") -> RawAnswer {
-    RawAnswer(
-      "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-  }
-
-  private func ask(_ port: Int, _ text: String) async throws -> String { try await RawClient.ask(port, text) }
-
-  private func get(_ path: String = "/", _ fields: String = "") -> String {
-    "GET \(path) HTTP/1.1\r\nHost: proxy.example\r\n\(fields)Connection: close\r\n\r\n"
-  }
+struct ProxyTests: ProxySuite {
+  let log = ServedLog()
 
   @Test("N32: a request is forwarded once, and answered from the cache from then on")
   func hit() async throws {
@@ -96,7 +54,8 @@ struct ProxyTests {
       ("GET / HTTP/1.1\nHost: a\n\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\u{0}2\r\n\r\n", 400),
       ("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", 421), ("GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 421),
       ("GET b HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 501),
-      ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", 501), ("\u{1}\u{2}\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", 501), ("\u{1}\u{2}\r\n\r\n", 501),
+      ("FROB / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
       ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 40_000))\r\n\r\n", 431),
       ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n", 413),
       ("POST / HTTP/1.1\r\nHost: a\r\nExpect: much\r\nContent-Length: 1\r\n\r\na", 417),
@@ -258,6 +217,46 @@ struct ProxyTests {
       #expect(try await ask(port, expecting).hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200") == true)
       #expect(origin.requests.last?.contains("Expect") == false)
     }
+  }
+
+  @Test("N33: an origin that sends interim answers and no other is 502")
+  func interimFlood() async throws {
+    let flood = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", count: 100)
+    try await withProxy(origin: { _ in RawAnswer(flood) }) { (port, _, _) async throws in
+      #expect(try await ask(port, get()).contains("\r\n\r\nHTTP/1.1 502 "))
+    }
+  }
+
+  @Test("An origin that answers before it has the request's content is heard, and not asked again over that connection")
+  func earlyAnswer() async throws {
+    // It answers the head, and takes what follows for another request.
+    try await withProxy(
+      origin: { _ in RawAnswer("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno") }, answersHeads: true
+    ) { (port, _, origin) async throws in
+      let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n"
+      let answer = try await ask(port, head + "beginning")
+      #expect(answer.hasPrefix("HTTP/1.1 403 Forbidden\r\n") && answer.hasSuffix("\r\n\r\nno"))
+      #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 403 "))
+      #expect(origin.connections.opened == 2)
+    }
+  }
+
+  @Test("An origin that takes nothing of a content is 504, and one that has it whole has its time to answer")
+  func takesNothing() async throws {
+    let origin = try await RawServer.deaf()
+    let proxy = try await HTTPCacheProxy(
+      storing: Memory(),
+      origin: ServerOrigin(host: "127.0.0.1", port: origin.port, answerTimeout: .milliseconds(200)), observe: log.note)
+    let serving = Task { try await proxy.serve() }
+    let content = String(repeating: "x", count: 16 << 20)
+    let answer = try await ask(
+      proxy.port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)")
+    #expect(answer.hasPrefix("HTTP/1.1 504 ") && answer.contains("error=connection_write_timeout"))
+    let small = try await ask(proxy.port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+    #expect(small.hasPrefix("HTTP/1.1 504 ") && small.contains("error=http_response_timeout"))
+    await proxy.stop(within: .zero)
+    try await serving.value
+    await origin.stop()
   }
 
   @Test("N24: two hundred clients that miss one URL are one request at the origin")

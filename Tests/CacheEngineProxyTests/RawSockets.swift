@@ -26,9 +26,9 @@ final class RawServer: Sendable {
   /// How many answers have gone out whole.
   var sent: Int { notes.kept.withLock { $0.sent } }
 
-  /// Listens; `first` stands between a connection and what answers.
+  /// Listens; `first` stands between a connection and what answers, and with `answersHeads` no content is waited for.
   init(
-    first: (@Sendable () -> (any ChannelHandler & Sendable))? = nil,
+    first: (@Sendable () -> (any ChannelHandler & Sendable))? = nil, answersHeads: Bool = false,
     _ answer: @escaping @Sendable (String) -> RawAnswer
   ) async throws {
     listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -37,11 +37,24 @@ final class RawServer: Sendable {
         channel.closeFuture.whenComplete { _ in notes.kept.withLock { $0.closed += 1 } }
         return channel.eventLoop.makeCompletedFuture {
           if let first { try channel.pipeline.syncOperations.addHandler(first()) }
-          try channel.pipeline.syncOperations.addHandler(Handler(answer, notes))
+          try channel.pipeline.syncOperations.addHandler(Handler(answer, notes, answersHeads))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
     port = listener.localAddress?.port ?? 0
+  }
+
+  private init(listener: any Channel) {
+    self.listener = listener
+    port = listener.localAddress?.port ?? 0
+  }
+
+  /// One that takes connections and reads nothing.
+  static func deaf() async throws -> RawServer {
+    RawServer(
+      listener: try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .childChannelOption(.autoRead, value: false)
+        .bind(host: "127.0.0.1", port: 0).get())
   }
 
   func stop() async { try? await listener.close() }
@@ -62,15 +75,17 @@ final class RawServer: Sendable {
     private var text = ""
     private let answer: @Sendable (String) -> RawAnswer
     private let notes: Notes
+    private let answersHeads: Bool
 
-    init(_ answer: @escaping @Sendable (String) -> RawAnswer, _ notes: Notes) {
+    init(_ answer: @escaping @Sendable (String) -> RawAnswer, _ notes: Notes, _ answersHeads: Bool) {
       self.answer = answer
       self.notes = notes
+      self.answersHeads = answersHeads
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       text += String(buffer: unwrapInboundIn(data))
-      while let end = Self.end(of: text) {
+      while let end = end(of: text) {
         let request = String(text.utf8.prefix(end)) ?? ""
         text = String(text.utf8.dropFirst(end)) ?? ""
         notes.kept.withLock { $0.requests.append(request) }
@@ -83,9 +98,10 @@ final class RawServer: Sendable {
     }
 
     /// How many bytes the first request has; `nil` if it is not all there.
-    private static func end(of text: String) -> Int? {
+    private func end(of text: String) -> Int? {
       let bytes = Array(text.utf8)
       guard let head = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return nil }
+      if answersHeads { return head }
       let lines = String(decoding: bytes[..<head], as: UTF8.self).lowercased()
       if lines.contains("transfer-encoding: chunked") {
         return bytes[head...].firstRange(of: Array("0\r\n\r\n".utf8))?.upperBound
@@ -137,8 +153,12 @@ enum RawClient {
         }
       }
     return try await channel.executeThenClose { inbound, outbound in
-      try await outbound.write(ByteBuffer(string: text))
       var answer = ""
+      do {
+        try await outbound.write(ByteBuffer(string: text))
+      } catch {
+        // Who has answered need not take everything.
+      }
       do {
         for try await bytes in inbound { answer += String(buffer: bytes) }
       } catch {

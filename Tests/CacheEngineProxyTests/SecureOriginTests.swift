@@ -3,7 +3,6 @@ import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
 import NIOCore
-import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -16,15 +15,7 @@ import Foundation
   "The proxy before an https server",
   .enabled(if: TestAuthority.whyNot == nil, Comment(rawValue: TestAuthority.whyNot ?? "")),
   .timeLimit(.minutes(10)), .serialized)
-struct SecureOriginTests {
-  typealias Memory = MemoryCacheLevel<String, StoredVariants>
-
-  private final class Log: Sendable {
-    private let served = Mutex<[ServedRequest]>([])
-    var all: [ServedRequest] { served.withLock { $0 } }
-    func note(_ request: ServedRequest) { served.withLock { $0.append(request) } }
-  }
-
+struct SecureOriginTests: ProxySuite {
   private struct Setup {
     var kind = TestAuthority.Kind.valid
     var saysGoodbye = true
@@ -35,7 +26,7 @@ struct SecureOriginTests {
     var first: (@Sendable () -> (any ChannelHandler & Sendable))?
   }
 
-  private let log = Log()
+  let log = ServedLog()
   private let authority = TestAuthority.shared
 
   private func withProxy(
@@ -45,34 +36,13 @@ struct SecureOriginTests {
     let authority = try authority.get()
     let identity = try authority.identity(setup.kind)
     let saysGoodbye = setup.saysGoodbye
-    let server = try await RawServer(first: setup.first ?? { TLSEnd(identity, saysGoodbye: saysGoodbye) }, answer)
-    let origin = try ServerOrigin(
-      secureHost: "127.0.0.1", port: server.port, authorities: authority.file, connectTimeout: setup.connectTimeout,
-      answerTimeout: setup.patience)
-    let proxy = try await HTTPCacheProxy(
-      storing: Memory { $1.cost }, origin: origin, bodyLimit: setup.bodyLimit, observe: log.note)
-    let serving = Task { try await proxy.serve() }
-    do {
-      try await body(proxy.port, proxy, server)
-    } catch {
-      await proxy.stop(within: .zero)
-      await server.stop()
-      throw error
-    }
-    await proxy.stop()
-    try await serving.value
-    await server.stop()
-  }
-
-  private static func fresh(_ body: String, _ fields: String = "") -> RawAnswer {
-    RawAnswer(
-      "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-  }
-
-  private func ask(_ port: Int, _ text: String) async throws -> String { try await RawClient.ask(port, text) }
-
-  private func get(_ path: String = "/", _ fields: String = "") -> String {
-    "GET \(path) HTTP/1.1\r\nHost: proxy.example\r\n\(fields)Connection: close\r\n\r\n"
+    try await withProxy(
+      bodyLimit: setup.bodyLimit, first: setup.first ?? { TLSEnd(identity, saysGoodbye: saysGoodbye) },
+      reaching: {
+        try ServerOrigin(
+          secureHost: "127.0.0.1", port: $0, authorities: authority.file, connectTimeout: setup.connectTimeout,
+          answerTimeout: setup.patience)
+      }, origin: answer, body)
   }
 
   private func content(_ answer: String) -> String {

@@ -92,10 +92,11 @@ extension FuzzTarget {
     }
     let head = HTTPRequestHead(
       version: version, method: HTTPMethod(rawValue: words[0]), uri: words[1], headers: HTTPHeaders(fields))
-    guard
-      case .forward(let request, _) = RequestCheck(
-        head, scheme: "http", authority: "origin.example", peer: "127.0.0.1", settings: ProxySettings())
+    guard let origin = TargetURI(scheme: "http", authority: "origin.example", path: "/"),
+      case .forward(let request, let target, _) = RequestCheck(
+        head, origin: origin, peer: "127.0.0.1", settings: ProxySettings())
     else { return }
+    try expect(TargetURI(request) == target, "a request is kept under what it is not for")
     try expect(request.authority == "origin.example", "a request goes elsewhere")
     try expect(request.path == "*" || request.path?.hasPrefix("/") == true, "the path is \(request.path ?? "none")")
     try expect(

@@ -132,12 +132,12 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
 
   /// Answers a request from what is stored, if that can be done at once, without suspending and without asking anybody.
   ///
-  /// - Parameter request: A request without content.
+  /// - Parameters:
+  ///   - request: A request without content and without fields of its connection.
+  ///   - target: What it is for.
   /// - Returns: The answer; `nil` if only ``response(for:body:interim:)`` can tell.
-  package func immediateAnswer(for request: HTTPTypes.HTTPRequest) -> HTTPCacheAnswer? {
-    guard request.method == .get || request.method == .head, let (request, target) = Self.normalized(request),
-      let stored = store.peek(target.text)
-    else { return nil }
+  package func immediateAnswer(for request: HTTPTypes.HTTPRequest, at target: TargetURI) -> HTTPCacheAnswer? {
+    guard request.method == .get || request.method == .head, let stored = store.peek(target.text) else { return nil }
     let now = clock.timeSinceEpoch
     let decision = policy.decision(on: request, isSecure: target.scheme == "https", stored: stored, at: now)
     guard case .answer(let place) = decision else { return nil }

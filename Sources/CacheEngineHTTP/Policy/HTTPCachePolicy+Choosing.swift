@@ -49,10 +49,11 @@ extension HTTPCachePolicy {
     guard !stored.responses.isEmpty else { return forward(.uriMiss, nil) }
     guard let place = stored.selected(by: fields) else { return forward(.varyMiss, nil) }
     let response = stored.responses[place]
-    let terms = terms(of: response)
+    let reading = reading(of: response)
+    let terms = reading.terms
     if wanted.asksOrigin { return forward(.request, place) }
     guard !terms.mustBeValidated, let age = response.age(at: now) else { return forward(.stale, place) }
-    let left = lifetime(of: response, terms) - age
+    let left = reading.lifetime - age
     if let maxAge = wanted.maxAge, age > .seconds(maxAge),
       !(maxAge == 0 && terms.isImmutable && isSecure && left > .zero)
     {
@@ -91,10 +92,11 @@ extension HTTPCachePolicy {
     -> Bool
   {
     let wanted = RequestTerms(request)
-    let terms = terms(of: response)
+    let reading = reading(of: response)
+    let terms = reading.terms
     guard !terms.forbidsStale, !wanted.asksOrigin, let age = response.age(at: now) else { return false }
     if let maxAge = wanted.maxAge, age > .seconds(maxAge) { return false }
-    let left = lifetime(of: response, terms) - age
+    let left = reading.lifetime - age
     if let minFresh = wanted.minFresh, left < .seconds(minFresh) { return false }
     let allowance = max(terms.staleIfError, wanted.staleIfError ?? 0)
     if allowance > 0, .zero - left <= .seconds(allowance) { return true }

@@ -111,8 +111,14 @@ public struct HTTPCachePolicy: Sendable {
     return max(.zero, min(.seconds(response.date.seconds - modified.seconds) / 10, heuristicLimit))
   }
 
-  package func terms(of response: StoredResponse) -> ResponseTerms {
-    ResponseTerms(response.head, policy: self, receivedAt: response.responseTime)
+  package func terms(of response: StoredResponse) -> ResponseTerms { reading(of: response).terms }
+
+  /// What the fields of a stored response say, read once.
+  func reading(of response: StoredResponse) -> ResponseReading.Terms {
+    response.reading.terms(for: self) {
+      let terms = ResponseTerms(response.head, policy: self, receivedAt: response.responseTime)
+      return ResponseReading.Terms(policy: self, terms: terms, lifetime: lifetime(of: response, terms))
+    }
   }
 
   /// How much longer a stored response is fresh; negative if it is stale by so much, `nil` if nobody can tell.
@@ -122,7 +128,7 @@ public struct HTTPCachePolicy: Sendable {
   ///   - now: The time of day, since 1970-01-01 00:00 UTC.
   /// - Returns: The time that is left.
   public func remainingLife(of response: StoredResponse, at now: Duration) -> Duration? {
-    response.age(at: now).map { lifetime(of: response, terms(of: response)) - $0 }
+    response.age(at: now).map { reading(of: response).lifetime - $0 }
   }
 
   /// How long a response is worth keeping from now on; `nil` for as long as there is room, since it can be asked about.

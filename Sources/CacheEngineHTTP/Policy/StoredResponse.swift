@@ -13,17 +13,18 @@ public import Foundation
 /// Times are the time of day, since 1970-01-01 00:00 UTC: a stored response outlives the process.
 public struct StoredResponse: Sendable, Hashable {
   /// Status and fields, without those of the connection that it came over.
-  public var head: HTTPTypes.HTTPResponse
+  public var head: HTTPTypes.HTTPResponse { didSet { reading = ResponseReading() } }
   /// All of its content.
   public var body: Data
   /// The fields that came behind its content.
   public var trailers: HTTPFields
   /// When the request was sent.
-  public var requestTime: Duration
+  public var requestTime: Duration { didSet { reading = ResponseReading() } }
   /// When the head of the response was there.
-  public var responseTime: Duration
+  public var responseTime: Duration { didSet { reading = ResponseReading() } }
   /// What other requests must have in common with the one that it answered.
   public var selecting: SelectingFields
+  var reading = ResponseReading()
 
   package init(
     head: HTTPTypes.HTTPResponse, body: Data = Data(), trailers: HTTPFields = [:], requestTime: Duration,
@@ -54,8 +55,19 @@ public struct StoredResponse: Sendable, Hashable {
   package var hasValidator: Bool { entityTag != nil || lastModified != nil }
 
   /// When the origin says that it made the response; the time of receipt if it does not.
-  package var date: HTTPDate {
-    head.headerFields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? HTTPDate(responseTime)
+  package var date: HTTPDate { times.date }
+
+  /// What its fields say of time.
+  private var times: ResponseReading.Times {
+    reading.times {
+      let date = head.headerFields[.date].flatMap { HTTPDate($0, now: responseTime) } ?? HTTPDate(responseTime)
+      let apparent = Duration.seconds(max(0, Int(responseTime.components.seconds) - date.seconds))
+      let told =
+        head.headerFields[values: .age].first.flatMap { FieldList.members(of: $0).first }
+        .flatMap(FieldList.number) ?? 0
+      return ResponseReading.Times(
+        date: date, ageReceived: max(apparent, .seconds(told) + (responseTime - requestTime)))
+    }
   }
 
   /// Whether another response has the same content for the same requests, as far as validators tell.
@@ -69,11 +81,7 @@ public struct StoredResponse: Sendable, Hashable {
   /// - Returns: Its age; `nil` if the time of day lies before that of its receipt, so that nobody can tell.
   package func age(at now: Duration) -> Duration? {
     guard now >= responseTime, responseTime >= requestTime else { return nil }
-    let apparent = Duration.seconds(max(0, Int(responseTime.components.seconds) - date.seconds))
-    let told =
-      head.headerFields[values: .age].first.flatMap { FieldList.members(of: $0).first }
-      .flatMap(FieldList.number) ?? 0
-    return max(apparent, .seconds(told) + (responseTime - requestTime)) + (now - responseTime)
+    return times.ageReceived + (now - responseTime)
   }
 
   /// What it weighs: its content, and its fields about.
@@ -102,7 +110,9 @@ public struct StoredVariants: Sendable, Hashable, CostRepresentable {
 
   /// The place of the response that a request selects: of those that match, the one with the latest `Date`.
   package func selected(by request: HTTPFields) -> Int? {
-    responses.indices.filter { responses[$0].selecting.match(request) }
+    // Most have one.
+    if responses.count == 1 { return responses[0].selecting.match(request) ? 0 : nil }
+    return responses.indices.filter { responses[$0].selecting.match(request) }
       .max {
         (responses[$0].date, responses[$0].responseTime, $0) < (responses[$1].date, responses[$1].responseTime, $1)
       }

@@ -32,6 +32,19 @@ package struct TargetURI: Hashable, Sendable {
     self.path = path
   }
 
+  /// Another path of the same server.
+  ///
+  /// - Returns: `nil` for a path that is none.
+  package func with(path text: String) -> TargetURI? {
+    Self.path(text).map { TargetURI(scheme: scheme, authority: authority, normalized: $0) }
+  }
+
+  private init(scheme: String, authority: String, normalized path: String) {
+    self.scheme = scheme
+    self.authority = authority
+    self.path = path
+  }
+
   /// Reads a reference such as that of a `Location` field, seen from a target.
   ///
   /// - Returns: `nil` if it cannot be read, or leads to another origin.
@@ -67,6 +80,7 @@ package struct TargetURI: Hashable, Sendable {
 
   /// A host with the port that it has beside its scheme's own; `nil` for what is none, or has a user in it.
   package static func authority(_ text: String, scheme: String) -> String? {
+    if isNormal(authority: text, scheme: scheme) { return text }
     var host = text.lowercased()
     guard host.utf8.count <= 512, !host.isEmpty else { return nil }
     let end = host.hasPrefix("[") ? host.firstIndex(of: "]") : host.startIndex
@@ -91,13 +105,37 @@ package struct TargetURI: Hashable, Sendable {
     return host
   }
 
+  /// Whether a host with or without a port is of the one form already, as most are.
+  private static func isNormal(authority text: String, scheme: String) -> Bool {
+    let bytes = text.utf8
+    let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+    guard colon > bytes.startIndex, bytes.count <= 512,
+      bytes[..<colon].allSatisfy({ isUnreserved($0) && !($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z")) })
+    else { return false }
+    guard colon < bytes.endIndex else { return true }
+    let digits = bytes[bytes.index(after: colon)...]
+    guard (1...5).contains(digits.count), digits.first != UInt8(ascii: "0"),
+      let port = FieldList.number(Substring(digits))
+    else { return false }
+    return port <= 65_535 && port != (scheme == "https" ? 443 : 80)
+  }
+
   private static func path(_ text: String) -> String? {
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else { return nil }
+    var isNormal = text.utf8.first == UInt8(ascii: "/")
+    var (isPath, last) = (true, UInt8(0))
+    for byte in text.utf8 {
+      guard byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "#") else { return nil }
+      if byte == UInt8(ascii: "?") { isPath = false }
+      if isPath, byte == UInt8(ascii: "%") || (byte == UInt8(ascii: ".") && last == UInt8(ascii: "/")) {
+        isNormal = false
+      }
+      last = byte
+    }
+    // Most paths have nothing to normalise.
+    if isNormal { return text }
     let path = text.prefix { $0 != "?" }
     let query = text[path.endIndex...]
     guard path.isEmpty || path.hasPrefix("/") else { return nil }
-    // Most paths have nothing to normalise.
-    if !path.isEmpty, !path.utf8.contains(UInt8(ascii: "%")), !path.contains("/.") { return text }
     return withoutDotSegments(unescaped(path.isEmpty ? "/" : path)) + query
   }
 

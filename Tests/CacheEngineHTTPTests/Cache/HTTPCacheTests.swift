@@ -56,6 +56,24 @@ struct HTTPCacheTests {
     #expect(cache.turns.isIdle && cache.flights.isIdle)
   }
 
+  @Test("What a level has at hand is answered at once, also by one that could be told to fail, and not when it was")
+  func atOnce() async throws {
+    let faults = FaultInjector(clock: clock)
+    let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") }
+    let cache = HTTPCache(
+      storing: Memory(clock: clock).injectingFaults(faults), policy: HTTPCachePolicy(.shared), origin: origin,
+      clock: clock)
+    let target = try #require(TargetURI(get()))
+    #expect(cache.immediateAnswer(for: get(), at: target) == nil)
+    _ = try await cache.response(for: get()).text()
+    #expect(cache.immediateAnswer(for: get(), at: target)?.status.isHit == true)
+    faults.fault = Fault(isDown: true)
+    #expect(cache.immediateAnswer(for: get(), at: target) == nil)
+    faults.fault = .none
+    clock.advance(by: .seconds(10))
+    #expect(cache.immediateAnswer(for: get(), at: target) == nil)
+  }
+
   @Test("N22: one key for all spellings of a target, and what is keyed is forwarded")
   func spellings() async throws {
     let origin = ScriptedOrigin { request, _ in HTTPAnswer(200, ["Cache-Control: max-age=10"], request.path ?? "") }

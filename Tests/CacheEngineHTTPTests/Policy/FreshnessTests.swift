@@ -44,6 +44,28 @@ struct FreshnessTests {
     #expect(HTTPCachePolicy(kind).remainingLife(of: response, at: newYear) == .seconds(seconds))
   }
 
+  @Test("N17: what a response says is read anew when it changes, and for another policy")
+  func readAnew() {
+    var response = stored("Cache-Control: max-age=10, s-maxage=20", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
+    var policy = HTTPCachePolicy(.shared)
+    func life() -> Duration? { policy.remainingLife(of: response, at: response.responseTime) }
+    #expect(life() == .seconds(20))
+    policy.kind = .private
+    #expect(life() == .seconds(10))
+    response.head.headerFields[.age] = "4"
+    #expect(life() == .seconds(6))
+    response.responseTime += .seconds(1)
+    #expect(life() == .seconds(5))
+    response.requestTime -= .seconds(2)
+    #expect(life() == .seconds(3))
+    let before = response
+    response.head.headerFields[.cacheControl] = nil
+    #expect(life() == .seconds(8_640) - .seconds(7))
+    policy.heuristicLimit = .seconds(60)
+    #expect(life() == .seconds(53))
+    #expect(policy.remainingLife(of: before, at: before.responseTime) == .seconds(3))
+  }
+
   @Test("N15: the time that a response took counts, and a clock that went back tells nothing")
   func age() {
     var response = stored("Cache-Control: max-age=100", "Age: 5")

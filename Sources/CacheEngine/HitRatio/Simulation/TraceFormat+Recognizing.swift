@@ -29,8 +29,8 @@ extension TraceFormat {
         if try parser.entry(of: line) != nil || parser.skipped > good { good += 1 }
       } catch { bad += 1 }
     }
-    // Names of columns are none of chance, whatever comes behind them.
-    guard good > bad || parser.hasHeader else { return false }
+    // Names of columns are none of chance, whatever comes behind them, and neither is an object on each line.
+    guard good > bad || parser.hasHeader || (self == .json && Self.areObjects(lines)) else { return false }
     switch self {
     case .csv: return parser.hasHeader || Self.unpacked(path).hasSuffix(".csv")
     // Lines of four numbers may be keys; only the authors' own files count them.
@@ -39,6 +39,11 @@ extension TraceFormat {
     case .lirs: return bad == 0 && lines.contains { $0.elementsEqual("*".utf8) }
     default: return true
     }
+  }
+
+  private static func areObjects(_ lines: [ArraySlice<UInt8>]) -> Bool {
+    let count = lines.count { $0.first == UInt8(ascii: "{") && $0.last == UInt8(ascii: "}") }
+    return count * 2 > lines.count
   }
 
   private static func countsUp(_ lines: [ArraySlice<UInt8>]) -> Bool {

@@ -90,9 +90,7 @@ package import Foundation
   private let loop: CurlLoop
   private let state: Mutex<State>
 
-  private var easy: UnsafeMutableRawPointer?
-  private var fields: UnsafeMutablePointer<curl_slist>?
-  private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  private let curl = CurlHandle()
   private var head: HTTPHead
   private var framing: HTTPFraming?
   private var received = 0
@@ -106,11 +104,6 @@ package import Foundation
     deadline = .now + request.patience
     head = HTTPHead(limits: request.limits)
     state = Mutex(State(isSent: request.contentLength == 0))
-    unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-  }
-
-  deinit {
-    unsafe message.deallocate()
   }
 
   // MARK: For callers
@@ -210,50 +203,33 @@ package import Foundation
     state.withLock { if case .failure = $0.end { true } else { false } }
   }
 
-  var handle: UnsafeMutableRawPointer? { unsafe easy }
+  var handle: UnsafeMutableRawPointer? { unsafe curl.easy }
 
   func open(now: ContinuousClock.Instant) throws -> UnsafeMutableRawPointer {
-    guard let easy = unsafe curl_easy_init() else {
-      throw fault(.internal, .unreachable, "could not be asked: out of memory")
-    }
-    unsafe self.easy = unsafe easy
-    var accepted = setText(CURLOPT_URL, address.text)
-    accepted = unsafe ccurl_allow_http_only(easy) == CURLE_OK && accepted
-    accepted = setText(CURLOPT_REQUEST_TARGET, request.target) && accepted
+    guard curl.open() else { throw fault(.internal, .unreachable, "could not be asked: out of memory") }
+    curl.set(CURLOPT_URL, address.text)
+    curl.set(CURLOPT_REQUEST_TARGET, request.target)
     // The request goes to this server, whatever the environment says.
-    accepted = setText(CURLOPT_PROXY, "") && accepted
-    accepted = setNumber(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) && accepted
-    accepted = setNumber(CURLOPT_FOLLOWLOCATION, 0) && accepted
-    accepted = setNumber(CURLOPT_NOSIGNAL, 1) && accepted
-    accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout)) && accepted
-    accepted = setNumber(CURLOPT_MAXAGE_CONN, max(1, Int(request.idleTime.components.seconds))) && accepted
+    curl.set(CURLOPT_PROXY, "")
+    curl.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    curl.set(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout))
+    curl.set(CURLOPT_MAXAGE_CONN, max(1, Int(request.idleTime.components.seconds)))
     if let authorities = request.authorities {
-      accepted = setText(CURLOPT_CAINFO, authorities) && accepted
-      accepted = unsafe ccurl_set_string(easy, CURLOPT_CAPATH, nil) == CURLE_OK && accepted
+      curl.set(CURLOPT_CAINFO, authorities)
+      curl.set(CURLOPT_CAPATH, nil)
     }
-    accepted = setMethod() && accepted
-    accepted = setFields() && accepted
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_READDATA, context) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, streamHeader) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, streamContent) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_READFUNCTION, streamOutgoing) == CURLE_OK && accepted
-    unsafe ccurl_leave_name_lookups_behind(easy)
-    guard accepted else {
+    setMethod()
+    curl.set(lines: lines())
+    unsafe curl.call(streamHeader, for: CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA, with: self)
+    unsafe curl.call(streamContent, for: CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, with: self)
+    unsafe curl.call(streamOutgoing, for: CURLOPT_READFUNCTION, CURLOPT_READDATA, with: self)
+    guard curl.isAccepted, let easy = unsafe curl.easy else {
       throw fault(.internal, .unreachable, "cannot be asked with this libcurl; install version 7.68 or newer")
     }
     return unsafe easy
   }
 
-  func close() {
-    if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
-    unsafe easy = nil
-    unsafe curl_slist_free_all(fields)
-    unsafe fields = nil
-  }
+  func close() { curl.close() }
 
   func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     let (goesOn, mask, deadline) = state.withLock { state in
@@ -267,7 +243,7 @@ package import Foundation
       return (wasBack != (state.holdsContentBack, state.holdsOutgoingBack), mask, deadlines.min())
     }
     // This may call what receives content, which takes the lock.
-    if goesOn { unsafe curl_easy_pause(easy, mask) }
+    if goesOn { unsafe curl_easy_pause(curl.easy, mask) }
     guard let deadline else { return now + request.patience }
     guard deadline <= now else { return deadline }
     let (isSent, hasFinalHead) = state.withLock { ($0.isSent, $0.hasFinalHead) }
@@ -289,9 +265,10 @@ package import Foundation
         outcome = .failure(fault(.terminated, .invalidResponse, error.text))
       }
     } else {
-      var error = CurlFailure.error(code, detail: unsafe CurlFailure.detail(message), for: self)
+      var error = CurlFailure.error(code, detail: curl.detail, for: self)
       var system = 0
-      let isRefused = unsafe ccurl_get_long(easy, CURLINFO_OS_ERRNO, &system) == CURLE_OK && system == Int(ECONNREFUSED)
+      let isRefused =
+        unsafe ccurl_get_long(curl.easy, CURLINFO_OS_ERRNO, &system) == CURLE_OK && system == Int(ECONNREFUSED)
       error.underlying = code == CURLE_COULDNT_CONNECT && isRefused ? .refused : CurlFailure.fault(code) as OriginFault
       outcome = .failure(error)
     }
@@ -313,37 +290,23 @@ package import Foundation
     return error
   }
 
-  private func setMethod() -> Bool {
+  private func setMethod() {
     // A connection that was used before may end while the request is under way, and libcurl then sends it again.
     let mayRepeat = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(request.method)
-    guard mayRepeat && request.contentLength == 0 || setNumber(CURLOPT_FRESH_CONNECT, 1) else { return false }
-    if request.method == "HEAD", request.contentLength == 0 { return setNumber(CURLOPT_NOBODY, 1) }
-    guard setText(CURLOPT_CUSTOMREQUEST, request.method) else { return false }
-    guard request.contentLength != 0 else { return true }
-    guard setNumber(CURLOPT_UPLOAD, 1) else { return false }
-    return unsafe ccurl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.contentLength ?? -1)) == CURLE_OK
+    if !mayRepeat || request.contentLength != 0 { curl.set(CURLOPT_FRESH_CONNECT, 1) }
+    if request.method == "HEAD", request.contentLength == 0 { return curl.set(CURLOPT_NOBODY, 1) }
+    curl.set(CURLOPT_CUSTOMREQUEST, request.method)
+    guard request.contentLength != 0 else { return }
+    curl.set(CURLOPT_UPLOAD, 1)
+    curl.set(CURLOPT_INFILESIZE_LARGE, offset: request.contentLength ?? -1)
   }
 
-  private func setFields() -> Bool {
+  private func lines() -> [String] {
     let names = Set(request.headers.map { $0.name.lowercased() })
     // Fields that libcurl would add by itself.
-    var lines = ["Accept", "Expect", "User-Agent", "Content-Type"].filter { !names.contains($0.lowercased()) }
-      .map { "\($0):" }
-    if request.contentLength == nil { lines.append("Transfer-Encoding: chunked") }
-    lines += request.headers.map(\.curlLine)
-    for line in lines {
-      guard let longer = unsafe curl_slist_append(fields, line) else { return false }
-      unsafe fields = unsafe longer
-    }
-    return unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, fields) == CURLE_OK
-  }
-
-  private func setText(_ option: CURLoption, _ text: String) -> Bool {
-    unsafe ccurl_set_string(easy, option, text) == CURLE_OK
-  }
-
-  private func setNumber(_ option: CURLoption, _ value: Int) -> Bool {
-    unsafe ccurl_set_long(easy, option, value) == CURLE_OK
+    let withheld = ["Accept", "Expect", "User-Agent", "Content-Type"].filter { !names.contains($0.lowercased()) }
+    return withheld.map { "\($0):" } + (request.contentLength == nil ? ["Transfer-Encoding: chunked"] : [])
+      + request.headers.map(\.curlLine)
   }
 
   // MARK: What libcurl calls

@@ -17,10 +17,7 @@ import Foundation
   let address: HTTPAddress
   let deadline: ContinuousClock.Instant
 
-  private var easy: UnsafeMutableRawPointer?
-  private var fields: UnsafeMutablePointer<curl_slist>?
-  private let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-
+  private let curl = CurlHandle()
   private var head: HTTPHead
   private var framing: HTTPFraming?
   private var body = Data()
@@ -31,53 +28,33 @@ import Foundation
     self.address = address
     self.deadline = deadline
     head = HTTPHead(limits: request.limits)
-    unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-  }
-
-  deinit {
-    unsafe message.deallocate()
   }
 
   /// Makes the transfer ready to be added to a multi handle.
   ///
   /// - Returns: The easy handle, which ``close()`` frees.
   func open(now: ContinuousClock.Instant) throws -> UnsafeMutableRawPointer {
-    guard let easy = unsafe curl_easy_init() else { throw failure(.unreachable, "could not be asked: out of memory") }
-    unsafe self.easy = unsafe easy
-    var accepted = unsafe ccurl_set_string(easy, CURLOPT_URL, address.text) == CURLE_OK
-    accepted = unsafe ccurl_allow_http_only(easy) == CURLE_OK && accepted
-    // Redirects are followed by rules of our own.
-    accepted = setNumber(CURLOPT_FOLLOWLOCATION, 0) && accepted
-    accepted = setNumber(CURLOPT_NOSIGNAL, 1) && accepted
-    accepted = setNumber(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) && accepted
-    accepted = setNumber(CURLOPT_TIMEOUT_MS, CurlLoop.milliseconds(now.duration(to: deadline))) && accepted
-    accepted = setNumber(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout)) && accepted
-    accepted = try setFields() && accepted
-    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_HEADERFUNCTION, receiveHeader) == CURLE_OK && accepted
-    accepted = unsafe ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receiveBody) == CURLE_OK && accepted
-    unsafe ccurl_leave_name_lookups_behind(easy)
-    guard accepted else {
+    guard curl.open() else { throw failure(.unreachable, "could not be asked: out of memory") }
+    curl.set(CURLOPT_URL, address.text)
+    curl.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    curl.set(CURLOPT_TIMEOUT_MS, CurlLoop.milliseconds(now.duration(to: deadline)))
+    curl.set(CURLOPT_CONNECTTIMEOUT_MS, CurlLoop.milliseconds(request.connectTimeout))
+    curl.set(lines: try lines())
+    unsafe curl.call(receiveHeader, for: CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA, with: self)
+    unsafe curl.call(receiveBody, for: CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA, with: self)
+    guard curl.isAccepted, let easy = unsafe curl.easy else {
       throw failure(.unreachable, "cannot be asked with this libcurl; install version 7.68 or newer")
     }
     return unsafe easy
   }
 
   /// The easy handle while the transfer is open.
-  var handle: UnsafeMutableRawPointer? { unsafe easy }
+  var handle: UnsafeMutableRawPointer? { unsafe curl.easy }
 
   /// Frees the handles.
   ///
   /// The easy handle must have left its multi handle.
-  func close() {
-    if let easy = unsafe easy { unsafe curl_easy_cleanup(easy) }
-    unsafe easy = nil
-    unsafe curl_slist_free_all(fields)
-    unsafe fields = nil
-  }
+  func close() { curl.close() }
 
   /// Takes in one header line.
   ///
@@ -132,7 +109,7 @@ import Foundation
     if head.isComplete, !readsBody {
       return .success(TransportResponse(status: head.status, headers: head.headers))
     }
-    guard code == CURLE_OK else { return .failure(CurlFailure.error(code, detail: detail, for: self)) }
+    guard code == CURLE_OK else { return .failure(CurlFailure.error(code, detail: curl.detail, for: self)) }
     guard head.isComplete, let framing else {
       return .failure(failure(.invalidResponse, "ended the connection before its answer was whole; try again"))
     }
@@ -148,26 +125,15 @@ import Foundation
     "gave no whole answer within \(request.timeout), or no connection within \(request.connectTimeout)"
   }
 
-  private var detail: String { unsafe CurlFailure.detail(message) }
-
-  private func setNumber(_ option: CURLoption, _ value: Int) -> Bool {
-    unsafe ccurl_set_long(easy, option, value) == CURLE_OK
-  }
-
-  private func setFields() throws -> Bool {
+  private func lines() throws -> [String] {
     var headers = request.headers
     let defaults = [HTTPHeader("Accept-Encoding", "identity"), HTTPHeader("User-Agent", "CacheEngine")]
     for field in defaults + [address.authorization.map { HTTPHeader("Authorization", $0) }].compactMap(\.self)
     where headers.values(of: field.name).isEmpty { headers.append(field) }
-    for header in headers {
-      guard header.isWellFormed else {
-        throw failure(
-          .invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
-      }
-      guard let longer = unsafe curl_slist_append(fields, header.curlLine) else { return false }
-      unsafe fields = unsafe longer
+    for header in headers where !header.isWellFormed {
+      throw failure(.invalidAddress, "was to be asked with a malformed header field; mend the field's name or value")
     }
-    return unsafe ccurl_set_list(easy, CURLOPT_HTTPHEADER, fields) == CURLE_OK
+    return headers.map(\.curlLine)
   }
 }
 
