@@ -13,6 +13,8 @@ final class Explorer {
   private static let frame = Duration.milliseconds(50)
   /// The same when much happens.
   private static let busyFrame = Duration.milliseconds(200)
+  /// Between two pictures of what travels from level to level.
+  private static let step = Duration.milliseconds(125)
   /// So many events in a frame are few.
   private static let few = 10
   /// Between two looks at everything that the levels hold.
@@ -50,8 +52,8 @@ final class Explorer {
   var replay: ReplayShow?
   private var isAlarmSet = false
   private var pace = PicturePace()
-  /// Holds the alarm of the next picture.
-  private let nextPicture = Errands()
+  /// Hold the alarms of the next picture, and of the next one on which something has travelled on.
+  private let (nextPicture, nextStep) = (Errands(), Errands())
 
   init(
     screen: any Screen, opened: OpenedCache, buffer: EventBuffer, model: Model, history: CommandHistory? = nil,
@@ -89,10 +91,11 @@ final class Explorer {
   func run(workload: WorkloadRequest?, steps: [DemoStep] = []) async -> Int32 {
     prepare()
     if let problem = panels?.problem { announce(problem, level: .warning) }
-    draw()
+    draw(isAsked: true)
     defer {
       MainLoop.setAlarm(of: self, after: nil) {}
       MainLoop.setAlarm(of: nextPicture, after: nil) {}
+      MainLoop.setAlarm(of: nextStep, after: nil) {}
     }
     mailbox.post(tick)
     var sources = [Task { await readInput() }, Task { await readEvents() }, Task { await show(steps) }]
@@ -152,13 +155,17 @@ final class Explorer {
     guard exitStatus == nil else { return }
     drawInTime(isAsked: !messages.allSatisfy(\.isNews))
     tellTime()
+    // A step of what travels; whatever else is drawn meanwhile is one as well.
+    MainLoop.setAlarm(of: nextStep, after: model.isMoving ? Self.step : nil) { [weak self] in
+      if let self, exitStatus == nil { show([tick]) }
+    }
   }
 
   /// Draws at once what somebody asked for, and of what happens by itself no more pictures than can be read.
   private func drawInTime(isAsked: Bool) {
-    guard let wait = pace.wait(isAsked: isAsked, at: .now) else { return draw() }
+    guard let wait = pace.wait(isAsked: isAsked, at: .now) else { return draw(isAsked: isAsked) }
     MainLoop.setAlarm(of: nextPicture, after: wait) { [weak self] in
-      if let self, exitStatus == nil { draw() }
+      if let self, exitStatus == nil { draw(isAsked: false) }
     }
   }
 
@@ -178,7 +185,7 @@ final class Explorer {
     return message
   }
 
-  private func draw() {
+  private func draw(isAsked: Bool) {
     guard replay == nil else { return }
     MainLoop.setAlarm(of: nextPicture, after: nil) {}
     var canvas = Canvas(model.size)
@@ -186,7 +193,7 @@ final class Explorer {
     recorder?.notePicture(canvas)
     let before = screen.bytesWritten
     screen.show(canvas)
-    pace.drew(screen.bytesWritten - before, at: .now)
+    pace.drew(screen.bytesWritten - before, isAsked: isAsked, at: .now)
   }
 
   private func carryOut(_ effect: Effect) {
@@ -315,7 +322,11 @@ final class Explorer {
 
   func show(_ steps: [DemoStep]) async {
     await DemoPlayer(steps: steps, clock: live.clock).play { step in
-      if let caption = step.caption { mailbox.post(.caption(caption)) }
+      if let caption = step.caption {
+        mailbox.post(.caption(caption))
+        // Where the window is too narrow for it, the log has it whole.
+        await MainActor.run { announce(caption) }
+      }
       guard let verb = step.verb else { return }
       await MainActor.run {
         announce("the demonstration does: \(step.line ?? "")")

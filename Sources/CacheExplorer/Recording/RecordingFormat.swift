@@ -46,6 +46,8 @@ struct SessionStart: Sendable, Codable {
   /// `nil` in recordings of older programs, whose panels had one place each.
   var arrangement: PanelArrangement?
   var isRecent: Bool
+  /// `nil` in recordings of older programs, where nothing travelled.
+  var isAnimated: Bool?
   var theme: Theme
   var isMouseOn: Bool
   var canCopy: Bool
@@ -77,6 +79,7 @@ struct SessionStart: Sendable, Codable {
     isZoomed = model.isZoomed
     arrangement = model.arrangement
     isRecent = model.isRecent
+    isAnimated = model.isAnimated
     theme = model.theme
     isMouseOn = model.isMouseOn
     canCopy = model.canCopy
@@ -105,6 +108,7 @@ struct SessionStart: Sendable, Codable {
     model.focus = model.firstFocus
     model.isZoomed = isZoomed
     model.isRecent = isRecent
+    model.isAnimated = isAnimated ?? false
     model.theme = theme
     model.isMouseOn = isMouseOn
     model.canCopy = canCopy

@@ -5,11 +5,11 @@ import ExplorerText
 /// Text is text, in the colours of the theme; each piece is exactly as wide as its cells, whatever font shows it. The same canvas
 /// makes the same bytes.
 struct SVGPicture {
-  /// In units of the picture.
-  private static let cell = (width: 8, height: 17)
+  /// In units of the picture: so close that rules and bars of neighbouring cells meet.
+  private static let cell = (width: 8, height: 15)
   private static let margin = 10
   /// From the upper edge of a cell to the line that letters stand on.
-  private static let baseline = 13
+  private static let baseline = 12
 
   let canvas: Canvas
   /// What it is called, for who hears it and does not see it.
@@ -21,8 +21,8 @@ struct SVGPicture {
   init(_ canvas: Canvas, title: String, theme: Theme = .standard) {
     self.canvas = canvas
     self.title = title
-    palette = Palette(depth: .full, theme: theme)
-    // Colours of a middle lightness stand on dark paper; those for a light background on light.
+    // The paper is ours: dark, but for the theme that is for a light background.
+    palette = Palette(depth: .full, theme: theme == .standard ? .dark : theme)
     (paper, ink) = theme == .light ? ("#ffffff", "#1c1c1c") : ("#12161c", "#d6d8da")
   }
 
@@ -33,7 +33,7 @@ struct SVGPicture {
     let font = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
     var lines = [
       #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(width) \#(height)" role="img" "#
-        + #"font-family="\#(font)" font-size="13">"#,
+        + #"font-family="\#(font)" font-size="13.3">"#,
       "<title>\(Self.escaped(harmless(title)))</title>",
       #"<rect width="\#(width)" height="\#(height)" rx="8" fill="\#(paper)"/>"#,
     ]

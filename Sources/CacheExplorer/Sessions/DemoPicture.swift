@@ -51,6 +51,7 @@ enum DemoPicture {
     model.utcOffsetInSeconds = 0
     model.command.grammar = .commandLine
     model.caption = caption.text
+    model.isAnimated = true
     model.workload = configuration.workload?.name
     if let figures = live.http {
       _ = update(&model, .served(exchanges.withLock { $0 }, figures.counts, lost: 0))

@@ -5,21 +5,45 @@ import ExplorerText
 
 /// The picture that the screen would show, as text.
 enum OneFrame {
-  static func text(_ opened: OpenedCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String {
+  /// - Throws: ``ProgramFailure`` if the screen that is asked for has nothing to show.
+  static func text(
+    _ opened: OpenedCache, _ buffer: EventBuffer, size: Size, _ appearance: ScreenOptions
+  ) async throws -> String {
     guard let configuration = opened.configuration else { return "" }
-    let model = Model(configuration, title: configuration.name, now: opened.live.clock.now)
-    return await text(model, opened.live, buffer, size: size, isASCII: isASCII)
+    let model = Model(configuration, title: configuration.name, file: opened.file, now: opened.live.clock.now)
+    return try await text(model, opened.live, buffer, size: size, appearance)
   }
 
-  static func text(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, isASCII: Bool) async -> String
-  {
-    await canvas(model, live, buffer, size: size).lines.map { line in
-      guard isASCII else { return line }
-      return ASCIIGlyphs.text(line)
-    }.joined(separator: "\n")
+  /// - Throws: ``ProgramFailure`` if the screen that is asked for has nothing to show.
+  static func text(
+    _ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size, _ appearance: ScreenOptions
+  ) async throws -> String {
+    var model = await told(model, live, buffer, size: size)
+    appearance.apply(to: &model)
+    if let page = appearance.page {
+      if page == .whatIf {
+        _ = update(&model, .whatIf(await Explorer.reports(live.whatIf), unseen: live.unseen()))
+      }
+      guard model.page == page else {
+        let reason = model.command.answer?.text ?? "there is nothing to show"
+        throw ProgramFailure(.usage, "error: --page \(page.word): \(reason)")
+      }
+    }
+    return canvas(model).lines.map { appearance.ascii ? ASCIIGlyphs.text($0) : $0 }.joined(separator: "\n")
   }
 
   static func canvas(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size) async -> Canvas {
+    canvas(await told(model, live, buffer, size: size))
+  }
+
+  private static func canvas(_ model: Model) -> Canvas {
+    var canvas = Canvas(model.size)
+    view(model, on: &canvas)
+    return canvas
+  }
+
+  /// A model that knows what happened, and what the levels hold.
+  private static func told(_ model: Model, _ live: LiveCache, _ buffer: EventBuffer, size: Size) async -> Model {
     let batch = buffer.drain()
     var model = model
     model.live.advance(to: batch.events.first?.time ?? live.clock.now)
@@ -36,9 +60,7 @@ enum OneFrame {
     }
     _ = update(&model, .usage(live.usage))
     _ = update(&model, .tick(live.clock.now, wall: live.clock.timeSinceEpoch))
-    var canvas = Canvas(size)
-    view(model, on: &canvas)
-    return canvas
+    return model
   }
 
   /// Tells a model what happened second by second, and before that what was counted and is not told.

@@ -21,9 +21,21 @@ struct ScreenOptions: ParsableArguments, Sendable {
   @Option(help: "When to use colours: auto (as NO_COLOR and the terminal say), always or never.")
   var color = ColorChoice.auto
   @Option(help: "Which colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
+  @Option(
+    help: "Which screen is shown at first, and printed by --once: \(ScreenOptions.pages).",
+    completion: .list(Page.allCases.map(\.word)), transform: ScreenOptions.page)
+  var page: Page?
   @Flag(help: "Refuse commands and keys that change the cache; reads still fill its levels.") var readOnly = false
   @Flag(help: "Show no values, and other names in place of keys; P shows them.") var mask = false
+  @Flag(help: "Nothing travels between the levels on the screen; only figures change.") var noAnimation = false
   @Flag(help: "Let y and Y copy into the terminal's clipboard (OSC 52).") var clipboard = false
+
+  private static let pages = Page.allCases.map(\.word).joined(separator: ", ")
+
+  private static func page(_ text: String) throws -> Page {
+    guard let page = Page(word: text) else { throw ValidationError("there is no screen “\(text)”; use \(pages)") }
+    return page
+  }
 
   func validate() throws {
     if plain, screen { throw ValidationError("--plain and --screen exclude each other; leave one out") }
@@ -45,6 +57,8 @@ struct ScreenOptions: ParsableArguments, Sendable {
     model.mask = KeyMask(salt: .random(in: .min ... .max))
     model.theme = theme
     model.canCopy = clipboard
+    model.isAnimated = !noAnimation
+    if let page { model.begin(on: page) }
   }
 
   /// How large a picture is where there is no terminal: COLUMNS and LINES, else 120x40.

@@ -99,13 +99,12 @@ extension Session {
     } else {
       let size = ScreenOptions.size(ProcessInfo.processInfo.environment)
       var model = attached.model
-      appearance.apply(to: &model)
       if let page = attached.page {
         for message in news { _ = update(&model, message) }
         _ = update(&model, .input(.key(.character(page.key))))
       }
       StandardStreams.say(
-        await OneFrame.text(model, attached.live, buffer, size: size, isASCII: appearance.ascii))
+        try await OneFrame.text(model, attached.live, buffer, size: size, appearance))
     }
     try await close(attached.live)
     if let status = interruption.status { throw ExitCode(status) }

@@ -281,7 +281,7 @@ enum Session {
     if isJSON {
       StandardStreams.say(opened.live.statisticsJSON)
     } else {
-      StandardStreams.say(await OneFrame.text(opened, buffer, size: size, isASCII: show.appearance.ascii))
+      StandardStreams.say(try await OneFrame.text(opened, buffer, size: size, show.appearance))
     }
     try await close(opened.live)
     if let status = interruption.status { throw ExitCode(status) }

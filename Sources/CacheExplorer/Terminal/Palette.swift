@@ -105,21 +105,21 @@ struct Palette: Equatable, Sendable {
   private static func standard(_ role: Style.Role) -> Look {
     switch role {
     case .plain, .title: Look()
-    case .faint, .border: Look(nil, 8, .rgb(0x828282))
-    case .key, .accent: Look(6, 14, .rgb(0x14acd2))
-    case .hit: Look(2, 10, .rgb(0x57ab5a))
-    case .miss: Look(3, 11, .rgb(0xd68a12))
-    case .join: Look(5, 13, .rgb(0xae63d4))
-    case .fill: Look(4, 12, .rgb(0x5b86d2))
-    case .warning: Look(3, 11, .rgb(0xd6b00e))
-    case .error: Look(1, 9, .rgb(0xf01818))
+    case .faint, .border: Look(nil, 8, .rgb(0x7b7b7b))
+    case .key, .accent: Look(6, 14, .rgb(0x0987a6))
+    case .hit: Look(2, 10, .rgb(0x298e2d))
+    case .miss: Look(3, 11, .rgb(0xb46a09))
+    case .join: Look(5, 13, .rgb(0xaf52d4))
+    case .fill: Look(4, 12, .rgb(0x487bd1))
+    case .warning: Look(3, 11, .rgb(0x957908))
+    case .error: Look(1, 9, .rgb(0xee2929))
     }
   }
 
   /// Where a theme differs from the standard one.
   private static func other(_ theme: Theme, _ role: Style.Role) -> Look? {
     switch (theme, role) {
-    case (.standard, _), (.mono, _), (_, .plain), (_, .title), (_, .error): nil
+    case (.standard, _), (.mono, _), (_, .plain), (_, .title): nil
     case (.dark, .faint), (.dark, .border): Look(nil, 8, .rgb(0x9c9c9c))
     case (.dark, .key), (.dark, .accent): Look(6, 14, .rgb(0x62d4fb))
     case (.dark, .hit): Look(2, 10, .rgb(0x8cd58f))
@@ -127,6 +127,7 @@ struct Palette: Equatable, Sendable {
     case (.dark, .join): Look(5, 13, .rgb(0xd38cfb))
     case (.dark, .fill): Look(4, 12, .rgb(0x8ab2fc))
     case (.dark, .warning): Look(3, 11, .rgb(0xfad75c))
+    case (.dark, .error): Look(1, 9, .rgb(0xff6060))
     case (.light, .faint), (.light, .border): Look(nil, 8, .rgb(0x6a6a6a))
     case (.light, .key), (.light, .accent): Look(6, 6, .rgb(0x065c88))
     case (.light, .hit): Look(2, 2, .rgb(0x06840a))
@@ -134,6 +135,7 @@ struct Palette: Equatable, Sendable {
     case (.light, .join): Look(5, 5, .rgb(0x86068a))
     case (.light, .fill): Look(4, 4, .rgb(0x065cac))
     case (.light, .warning): Look(1, 1, .rgb(0x865c06))
+    case (.light, .error): Look(1, 1, .rgb(0xd01010))
     // Numbers of the terminal's own palette: whoever needs contrast has set it there.
     case (.contrast, .faint), (.contrast, .border): Look(nil, 7, .own(7))
     case (.contrast, .key), (.contrast, .accent): Look(6, 14, .own(14))
@@ -142,10 +144,14 @@ struct Palette: Equatable, Sendable {
     case (.contrast, .join): Look(5, 13, .own(13))
     case (.contrast, .fill): Look(6, 14, .own(14))
     case (.contrast, .warning): Look(3, 11, .own(11))
-    case (.distinct, .hit): Look(4, 12, .rgb(0x5cb2fc))
-    case (.distinct, .miss): Look(3, 11, .rgb(0xfaac06))
-    case (.distinct, .fill): Look(6, 14, .rgb(0x06b0b0))
-    case (.distinct, .warning): Look(3, 11, .rgb(0xfad406))
+    case (.contrast, .error): nil
+    // Apart for those who see no red, no green or no blue; a test computes it.
+    case (.distinct, .hit): Look(4, 12, .rgb(0x2f6eee))
+    case (.distinct, .miss): Look(3, 11, .rgb(0xa47904))
+    case (.distinct, .join): Look(5, 13, .rgb(0xb23bb2))
+    case (.distinct, .fill): Look(6, 14, .rgb(0x108c6d))
+    case (.distinct, .warning): Look(3, 11, .rgb(0x927f08))
+    case (.distinct, .error): Look(1, 9, .rgb(0xcc1d75))
     case (.distinct, _): nil
     }
   }

@@ -146,6 +146,14 @@ package enum Format {
 
   private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
+  /// With four decimals at most, and none that says nothing.
+  package static func decimal(_ value: Double) -> String {
+    let scaled = Int((min(max(value, -1e12), 1e12) * 10_000).rounded())
+    var digits = String(abs(scaled) % 10_000 + 10_000).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 10_000)" + (digits.isEmpty ? "" : ".\(digits)")
+  }
+
   /// A factor or a share as it is typed: without a fraction where there is none.
   package static func number(_ value: Double) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }
 }

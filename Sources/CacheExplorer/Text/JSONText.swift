@@ -16,6 +16,9 @@ package enum JSONText: Sendable {
   /// Another one comes when a field changes its meaning or goes, not when one is added.
   package static let version = JSONText.number(1)
 
+  /// A time, whose field says that these are microseconds.
+  package static func microseconds(nanoseconds: Int64) -> JSONText { .fraction(Double(nanoseconds) / 1_000) }
+
   package var line: String {
     var line = ""
     write(to: &line)
@@ -51,13 +54,7 @@ package enum JSONText: Sendable {
     }
   }
 
-  private static func decimal(_ number: Double) -> String {
-    guard number.isFinite else { return "null" }
-    let scaled = Int((min(max(number, -1e12), 1e12) * 10_000).rounded())
-    var digits = String(abs(scaled) % 10_000 + 10_000).dropFirst()
-    while digits.last == "0" { digits.removeLast() }
-    return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 10_000)" + (digits.isEmpty ? "" : ".\(digits)")
-  }
+  private static func decimal(_ number: Double) -> String { number.isFinite ? Format.decimal(number) : "null" }
 
   private static func quote(_ text: String, to line: inout String) {
     line += "\""

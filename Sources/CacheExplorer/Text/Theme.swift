@@ -12,7 +12,7 @@ package enum Theme: String, CaseIterable, Sendable, Codable {
   case dark, light
   /// As far from the background as can be, and bold.
   case contrast
-  /// Hit and miss in blue and orange, which those who see no red or green tell apart.
+  /// Hit, miss and error in colours that those who see no red, no green or no blue tell apart.
   case distinct
   /// No colours at all.
   case mono

@@ -88,6 +88,32 @@ struct ConfigurationReaderTests {
       ])
   }
 
+  @Test("The lifetime of a level can be spread where it is given")
+  func jitter() throws {
+    let configuration = try read(
+      """
+      levels:
+        - memory: { expiry: { after: 30s, jitter: 20% } }
+        - disk: { directory: d, expiry: { after: 10m, jitter: 0.5 } }
+        - defaults: { domain: a.b, expiry: { after: 1h } }
+      """)
+    #expect(configuration.levels.map(\.lifetime) == [.seconds(30), .seconds(600), .seconds(3_600)])
+    #expect(configuration.levels.map(\.jitter) == [0.2, 0.5, 0])
+    #expect(
+      configuration.settings.filter { $0.field == "expiry" }.map(\.value) == [
+        "30s, up to 20% less", "10m, up to 50% less", "1h",
+      ])
+    #expect(
+      problems("levels: [{ memory: { expiry: { jitter: 20% } } }]") == [
+        "c.yaml:1:30: error: expiry needs “after”; write after: 30s"
+      ])
+    #expect(
+      problems("levels: [{ memory: { expiry: { after: 30s, jiter: 20% } } }]") == [
+        "c.yaml:1:44: error: expiry has no field “jiter”; did you mean “jitter”?"
+      ])
+    #expect(problems("levels: [{ memory: { expiry: { after: 30s, jitter: 200% } } }]").count == 1)
+  }
+
   @Test("What is left out has its default, and the file gives the name")
   func defaults() throws {
     let configuration = try read("levels: [memory, { disk: { directory: /var/x } }, origin]")

@@ -142,6 +142,34 @@ import Testing
     #expect(run.answers.last?["error"]?.contains("127.0.0.1") == true)
   }
 
+  @Test(
+    "--once prints every screen that a configuration has",
+    arguments: [
+      ("overview", "served by"), ("entries", "Entries 1–"), ("requests", "Requests"), ("latency", "Latency · all"),
+      ("config", "memory"), ("log", "Log"), ("what-if", "What if"),
+    ])
+  func pages(name: String, title: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels:\n  - memory: { count: 100 }\n  - origin: { latency: 0s, seed: 7 }\n", to: "c.yaml")
+    let run = try await Program.run(["open", file, "--run", "zipf --requests 50", "--once", "--page", name])
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains(title), "\(run.output)")
+    if name != "overview" { #expect(run.output.split(separator: "\n")[1].hasPrefix("┌")) }
+  }
+
+  @Test("--once says why a screen has nothing to show, and which screens there are")
+  func noPage() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels: [memory]\n", to: "c.yaml")
+    let run = try await Program.run(["open", file, "--once", "--page", "models"])
+    #expect(run.status == 2)
+    #expect(run.errors.contains("error: --page models: "), "\(run.errors)")
+    let unknown = try await Program.run(["open", file, "--once", "--page", "nowhere"])
+    #expect(unknown.status == 2)
+    #expect(unknown.errors.contains("what-if"), "\(unknown.errors)")
+  }
+
   @Test("values that are not text are given as base64, and a lifetime given to set holds")
   func setAndGet() async throws {
     let server = try LoopbackServer()

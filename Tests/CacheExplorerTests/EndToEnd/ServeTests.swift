@@ -43,6 +43,7 @@ struct ServeTests {
     let objects = try lines.map { line in
       try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }
+    for line in lines { #expect(try JSONSchema(named: "request").faults(in: line) == [], "\(line)") }
     #expect(objects.map { $0["outcome"] as? String } == ["uri-miss", "hit", "validated"])
     #expect(objects.allSatisfy { $0["path"] as? String == Self.kept && $0["bytes"] as? Int == 12 })
     #expect(objects.allSatisfy { ($0["time"] as? Double ?? 0) > 1_700_000_000 })

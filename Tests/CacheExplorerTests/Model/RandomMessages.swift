@@ -90,7 +90,7 @@ struct RandomMessages {
       kind: kinds.randomElement(using: &generator) ?? .lookupBegan)
   }
 
-  private mutating func key() -> InputEvent.Key {
+  mutating func key() -> InputEvent.Key {
     if Bool.random(using: &generator) {
       let keys = KeyTable.bindings.flatMap(\.keys)
       return keys.randomElement(using: &generator) ?? .enter
@@ -123,7 +123,7 @@ struct RandomMessages {
       return .snapshot(level: level(), entries)
     case 15:
       return .finished(
-        CommandResult(command: text(), outcome: .hit, level: text(), microseconds: number(), note: text()))
+        CommandResult(command: text(), outcome: .hit, level: text(), microseconds: Double(number()), note: text()))
     case 17:
       let kinds: [InputEvent.Mouse.Kind] = [.press, .press, .wheelUp, .wheelDown]
       let place = Point(x: .random(in: 0...140, using: &generator), y: .random(in: 0...50, using: &generator))

@@ -29,17 +29,17 @@ struct SVGPictureTests {
       let x = try #require(attributes["x"].flatMap(Int.init)), y = try #require(attributes["y"].flatMap(Int.init))
       let cells = DisplayText(text).width
       #expect(attributes["textLength"] == "\(cells * 8)", "\(text)")
-      var row = rows[(y - 23) / 17] ?? []
+      var row = rows[(y - 22) / 15] ?? []
       let column = (x - 10) / 8
       while row.count < column { row.append(" ") }
       // A glyph of two cells counts for two, as on the screen.
       row += text.flatMap { DisplayText(String($0)).width == 2 ? [$0, "\0"] : [$0] }
-      rows[(y - 23) / 17] = row
+      rows[(y - 22) / 15] = row
     }
     for (y, line) in canvas.lines.enumerated() where !line.isEmpty {
       #expect(String((rows[y] ?? []).filter { $0 != "\0" }) == line)
     }
-    #expect(svg.contains("viewBox=\"0 0 980 700\""))
+    #expect(svg.contains("viewBox=\"0 0 980 620\""))
     #expect(svg.contains("<title>a &lt; b &amp; &quot;c&quot;\\u{1b}</title>"))
   }
 
@@ -50,10 +50,10 @@ struct SVGPictureTests {
     canvas.write("w", x: 4, y: 0, style: Style.warning.reversed)
     let texts = try #require(read(SVGPicture(canvas, title: "t").text))
     #expect(texts.map(\.text) == ["hit", "w"])
-    #expect(texts[0].attributes["fill"] == "#57ab5a")
+    #expect(texts[0].attributes["fill"] == "#8cd58f")
     #expect(texts[1].attributes["fill"] == "#12161c")
     #expect(
-      SVGPicture(canvas, title: "t").text.contains(##"<rect x="42" y="10" width="8" height="17" fill="#d6b00e"/>"##))
+      SVGPicture(canvas, title: "t").text.contains(##"<rect x="42" y="10" width="8" height="15" fill="#fad75c"/>"##))
     #expect(try #require(read(SVGPicture(canvas, title: "t", theme: .light).text))[0].attributes["fill"] == "#06840a")
     #expect(try #require(read(SVGPicture(canvas, title: "t", theme: .mono).text))[0].attributes["fill"] == "#d6d8da")
   }
@@ -72,7 +72,7 @@ struct SVGPictureTests {
       for name in ["1 MEMORY", "2 DISK", "ORIGIN", "served by", "12:00:29", "expired in memory"] {
         #expect(texts.contains(name), "\(picture.lastPathComponent) does not say \(name)")
       }
-      #expect(svg.contains(#"viewBox="0 0 980 700""#))
+      #expect(svg.contains(#"viewBox="0 0 980 620""#))
     }
     let readme = try String(contentsOf: Program.root.appending(path: "README.md"), encoding: .utf8)
     #expect(readme.contains("(Documentation/demo.svg)"))

@@ -1,5 +1,6 @@
 import CacheEngine
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ExplorerCache
@@ -150,6 +151,49 @@ struct CommandExecutorTests {
     let report = await runner.run(workload, requests: 50, rate: nil)
     #expect(report.requests == 50)
     #expect(report.failures == failures)
+  }
+
+  /// A clock on which waiting takes no time, and is counted.
+  private final class CountingClock: CacheClock {
+    private let state = Mutex((now: CacheInstant(nanoseconds: 0), waits: 0))
+
+    var waits: Int { state.withLock { $0.waits } }
+    var now: CacheInstant { state.withLock { $0.now } }
+    var timeSinceEpoch: Duration { .zero }
+    var bootIdentifier: UInt64 { 1 }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: CacheInstant, tolerance: Duration?) async throws {
+      state.withLock { $0 = (max($0.now, deadline), $0.waits + 1) }
+    }
+  }
+
+  @Test(
+    "A workload waits for each request of twelve a second, and a hundred times a second for ten thousand",
+    arguments: [(12.0, 24, 24), (10_000, 5_000, 50), (1e300, 5_000, 1)])
+  func beats(rate: Double, requests: Int, waits: Int) async throws {
+    let configuration = try ConfigurationReader.read("levels: [memory]", file: "c.yaml", folder: "/")
+    let clock = CountingClock()
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock, observers: [])
+    let report = await WorkloadRunner(live: live).run(
+      try Workload(WorkloadRequest(name: "scan")), requests: requests, rate: rate)
+    #expect(report.requests == requests)
+    #expect(clock.waits == waits)
+    #expect(clock.now.nanoseconds <= Int64(Double(requests) / rate * 1e9))
+    try await live.close()
+  }
+
+  @Test("A level whose lifetime is spread gives each entry another one, no longer than what is given")
+  func spreads() async throws {
+    let configuration = try ConfigurationReader.read(
+      "levels: [{ memory: { expiry: { after: 100s, jitter: 20% } } }]", file: "c.yaml", folder: "/")
+    let live = try await CacheBuilder.build(configuration, file: "c.yaml", clock: CountingClock(), observers: [])
+    for number in 0..<50 { try await live.cache.set(Data("x".utf8), forKey: "\(number)") }
+    let contents = try await #require(live.levels[0].storage).contents()
+    let lives = contents.map { $0.created.duration(to: $0.deadline ?? $0.created) / .seconds(1) }
+    #expect(lives.count == 50 && lives.allSatisfy { (80...100).contains($0) })
+    #expect(Set(lives).count > 25, "\(lives)")
+    try await live.close()
   }
 
   @Test("The slowest of workloads can be stopped while it waits", .timeLimit(.minutes(10)))

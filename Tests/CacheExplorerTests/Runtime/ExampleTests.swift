@@ -156,7 +156,7 @@ private final class EventCount: CacheObserver {
     #expect(steps.last?.at == .seconds(120))
     #expect(steps.count { $0.caption != nil } >= 5)
     // Shown in one row of the screen.
-    #expect(steps.allSatisfy { ($0.caption ?? "").count <= 115 && ($0.caption == nil) != ($0.line == nil) })
+    #expect(steps.allSatisfy { ($0.caption ?? "").count <= 77 && ($0.caption == nil) != ($0.line == nil) })
   }
 
   @Test("There are at least six demos with a script")

@@ -186,7 +186,7 @@ struct TerminalTests {
     terminal.show(picture)
     terminal.close()
     let bytes = rig.read(terminal)
-    #expect(bytes.contains(Array("\u{1b}[38;2;87;171;90m".utf8)))
+    #expect(bytes.contains(Array("\u{1b}[38;2;41;142;45m".utf8)))
     #expect(bytes.contains(Array("\u{1b}[38;2;214;138;18m".utf8)))
     #expect(!bytes.contains(Array("38;5;".utf8)))
     // The terminal's palette was not changed, and is not put back.

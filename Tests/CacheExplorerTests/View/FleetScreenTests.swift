@@ -8,7 +8,7 @@ import Testing
 
 /// The screen of several apps.
 struct FleetScreenTests {
-  private static func sheet() -> FleetSheet {
+  static func sheet() -> FleetSheet {
     var ledger = FleetLedger()
     for (number, name) in ["one", "two", "three"].enumerated() {
       let place = ledger.join(

@@ -6,7 +6,7 @@ import Testing
 
 /// The screen of a Redis server.
 struct KeyspaceScreenTests {
-  private static func sheet() -> KeyspaceSheet {
+  static func sheet() -> KeyspaceSheet {
     var server = KeyspaceSheet.Server()
     (server.address, server.version, server.role) = ("redis://localhost:6379", "7.0.15", "master")
     (server.usedBytes, server.peakBytes, server.mostBytes) = (98 << 20, 99 << 20, 100 << 20)

@@ -42,7 +42,7 @@ enum ScreenGrids {
     "Config120x40": #"""
      CacheExplorer  demo.yaml  ● LIVE  1.2 req/s  ✕ err 25.0%  hit 22.2% of 9, 5 s 50.0%  in flight 1      12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────────────── no warnings · r reloads ┐
-    │ memory                                                                                                  demo.yaml:3  │
+    │▸memory                                                                                                  demo.yaml:3  │
     │   capacity        1 MiB                                                                                 demo.yaml:3  │
     │   count           no limit                                                                                  default  │
     │   policy          adaptive                                                                                  default  │
@@ -84,7 +84,7 @@ enum ScreenGrids {
     "Config200x60": #"""
      CacheExplorer  demo.yaml  ● LIVE   1.2 req/s   ✕ err 11.1%, 5 s 25.0%   hit 22.2% of 9, 5 s 50.0%   in flight 1   lost 0                                                              12:03:36  ?:help
     ┌ Config demo.yaml ─────────────────────────────────────────────────────────────────── no warnings · r reloads ┐┌ Inspector ───────────────────────────────────────────────────────────────────────────┐
-    │ memory                                                                                          demo.yaml:3  ││ no request is known for the chosen row; Tab and the arrows choose                    │
+    │▸memory                                                                                          demo.yaml:3  ││ no request is known for the chosen row; Tab and the arrows choose                    │
     │   capacity        1 MiB                                                                         demo.yaml:3  ││                                                                                      │
     │   count           no limit                                                                          default  ││                                                                                      │
     │   policy          adaptive                                                                          default  ││                                                                                      │
@@ -146,7 +146,7 @@ enum ScreenGrids {
     "Config40x10": #"""
      demo.yaml  ● LIVE     12:03:36  ?:help
     ┌ Config demo.…ml ─────────────────────┐
-    │ memory                               │
+    │▸memory                               │
     │   capacity        1 MiB              │
     │   count           no limit           │
     │   policy          adaptive           │
@@ -158,7 +158,7 @@ enum ScreenGrids {
     "Config80x24": #"""
      CacheExplorer demo.yaml  ● LIVE  1.2/s  ✕ err 25.0%  fly 1    12:03:36  ?:help
     ┌ Config demo.yaml ────────────────────────── ↓ more · no warnings · r reloads ┐
-    │ memory                                                          demo.yaml:3  │
+    │▸memory                                                          demo.yaml:3  │
     │   capacity        1 MiB                                         demo.yaml:3  │
     │   count           no limit                                          default  │
     │   policy          adaptive                                          default  │
@@ -892,7 +892,7 @@ enum ScreenGrids {
     │ ~ memory.expiry: 30s → 5s                                                    │
     │ + second: memory                                                             │
     │                                                                              │
-    │ memory                                                          demo.yaml:3  │
+    │▸memory                                                          demo.yaml:3  │
     │   capacity        1 MiB                                         demo.yaml:3  │
     │   count           no limit                                          default  │
     │   policy          adaptive                                          default  │

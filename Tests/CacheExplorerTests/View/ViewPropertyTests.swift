@@ -94,6 +94,25 @@ struct ViewPropertyTests {
     }
   }
 
+  #if Explorer
+  @Test(
+    "Ten thousand random keys on screens that are full: nothing traps, and what they lead to is drawn", arguments: 1...4
+  )
+  func survivesKeys(seed: Int) throws {
+    var scene = try EnterTests.scene(.overview, Size(width: 120, height: 40))
+    var messages = RandomMessages(seed: UInt64(seed), levels: scene.model.live.levels)
+    let sizes = [(40, 10), (80, 24), (120, 40), (200, 60)].map { Size(width: $0.0, height: $0.1) }
+    var seen: Set<Page> = []
+    for step in 0..<2_500 {
+      _ = update(&scene.model, .input(.key(messages.key())))
+      seen.insert(scene.model.page)
+      if step % 500 == 0 { scene.model.size = sizes[step / 500 % sizes.count] }
+      if step % 10 == 0 { check(scene.model) }
+    }
+    #expect(seen.count >= 8, "the keys reach the screens: \(seen.map(\.title))")
+  }
+  #endif
+
   @Test("Sizes from 1x1 to 129x45 are drawn whole")
   func drawsEverySize() {
     var model = Scene.busy(Size(width: 80, height: 24)).model

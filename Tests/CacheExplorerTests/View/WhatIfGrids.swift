@@ -7,7 +7,7 @@ enum WhatIfGrids {
     │ MEMORY  20 000 look-ups · every key · 209 KiB · 1.2% of the time                                                     │
     │ ▸ policy adaptive in place of lru would bring +65.1 points (±0.0), and costs nothing                                 │
     │   WHAT IF                    HIT RATE                                                              CHANGE     ERROR  │
-    │   now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
+    │▸  now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
     │   ¼         25 entries       ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   ½         50 entries       ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   ×2        200 entries      ███████████████████████████████████████████████████████████▌   99.3%   +99.3      ±0.0  │
@@ -17,7 +17,7 @@ enum WhatIfGrids {
     │   sieve     policy           ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   s3fifo    policy           ████████████████████████████▎░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░   47.1%   +47.1      ±0.0  │
     │   wtinylfu  policy           ██████████████████████████████████▋░░░░░░░░░░░░░░░░░░░░░░░░░   57.8%   +57.8      ±0.0  │
-    │ ▸ adaptive  policy           ███████████████████████████████████████░░░░░░░░░░░░░░░░░░░░░   65.1%   +65.1      ±0.0  │
+    │ ✓ adaptive  policy           ███████████████████████████████████████░░░░░░░░░░░░░░░░░░░░░   65.1%   +65.1      ±0.0  │
     │                                                                                                                      │
     │ DISK  0 look-ups · every key · 209 KiB · 1.2% of the time                                                            │
     │ ▸ not enough is known yet: 0 look-ups were looked at closely                                                         │
@@ -50,7 +50,7 @@ enum WhatIfGrids {
     │ ▸ policy adaptive in place of lru would bring +65.1 points (±0.0), and       │
     │   costs nothing                                                              │
     │   WHAT IF                    HIT RATE                      CHANGE     ERROR  │
-    │   now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
+    │▸  now       lru 100 entries  ░░░░░░░░░░░░░░░░░░░░    0.0%          measured  │
     │   ¼         25 entries       ░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   ½         50 entries       ░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   ×2        200 entries      ███████████████████▉   99.3%   +99.3      ±0.0  │
@@ -60,7 +60,7 @@ enum WhatIfGrids {
     │   sieve     policy           ░░░░░░░░░░░░░░░░░░░░    0.0%     0.0      ±0.0  │
     │   s3fifo    policy           █████████▍░░░░░░░░░░   47.1%   +47.1      ±0.0  │
     │   wtinylfu  policy           ███████████▌░░░░░░░░   57.8%   +57.8      ±0.0  │
-    │ ▸ adaptive  policy           █████████████░░░░░░░   65.1%   +65.1      ±0.0  │
+    │ ✓ adaptive  policy           █████████████░░░░░░░   65.1%   +65.1      ±0.0  │
     │                                                                              │
     │ DISK  0 look-ups · every key · 209 KiB · 1.2% of the time                    │
     │ ▸ not enough is known yet: 0 look-ups were looked at closely                 │
@@ -75,7 +75,7 @@ enum WhatIfGrids {
     │ MEMORY  20 000 look-ups · every key …│
     │ ▸ adaptive: +65.1 points ±0.0        │
     │   WHAT IF       HIT  CHANGE     ERROR│
-    │   now          0.0%          measured│
+    │▸  now          0.0%          measured│
     │   ¼            0.0%     0.0      ±0.0│
     │   ½            0.0%     0.0      ±0.0│
     └──────────────────────────────────────┘

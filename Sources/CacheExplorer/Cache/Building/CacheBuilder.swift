@@ -146,6 +146,18 @@ package struct CacheBuilder<Value: ShownValue> {
     _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
     faults: FaultInjector, shared: SharedAccess? = nil, close: @escaping @Sendable () async throws -> Void
   ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
+    guard let lifetime = specification.lifetime ?? nil, specification.jitter > 0 else {
+      return noteWhole(level, specification, storage: storage, faults: faults, shared: shared, close: close)
+    }
+    return noteWhole(
+      level.expiring(after: lifetime, jitter: specification.jitter, clock: clock), specification, storage: storage,
+      faults: faults, shared: shared, close: close)
+  }
+
+  private mutating func noteWhole<Level: CacheLevel>(
+    _ level: Level, _ specification: LevelSpecification, storage: (any StorageLevel<String, Value>)?,
+    faults: FaultInjector, shared: SharedAccess?, close: @escaping @Sendable () async throws -> Void
+  ) -> BasicCache<String, Value> where Level.Key == String, Level.Value == Value {
     let observed = level.observed(as: specification.name, by: observer, clock: clock)
     var noted = LiveCache.Level(
       name: specification.name, kind: specification.word,

@@ -74,22 +74,23 @@ extension LevelSpecification {
       [
         ("capacity", Format.bytes(memory.capacity)),
         ("count", memory.countLimit.map { Format.count($0) } ?? "no limit"),
-        ("policy", memory.eviction.name), ("expiry", Self.text(memory.lifetime)),
+        ("policy", memory.eviction.name), ("expiry", Self.text(memory.lifetime, memory.jitter)),
         ("keepExpired", Quantity.text(memory.keepsExpired)),
       ] + (memory.timeToIdle.map { [("timeToIdle", Quantity.text($0))] } ?? [])
     case .disk(let disk):
       [
-        ("directory", disk.directory), ("capacity", Format.bytes(disk.capacity)), ("expiry", Self.text(disk.lifetime)),
+        ("directory", disk.directory), ("capacity", Format.bytes(disk.capacity)),
+        ("expiry", Self.text(disk.lifetime, disk.jitter)),
         ("keepExpired", Quantity.text(disk.keepsExpired)), ("durability", disk.durability.rawValue),
       ] + (disk.isShared ? [("sharing", "acrossProcesses")] : [])
     case .defaults(let defaults):
       [
         ("domain", defaults.domain), ("directory", defaults.directory ?? "where the system keeps settings"),
-        ("expiry", Self.text(defaults.lifetime)), ("durability", defaults.durability.rawValue),
+        ("expiry", Self.text(defaults.lifetime, defaults.jitter)), ("durability", defaults.durability.rawValue),
       ]
     case .redis(let redis):
       [("url", redis.address)] + (redis.authorities.map { [("authorities", $0)] } ?? []) + [
-        ("namespace", redis.namespace), ("expiry", Self.text(redis.lifetime)),
+        ("namespace", redis.namespace), ("expiry", Self.text(redis.lifetime, redis.jitter)),
         ("keepExpired", Quantity.text(redis.keepsExpired)), ("timeout", Quantity.text(redis.timeout)),
         ("connectTimeout", Quantity.text(redis.connectTimeout)), ("coherence", redis.isCoherent ? "true" : "false"),
         ("whileDeaf", Quantity.text(redis.whileDeaf)),
@@ -118,7 +119,10 @@ extension LevelSpecification {
     }
   }
 
-  private static func text(_ lifetime: Duration?) -> String { lifetime.map { Quantity.text($0) } ?? "never" }
+  private static func text(_ lifetime: Duration?, _ jitter: Double) -> String {
+    guard let lifetime else { return "never" }
+    return Quantity.text(lifetime) + (jitter > 0 ? ", up to \(Quantity.percent(jitter)) less" : "")
+  }
 
   private static func text<Bound>(_ range: ClosedRange<Bound>, _ text: (Bound) -> String) -> String {
     range.lowerBound == range.upperBound

@@ -93,6 +93,17 @@ package struct LevelSpecification: Equatable, Sendable {
     }
   }
 
+  /// The share of that lifetime that may be missing, evenly spread.
+  var jitter: Double {
+    switch kind {
+    case .memory(let memory): memory.jitter
+    case .disk(let disk): disk.jitter
+    case .defaults(let defaults): defaults.jitter
+    case .redis(let redis): redis.jitter
+    default: 0
+    }
+  }
+
   /// How long expired entries stay readable; `nil` where nothing is stored.
   package var keepsExpired: Duration? {
     switch kind {
@@ -106,12 +117,16 @@ package struct LevelSpecification: Equatable, Sendable {
 }
 
 /// `memory: { capacity: 2 MiB, count: 1000, policy: lru, expiry: 30s, keepExpired: 10m, timeToIdle: 20s }`.
+///
+/// Wherever `expiry` stands, `{ after: 30s, jitter: 20% }` spreads it.
 package struct MemorySpecification: Equatable, Sendable {
   /// In bytes.
   package var capacity = 50 << 20
   package var countLimit: Int?
   package var eviction = Eviction.adaptive
   var lifetime: Duration?
+  /// The share of the lifetime that may be missing, evenly spread.
+  var jitter = 0.0
   /// How long an expired entry stays readable for stale answers.
   package var keepsExpired = Duration.zero
   /// How long an entry may go unread.
@@ -125,6 +140,8 @@ package struct DiskSpecification: Equatable, Sendable {
   /// In bytes.
   package var capacity = 256 << 20
   var lifetime: Duration?
+  /// The share of the lifetime that may be missing, evenly spread.
+  var jitter = 0.0
   /// How long an expired entry stays readable for stale answers.
   package var keepsExpired = Duration.zero
   var durability = Durability.buffered
@@ -138,6 +155,8 @@ package struct DefaultsSpecification: Equatable, Sendable {
   /// Absolute; `nil` for where the system keeps settings.
   package var directory: String?
   var lifetime: Duration?
+  /// The share of the lifetime that may be missing, evenly spread.
+  var jitter = 0.0
   var durability = Durability.buffered
 }
 
@@ -151,6 +170,8 @@ package struct RedisSpecification: Equatable, Sendable {
   var authorities: String?
   var namespace: String
   var lifetime: Duration?
+  /// The share of the lifetime that may be missing, evenly spread.
+  var jitter = 0.0
   /// How long an expired entry stays readable for stale answers.
   var keepsExpired = Duration.zero
   /// After what time Redis forgets an entry that never expires.

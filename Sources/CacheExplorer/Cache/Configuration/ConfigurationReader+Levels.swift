@@ -10,7 +10,7 @@ extension ConfigurationReader {
     var memory = MemorySpecification()
     if let capacity = fields.quantity("capacity", Quantity.bytes) { memory.capacity = capacity }
     memory.countLimit = fields.number("count", in: 1...Int(Int32.max))
-    memory.lifetime = fields.quantity("expiry", Quantity.duration)
+    (memory.lifetime, memory.jitter) = fields.lifetime("expiry", Quantity.duration)
     if let kept = fields.quantity("keepExpired", Quantity.duration) { memory.keepsExpired = kept }
     memory.timeToIdle = fields.quantity("timeToIdle", Quantity.timeLimit)
     let eviction = fields.quantity("policy") { (text) throws(QuantityError) in
@@ -31,14 +31,14 @@ extension ConfigurationReader {
       guard bytes >= 1 << 20 else { throw QuantityError("\(text) is too little for a disk", "give at least 1 MiB") }
       return bytes
     }
-    let lifetime = fields.quantity("expiry", Quantity.duration)
+    let (lifetime, jitter) = fields.lifetime("expiry", Quantity.duration)
     let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
     let durability = fields.quantity("durability", Self.durability)
     let isShared = fields.quantity("sharing", Self.isShared)
     guard let directory else { return nil }
     var disk = DiskSpecification(directory: absolute(directory))
     if let capacity { disk.capacity = capacity }
-    disk.lifetime = lifetime
+    (disk.lifetime, disk.jitter) = (lifetime, jitter)
     if let keepsExpired { disk.keepsExpired = keepsExpired }
     if let durability { disk.durability = durability }
     if let isShared { disk.isShared = isShared }
@@ -57,11 +57,11 @@ extension ConfigurationReader {
         return text
       })
     let directory = fields.quantity("directory", path)
-    let lifetime = fields.quantity("expiry", Quantity.duration)
+    let (lifetime, jitter) = fields.lifetime("expiry", Quantity.duration)
     let durability = fields.quantity("durability", Self.durability) ?? .buffered
     return domain.map {
       DefaultsSpecification(
-        domain: $0, directory: directory.map(absolute), lifetime: lifetime, durability: durability)
+        domain: $0, directory: directory.map(absolute), lifetime: lifetime, jitter: jitter, durability: durability)
     }
   }
 

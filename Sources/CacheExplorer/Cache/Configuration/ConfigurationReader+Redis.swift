@@ -33,7 +33,7 @@ extension ConfigurationReader {
         }
         return text
       })
-    let lifetime = fields.quantity("expiry", Quantity.timeLimit)
+    let (lifetime, jitter) = fields.lifetime("expiry", Quantity.timeLimit)
     let keepsExpired = fields.quantity("keepExpired", Quantity.duration)
     let timeout = fields.quantity("timeout", Quantity.timeLimit)
     let connect = fields.quantity("connectTimeout", Quantity.timeLimit)
@@ -45,7 +45,7 @@ extension ConfigurationReader {
     guard let (url, shown) = address, let namespace else { return nil }
     var redis = RedisSpecification(url: url, address: shown, namespace: namespace)
     redis.authorities = authorities.map(absolute)
-    redis.lifetime = lifetime
+    (redis.lifetime, redis.jitter) = (lifetime, jitter)
     if let keepsExpired { redis.keepsExpired = keepsExpired }
     if let timeout { redis.timeout = timeout }
     if let connect { redis.connectTimeout = connect }

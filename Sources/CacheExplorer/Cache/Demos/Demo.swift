@@ -22,7 +22,7 @@ package struct Demo: Sendable {
 
   package static let all = [
     Demo(
-      name: "stack", caption: "memory over disk over a slow origin: watch values climb, expire and come back",
+      name: "stack", caption: "memory over disk over a slow origin: values climb, expire and come back",
       yaml: """
         name: demo
         levels:
@@ -33,15 +33,15 @@ package struct Demo: Sendable {
         workload: { name: zipf, rate: 12, keys: 60 }
         """,
       script: """
-        0s   Everything comes from the origin first, and is copied back upwards: look at the arrows ◀─
+        0s   Everything comes from the origin first, and copies go up: look at the arrows
         12s  "served by": memory answers more and more, the origin less
-        25s  What is older than 20 s has expired in memory: the disk answers, and fills memory again
+        25s  After 20 s memory's copies expire: the disk answers, and fills memory again
         40s  : speed 0.2
         40s  A fifth of the speed: follow single reads in the log
         44s  : speed 1
         44s  The usual speed again
         60s  : del key:0
-        60s  The favourite key is gone everywhere: its next reader waits for the origin, the others do not
+        60s  The favourite key is gone: only its next reader waits for the origin
         75s  : expire --all
         75s  Everything has expired: look how the origin's load rises, and falls again
         95s  : run zipf --rate 80 --keys 60
@@ -61,13 +61,13 @@ package struct Demo: Sendable {
         """,
       script: """
         0s   Sixty readers a second want one key, which lives for two seconds in memory
-        8s   Each time it expires, all of them wait for one load: "in flight" shows how many
+        8s   Each time it expires, all wait for one load: "in flight" shows how many
         20s  : fault origin latency 2s..3s
         20s  The origin is slow now: a hundred and more share a load
         45s  : run burst --rate 400 --key home/feed
         45s  Four hundred readers a second, and still one load at a time
         70s  : fault origin error 50%
-        70s  Half of the loads fail: those who shared one fail together, the next one tries again
+        70s  Half of the loads fail: who shared one fails with it, the next tries again
         90s  : fault origin off
         90s  The origin is well again
         100s : run zipf --rate 60 --keys 50
@@ -88,14 +88,14 @@ package struct Demo: Sendable {
         """,
       script: """
         0s   Values live for six seconds: TTL LEFT in the entries runs down
-        10s  What has expired is served at once (≈) and refreshed behind the reader's back: nobody waits
+        10s  What has expired is served at once (≈), and refreshed meanwhile: nobody waits
         30s  : fault origin down
         30s  The origin is down: for a minute what has expired is better than nothing
         60s  The errors are the refreshes; the readers still have their answers
         75s  : fault origin off
         75s  The origin is back: the next reads refresh everything
         90s  : advance 30s
-        90s  Half a minute passes at once: too old to be served while it is refreshed, so that readers wait
+        90s  Half a minute passes at once: too old to be served meanwhile, so readers wait
         105s : speed 0.5
         105s Half the speed: see ≈ come and go
         115s : speed 1
@@ -115,7 +115,7 @@ package struct Demo: Sendable {
       script: """
         0s   Memory fills: most reads are hits after a while
         30s  : warn
-        30s  A memory warning: the banner tells what went, ▲ marks the second in the history
+        30s  A memory warning: the banner tells its cost, ▲ marks the second
         35s  The disk answers what memory lost: nothing was asked of the origin again
         60s  : fault disk down
         60s  Without its disk the cache depends on the origin
@@ -147,11 +147,11 @@ package struct Demo: Sendable {
         75s  : clear disk
         75s  The disk is empty: memory still answers for the hottest keys
         95s  : run loop --rate 60 --keys 150
-        95s  A loop that is larger than the disk: each key is evicted just before it is asked for
+        95s  A loop larger than the disk: each key is evicted just before it is asked for
         120s That was all; the workload goes on, and every key works
         """),
     Demo(
-      name: "scan", caption: "LRU against S3-FIFO: which of two levels keeps its favourites when a scan comes by",
+      name: "scan", caption: "LRU against S3-FIFO: which one keeps its favourites when a scan comes by",
       yaml: #"""
         name: scan
         levels:
@@ -166,12 +166,12 @@ package struct Demo: Sendable {
         workload: { name: uniform, rate: 60, keys: 60 }
         """#,
       script: """
-        0s   Even keys go to LRU, odd ones to S3-FIFO; both have room for fifty values, and thirty are asked for
+        0s   Even keys go to LRU, odd ones to S3-FIFO; each has room for fifty values
         20s  Both have all their favourites: nearly every read is a hit
         40s  : run scan --rate 200 --requests 1200
         40s  A scan: keys that nobody will ask for again push out what LRU holds
         46s  : run uniform --rate 60 --keys 60
-        46s  The favourites again: S3-FIFO kept them, since the scan passed through its small queue only
+        46s  The favourites again: S3-FIFO kept them, the scan saw only its small queue
         70s  : run scan --rate 200 --requests 1200
         70s  Once more a scan: see the evictions of both
         76s  : run uniform --rate 60 --keys 60
@@ -197,7 +197,7 @@ package struct Demo: Sendable {
       script: """
         0s   All is well: memory, disk and origin share the work
         15s  : fault disk error 20%
-        15s  A fifth of what the disk is asked fails: the origin answers instead, and no reader sees an error
+        15s  A fifth of the disk's answers fail: the origin steps in, and nobody notices
         35s  : fault disk latency 300ms
         35s  The disk is slow as well: its p99 rises, memory's does not
         55s  : fault disk down
@@ -212,7 +212,7 @@ package struct Demo: Sendable {
         """),
     Demo(
       name: "operators",
-      caption: "every operator at work: lanes, stale answers, a cap, retries and a breaker over a source that fails",
+      caption: "every operator at work: lanes, stale answers, a cap, retries and a breaker",
       yaml: #"""
         name: operators
         levels:
@@ -268,8 +268,8 @@ package struct Demo: Sendable {
         workload: { name: zipf, rate: 14, keys: 60 }
         """#,
       script: """
-        0s   Even keys go to a source that fails often, odd ones to an archive: look at the two lanes
-        12s  The breaker opens after three failures in a row; "stale" serves what has expired meanwhile (≈)
+        0s   Even keys go to a source that fails often, odd ones to an archive: two lanes
+        12s  Three failures in a row open the breaker; "stale" serves what has expired (≈)
         25s  : run burst --key key:2 --requests 400
         25s  Everybody wants one key: the pool makes one load of them
         35s  : run uniform --rate 60
@@ -283,7 +283,7 @@ package struct Demo: Sendable {
         120s That was all; the workload goes on, and every key works
         """),
     Demo(
-      name: "models", caption: "a live store of models with relations and observers: press 7, then Tab and Enter",
+      name: "models", caption: "a store of models with relations and observers: press 7, then Tab and Enter",
       yaml: """
         name: models
         models: demo
@@ -294,8 +294,8 @@ package struct Demo: Sendable {
         workload: { name: zipf, rate: 4, keys: 30 }
         """,
       script: """
-        0s   Models that point to each other are held once: press 7, then Tab and Enter to walk their relations
-        20s  Observers are told when a model, or anything it leads to, changes: look at the counts on the right
+        0s   Models point to each other: press 7, then Tab and Enter walk their relations
+        20s  Observers hear when a model, or what it leads to, changes: see the counts
         50s  The levels of the cache go on beside it: 1 leads back to them
         70s  : run burst --key news --requests 200
         70s  A herd wants one key that nobody has; the models do not notice
@@ -304,7 +304,7 @@ package struct Demo: Sendable {
         """),
     Demo(
       name: "whatif",
-      caption: "what would another capacity or another policy bring? told from the live traffic: press 8",
+      caption: "what would another capacity or policy bring? told from live traffic: press 8",
       yaml: """
         name: whatif
         levels:
@@ -315,12 +315,12 @@ package struct Demo: Sendable {
         """,
       script: """
         0s   : whatif
-        0s   Small caches without values run beside the real one, one for each question: — until they know enough
-        20s  “now” is counted, the rest is estimated: half the room loses so much, twice the room gains so much
+        0s   Small caches without values run beside the real one, one for each question
+        20s  “now” is counted, the rest estimated: what half or twice the room would bring
         38s  : whatif
-        38s  ▸ says what helps and costs least: another policy is free, so it comes before more room
+        38s  ▸ says what helps and costs least: another policy is free, so it comes first
         42s  : run uniform --rate 200 --keys 400
-        42s  Now four hundred keys, each as likely as the others: no policy can tell them apart
+        42s  Now four hundred keys, all as likely: no policy can tell them apart
         50s  : whatif --reset
         50s  Everything is counted anew, from what the small caches hold by now
         74s  : whatif
@@ -334,7 +334,7 @@ package struct Demo: Sendable {
         """),
     Demo(
       name: "http",
-      caption: "a web server with visitors behind a caching proxy: which answers are kept, for how long, and why not",
+      caption: "a web server behind a caching proxy: which answers are kept, and why not",
       isServed: true,
       yaml: """
         name: http
@@ -343,18 +343,18 @@ package struct Demo: Sendable {
           - disk: { directory: disk, capacity: 8 MiB }
         """,
       script: """
-        0s   Every request, with what the cache did and why: the server says how long its answers live
-        8s   / lives for five seconds; then the server is asked with its ETag, and says 304: “validated” costs no bytes
-        20s  /live/1 is new, and twelve visitors want it at once: the server is asked once, the others are “collapsed”
-        30s  /news is served stale while it is refreshed (stale-while-revalidate): nobody waits for the new one
-        38s  /hello has a variant for each language (Vary): Enter on one of its rows shows all that is stored
-        46s  /account is private and /basket no-store: never kept, and the answer says why
+        0s   Every request, and what the cache did: the server says how long answers live
+        8s   / lives for five seconds; then the server says 304: “validated”, and no bytes
+        20s  /live/1 is new, and twelve want it at once: one is asked for, the others wait
+        30s  /news is served stale while it is refreshed: nobody waits for the new one
+        38s  /hello has a variant for each language (Vary): Enter on its row shows them
+        46s  /account is private, /basket no-store: never kept, and the answer says why
         54s  /rates fails now and then: the last good answer stands in (stale-if-error)
-        60s  The server cannot be reached: what is stored stands in, and only what is not gets an error
+        60s  The server is gone: what is stored stands in, and only the rest is an error
         75s  The server is back: what is too old is asked for again
         85s  An editor posts to /news: whatever was stored for it is gone at once
         95s  : clear memory
-        95s  Memory is empty, and the disk answers: 1 shows the levels, 9 leads back here
+        95s  Memory is empty, the disk answers: 1 shows the levels, 9 leads back here
         105s : status
         120s That was all; the visitors go on, and every key works
         """),

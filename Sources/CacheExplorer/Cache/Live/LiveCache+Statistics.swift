@@ -54,7 +54,7 @@ extension LiveCache {
   private static func json(_ counts: CacheStatistics.Level) -> [(String, JSONText?)] {
     let latency = counts.latency
     func microseconds(_ share: Double) -> JSONText? {
-      latency.percentile(share).map { .number(Int($0.clampedNanoseconds / 1_000)) }
+      latency.percentile(share).map { .microseconds(nanoseconds: $0.clampedNanoseconds) }
     }
     return [
       ("lookups", .number(counts.lookups)), ("hits", .number(counts.hits)), ("stale", .number(counts.stale)),
@@ -69,7 +69,7 @@ extension LiveCache {
           ? nil
           : .object([
             ("p50", microseconds(0.5)), ("p99", microseconds(0.99)),
-            ("max", .number(Int(latency.max.clampedNanoseconds / 1_000))),
+            ("max", .microseconds(nanoseconds: latency.max.clampedNanoseconds)),
           ])
       ),
     ]

@@ -112,7 +112,7 @@ package final class Interpreter: Sendable {
       result.error = String(describing: error)
       result.isRefused = error is CommandFailure
     }
-    result.microseconds = Int(began.duration(to: live.clock.now).clampedNanoseconds / 1_000)
+    result.microseconds = Double(began.duration(to: live.clock.now).clampedNanoseconds) / 1_000
     return result
   }
 

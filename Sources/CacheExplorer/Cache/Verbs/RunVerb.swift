@@ -45,7 +45,7 @@ package struct RunVerb: Verb {
       if let problem = report.problem { return failure(problem) }
       let made = Format.counted(report.requests, "request", isGrouped: false)
       var result = answer("\(made), \(report.failures) failed")
-      result.microseconds = Int(began.duration(to: session.live.clock.now).clampedNanoseconds / 1_000)
+      result.microseconds = Double(began.duration(to: session.live.clock.now).clampedNanoseconds) / 1_000
       return result
     }
   }

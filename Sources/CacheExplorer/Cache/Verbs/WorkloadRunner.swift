@@ -27,6 +27,10 @@ package struct WorkloadRunner: Sendable {
   /// So many requests may be under way at once; a slow cache then slows the workload down.
   private static let mostUnderWay = 256
 
+  /// Requests that are less apart than this come together: to wake for each of ten thousand a second would cost as much as they
+  /// do.
+  private static let beat = 0.01
+
   /// The size of a value of which nobody says how large it is.
   package static let usualSize = 1_024
 
@@ -54,7 +58,7 @@ package struct WorkloadRunner: Sendable {
         if !isGood { report.failures += 1 }
       }
       while !Task.isCancelled, report.requests < requests ?? .max {
-        if let rate, rate.isFinite {
+        if let rate, rate.isFinite, report.requests % max(1, Int(min(rate * Self.beat, 1e6))) == 0 {
           let due = began.advanced(by: .nanoseconds(Int64(min(Double(report.requests) / rate * 1e9, 9e18))))
           do { try await live.clock.sleep(until: due, tolerance: nil) } catch { break }
         }

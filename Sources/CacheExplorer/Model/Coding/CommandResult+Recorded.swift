@@ -20,7 +20,7 @@ extension CommandResult: Codable {
       level: try fields.decodeIfPresent(String.self, forKey: .level),
       isStale: try fields.decode(Bool.self, forKey: .isStale),
       reason: try fields.decodeIfPresent(String.self, forKey: .reason), value: size.map { Data(count: $0) },
-      microseconds: try fields.decode(Int.self, forKey: .microseconds),
+      microseconds: try fields.decode(Double.self, forKey: .microseconds),
       error: try fields.decodeIfPresent(String.self, forKey: .error))
     note = try fields.decodeIfPresent(String.self, forKey: .note)
   }

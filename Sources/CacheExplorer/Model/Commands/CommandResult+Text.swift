@@ -12,7 +12,7 @@ extension CommandResult {
     JSONText.object([
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
       ("stale", isStale ? .flag(true) : nil),
-      ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .number(microseconds)),
+      ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .fraction(microseconds)),
       ("error", error.map(JSONText.text)), ("expectation", expectation?.json), ("levels", details),
     ]).line
   }
@@ -31,7 +31,7 @@ extension CommandResult {
         + expectation.lines.map { "  " + harmless($0) }).joined(separator: "\n")
     }
     if outcome == .error {
-      let time = microseconds > 0 ? " after \(microseconds) µs" : ""
+      let time = microseconds > 0 ? " after \(Format.decimal(microseconds)) µs" : ""
       return harmless("\(command): error\(time): \(error ?? "no reason given")")
     }
     var parts = ["\(command): \(outcome.rawValue)"]
@@ -39,7 +39,7 @@ extension CommandResult {
     if let reason { parts.append("(\(reason))") }
     if let error { parts.append(error) }
     if let value { parts.append(Format.counted(size ?? value.count, "byte", isGrouped: false)) }
-    parts.append("in \(microseconds) µs")
+    parts.append("in \(Format.decimal(microseconds)) µs")
     var text = harmless(parts.joined(separator: " "))
     if let note { text += "; " + note.split(separator: "\n").map { harmless(String($0)) }.joined(separator: "\n  ") }
     guard let value, !value.isEmpty else { return text }

@@ -22,7 +22,7 @@ package struct CommandResult: Sendable {
   package var value: Data?
   /// How many bytes the value has, where ``value`` is only its beginning.
   package var size: Int?
-  package var microseconds: Int
+  package var microseconds: Double
   package var error: String?
   /// It could not be carried out: what failed is what was asked for, not the cache.
   package var isRefused = false
@@ -35,7 +35,7 @@ package struct CommandResult: Sendable {
 
   package init(
     command: String, outcome: Outcome, level: String? = nil, isStale: Bool = false, reason: String? = nil,
-    value: Data? = nil, size: Int? = nil, microseconds: Int, error: String? = nil, isRefused: Bool = false,
+    value: Data? = nil, size: Int? = nil, microseconds: Double, error: String? = nil, isRefused: Bool = false,
     expectation: ExpectationReport? = nil, note: String? = nil, details: JSONText? = nil
   ) {
     self.command = command

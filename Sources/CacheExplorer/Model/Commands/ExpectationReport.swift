@@ -77,7 +77,7 @@ package struct ExpectationReport: Sendable {
       ("comparison", .text(expectation.comparison.rawValue)), ("expected", unit.json(expectation.value)),
       ("actual", actual.map { unit.json($0) } ?? .null), ("unit", .text(unit.name)), ("holds", .flag(holds)),
       ("counts", .object(counts.map { ($0.name, .number($0.count)) })), ("from", .text(source)),
-      ("windowMicroseconds", .number(Int(window.clampedNanoseconds / 1_000))),
+      ("windowMicroseconds", .microseconds(nanoseconds: window.clampedNanoseconds)),
     ])
   }
 }

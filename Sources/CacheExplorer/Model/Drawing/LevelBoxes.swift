@@ -267,6 +267,17 @@ enum LevelBoxes {
     canvas.write(
       arrow(filled, rule: "─", head: "◀", isLeft: true), x: x, y: y + (box >= BoxRow.boxHeight ? 4 : 3),
       style: filled == nil ? .faint : .fill)
+    guard picture.isMoving else { return }
+    for step in picture.motion.steps(.passed, from: from, of: BoxRow.arrow, at: picture.now) {
+      canvas.write("○", x: x + step, y: y + 1, style: .miss)
+    }
+    for step in picture.motion.steps(.filled, from: from, of: BoxRow.arrow, at: picture.now) {
+      canvas.write("●", x: x + BoxRow.arrow - 1 - step, y: y + (box >= BoxRow.boxHeight ? 4 : 3), style: .hit)
+    }
+    guard to.contains(where: { picture.levels[$0].shared != nil }) else { return }
+    for step in picture.motion.steps(.forgotten, from: from, of: BoxRow.arrow, at: picture.now) {
+      canvas.write("✕", x: x + BoxRow.arrow - 1 - step, y: y + 2, style: .warning)
+    }
   }
 
   /// `═37═▶`: five cells.

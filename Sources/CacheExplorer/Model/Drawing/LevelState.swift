@@ -11,6 +11,15 @@ struct LevelState {
     case slow
     /// Nearly all of its room is taken.
     case full
+
+    var meaning: String {
+      switch self {
+      case .failing: "look-ups or writes failed in the \(FigureTable.last)"
+      case .deaf: "it hears no changes of other processes"
+      case .slow: "half of the last answers took longer than nine of ten since the start"
+      case .full: "nearly all of its room is taken"
+      }
+    }
   }
 
   let kind: Kind

@@ -95,6 +95,32 @@ package enum WhatIfText {
       : "policy \(change.eviction.name) in place of \(now.eviction.name) would bring \(gain), and costs nothing"
   }
 
+  /// One row in full.
+  static func detail(_ row: Row, _ report: HitRatioReport) -> RowDetail {
+    let name = report.level.name
+    var detail = RowDetail("\(name.uppercased())  \(row.title)  \(row.setting)")
+    guard let value = row.value, let now = report.estimates.first?.value else {
+      detail.add("", "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely", .faint)
+      return detail
+    }
+    let isNow = row.margin == nil
+    detail.add(
+      "", isNow ? "the level as it is; counted, not estimated" : "what the level would have answered instead")
+    detail.add("hit rate", percent(value) + (isNow ? "" : ", now \(percent(now))"), .key)
+    if !isNow {
+      let more = Int(((value - now) * Double(report.requests)).rounded())
+      detail.add("change", "\(gain(row.gain)) points, \(margin(row.margin)): 95 of 100 estimates are closer")
+      detail.add(
+        "hits",
+        "\(Format.count(abs(more))) \(more < 0 ? "fewer" : "more") of \(Format.counted(report.requests, "look-up"))")
+      let field = row.setting == "policy" ? "policy" : report.level.unit == .cost ? "capacity" : "count"
+      detail.add("try it", "change \(name).\(field) in the file (5 shows where), and r reads it again", .faint)
+    }
+    if row.isAdvised { detail.add("", "the cheapest change that helps", .hit) }
+    detail.add("known from", basis(report), .faint)
+    return detail
+  }
+
   /// The same where there is little room.
   static func shortAdvice(_ report: HitRatioReport) -> String {
     guard let now = report.estimates.first else { return "not enough is known yet" }

@@ -43,7 +43,7 @@ package enum ConfigPanel: Panel {
   private static func planned(_ plan: ConfigSheet.Plan, _ model: inout Model) {
     model.show(.config)
     model.config.plan = plan
-    model.config.top = 0
+    model.config.row = 0
     switch plan {
     case .refused(let problems):
       model.refuse("the configuration cannot be loaded: \(problems.first.map(\.description) ?? "no reason given")")
@@ -59,12 +59,42 @@ package enum ConfigPanel: Panel {
   }
 
   package static func move(_ model: inout Model, by distance: Int) {
-    model.config.top = min(max(0, model.config.top + distance), lastTop(model))
+    let last = max(0, model.config.warnings.count + model.config.settings.count - 1)
+    model.config.row = min(max(0, model.config.row + min(max(distance, -1_000_000), 1_000_000)), last)
   }
 
-  package static func inspect(_ model: inout Model) -> [Effect] {
-    model.mode = .explaining
-    return []
+  package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool {
+    let lines = lines(model, width: rect.width - 4)
+    guard let chosen = lines.row(atLine: row - 1, chosen: model.config.row, room: rect.height - 2) else { return false }
+    model.config.row = chosen
+    return true
+  }
+
+  package static func detail(_ model: Model) -> RowDetail? {
+    let sheet = model.config
+    if sheet.warnings.indices.contains(sheet.row) {
+      let warning = sheet.warnings[sheet.row]
+      var detail = RowDetail("Warning")
+      detail.add("", warning.message, .warning)
+      detail.add("mend", warning.remedy)
+      if let place = warning.place { detail.add("written", "\(warning.file):\(place.line):\(place.column)", .accent) }
+      return detail
+    }
+    let place = sheet.row - sheet.warnings.count
+    guard sheet.settings.indices.contains(place) else { return nil }
+    let setting = sheet.settings[place]
+    let word = sheet.settings[...place].last { $0.owner == setting.owner && $0.field == nil }?.value ?? setting.owner
+    var detail = RowDetail(setting.title)
+    let meaning = setting.field.map { SettingMeaning.of(field: $0, in: word) } ?? SettingMeaning.of(word: word)
+    if let meaning { detail.add("", meaning) }
+    detail.add(setting.field == nil ? "kind" : "value", setting.value, .key)
+    if setting.place != nil {
+      detail.add("written", sheet.origin(of: setting), .accent)
+    } else if setting.field != nil {
+      detail.add("written", "nowhere: this is the default", .faint)
+    }
+    detail.add("change", "edit the file, and r reads it again and asks before it applies", .faint)
+    return detail
   }
 
   /// Takes away what a reload would change.
@@ -89,52 +119,43 @@ package enum ConfigPanel: Panel {
   ) {
     let rect = frame.rect
     let lines = lines(model, width: rect.width - 4)
-    let rows = max(0, rect.height - 2)
-    let top = min(max(0, model.config.top), max(0, lines.count - rows))
     let warnings = model.config.warnings.count
     var right = warnings == 0 ? "no warnings" : "\(warnings) \(warnings == 1 ? "warning" : "warnings")"
     right += " · r reloads"
-    if top + rows < lines.count { right = "↓ more · " + right }
+    if lines.hasMore(chosen: model.config.row, room: rect.height - 2) { right = "↓ more · " + right }
     canvas.box(
       rect, title: "Config " + DisplayText(model.config.file).shortened(to: max(8, rect.width - 40)),
       right: DisplayText(right), isFocused: frame.isFocused)
-    for (row, line) in lines.dropFirst(top).prefix(rows).enumerated() {
-      canvas.write(line, x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
-    }
+    lines.draw(chosen: model.config.row, in: rect, isFocused: frame.isFocused, on: &canvas)
   }
 
-  static func lastTop(_ model: Model) -> Int {
-    let layout = Layout(model)
-    guard let rect = layout.panels[.config] else { return 0 }
-    return max(0, lines(model, width: rect.width - 4).count - max(0, rect.height - 2))
-  }
-
-  private static func lines(_ model: Model, width: Int) -> [[Span]] {
+  private static func lines(_ model: Model, width: Int) -> RowLines {
     let width = max(10, width)
     let sheet = model.config
-    var lines: [[Span]] = []
+    var lines = RowLines()
+    func add(_ text: String, _ style: Style) {
+      for line in DisplayText(text).wrapped(to: width) { lines.add([Span(line, style)]) }
+    }
     switch sheet.plan {
     case .changes(let changes)?:
-      lines.append([Span("what a reload would change", .title)])
+      lines.add([Span("what a reload would change", .title)])
       for change in changes {
-        let style: Style = change.hasPrefix("+") ? .hit : change.hasPrefix("-") ? .miss : .warning
-        lines += DisplayText(change).wrapped(to: width).map { [Span($0, style)] }
+        add(change, change.hasPrefix("+") ? .hit : change.hasPrefix("-") ? .miss : .warning)
       }
-      lines.append([])
+      lines.add()
     case .refused(let problems)?:
-      lines.append([Span("the file cannot be loaded; what is in force stays", .error)])
-      for problem in problems {
-        lines += DisplayText(problem.description).wrapped(to: width).map { [Span($0, .error)] }
-      }
-      lines.append([])
+      lines.add([Span("the file cannot be loaded; what is in force stays", .error)])
+      for problem in problems { add(problem.description, .error) }
+      lines.add()
     case nil: break
     }
     for warning in sheet.warnings {
-      for (index, text) in DisplayText(warning.description).wrapped(to: width - 2).enumerated() {
-        lines.append([Span(index == 0 ? "▲ " : "  ", .warning), Span(text, .warning)])
-      }
+      lines.addRow(
+        DisplayText(warning.description).wrapped(to: width - 2).enumerated().map { index, text in
+          [Span(index == 0 ? "▲ " : "  ", .warning), Span(text, .warning)]
+        })
     }
-    if !sheet.warnings.isEmpty { lines.append([]) }
+    if !sheet.warnings.isEmpty { lines.add() }
     let titles = sheet.settings.map { $0.depth * 2 + DisplayText($0.field ?? "").width + 2 }
     let column = min(max(18, (titles.max() ?? 0) + 2), width / 2)
     let origins = sheet.settings.map { DisplayText(sheet.origin(of: $0)).width }.max() ?? 0
@@ -155,7 +176,7 @@ package enum ConfigPanel: Panel {
         let text = DisplayText(sheet.origin(of: setting)).shortened(to: origin)
         spans.append(Span(text.rightAligned(to: origin), .faint))
       }
-      lines.append(spans)
+      lines.addRow([spans])
     }
     return lines
   }

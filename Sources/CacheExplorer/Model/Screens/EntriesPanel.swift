@@ -70,8 +70,36 @@ package enum EntriesPanel: Panel {
 
   package static func request(_ model: Model) -> RequestID? { key(model).flatMap { model.shown.calls.latest(of: $0) } }
   package static func key(_ model: Model) -> String? { model.list.current(in: model.shown)?.key }
-  package static var missing: String {
-    "no request for this key is among the last \(Format.count(RequestLog.capacity))"
+  package static var missing: String { "nothing is listed" }
+
+  package static func detail(_ model: Model) -> RowDetail? {
+    let picture = model.shown
+    guard let row = model.list.current(in: picture) else { return nil }
+    func ago(_ instant: CacheInstant) -> String { FigureTable.span(instant.duration(to: picture.now)) + " ago" }
+    var detail = RowDetail("Entry \(model.shown(row.key))")
+    for (index, level) in picture.levels.enumerated() where !level.isOrigin {
+      let (sign, style) = sign(row.presence[index], picture.now)
+      guard let presence = row.presence[index] else {
+        let cause = picture.causes.cause(of: row.key, level: index)
+        let why = cause.map { CauseText.sentence($0, at: .level(index), key: row.key, model) }
+        detail.add(DisplayText(level.name.uppercased()), sign + " " + DisplayText(why ?? "does not have it"), style)
+        continue
+      }
+      var parts = [presence.created.map { "stored \(ago($0))" } ?? "stored before it was seen"]
+      switch presence.deadline {
+      case nil: parts.append("no expiry")
+      case let deadline? where deadline > picture.now:
+        parts.append("expires in \(FigureTable.span(picture.now.duration(to: deadline)))")
+      case let deadline?: parts.append("expired \(ago(deadline))")
+      }
+      if presence.isStale { parts.append("served since then") }
+      detail.add(DisplayText(level.name.uppercased()), sign + " " + DisplayText(parts.joined(separator: ", ")), style)
+    }
+    if let size = row.size { detail.add("size", "\(Format.bytes(size)) = \(size) B") }
+    detail.add("hits", "\(Format.count(row.hits)) since the start, last used \(ago(row.lastTouch))")
+    detail.add(
+      "", "none of the last \(Format.count(RequestLog.capacity)) requests was for it; v shows the value", .faint)
+    return detail
   }
 
   package static func rows(_ model: Model) -> RowTable? {

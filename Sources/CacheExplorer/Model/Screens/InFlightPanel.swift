@@ -45,6 +45,32 @@ package enum InFlightPanel: Panel {
     return flights.indices.contains(cursor) ? flights[cursor].leader : nil
   }
 
+  package static var missing: String { "nobody waits" }
+
+  package static func detail(_ model: Model) -> RowDetail? {
+    let (picture, cursor) = (model.shown, model.inFlightList.cursor)
+    let flights = picture.inFlight
+    guard flights.indices.contains(cursor) else { return nil }
+    let flight = flights[cursor]
+    var detail = RowDetail("Load of \(model.shown(flight.key))")
+    let elapsed = max(0, flight.since.duration(to: picture.now).clampedNanoseconds)
+    detail.add(
+      "callers", "\(Format.counted(flight.callers, "caller")) \(flight.callers == 1 ? "waits" : "wait") for it")
+    detail.add("since", Format.latency(nanoseconds: elapsed))
+    if let level = flight.level.flatMap({ picture.levels.indices.contains($0) ? picture.levels[$0] : nil }) {
+      detail.add("at", level.name, level.isOrigin ? .miss : .plain)
+    }
+    if let held = flight.heldBy.flatMap({ picture.operators.indices.contains($0) ? picture.operators[$0] : nil }) {
+      detail.add("held by", "\(held.name) \(held.setting)", .warning)
+    }
+    detail.add(
+      "led by",
+      flight.leader.map { "\($0), no longer among the last \(Format.count(RequestLog.capacity)) requests" }
+        ?? "nobody knows",
+      .faint)
+    return detail
+  }
+
   package static func figures(_ model: Model) -> FigureTable {
     FigureTable(
       "In flight",

@@ -49,7 +49,11 @@ package enum LatencyPanel: Panel {
   package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool { row > 0 }
 
   package static func inspect(_ model: inout Model) -> [Effect] {
-    if let worst = request(model) { model.open(worst) } else { model.mode = .explaining }
+    if let worst = request(model), model.shown.calls[worst] != nil {
+      model.open(worst)
+    } else {
+      model.mode = .explaining
+    }
     return []
   }
 

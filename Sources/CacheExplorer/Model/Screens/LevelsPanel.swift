@@ -36,6 +36,38 @@ package enum LevelsPanel: Panel {
     return []
   }
 
+  /// The level itself: opened where nothing is known of the chosen second.
+  package static func detail(_ model: Model) -> RowDetail? {
+    let (picture, index) = (model.shown, model.history.level)
+    guard picture.levels.indices.contains(index) else { return nil }
+    let (level, traffic) = (picture.levels[index], picture.traffic[index])
+    let lately = traffic.recent(at: picture.now)
+    var detail = RowDetail("Level \(level.name)")
+    if let meaning = SettingMeaning.of(word: level.kind) { detail.add("\(level.kind)", meaning) }
+    for state in LevelState.all(picture, level: index) {
+      detail.add(state.sign + " " + state.word, state.kind.meaning, state.style)
+    }
+    if let fault = level.fault { detail.add("fault", "\(fault), on purpose", .warning) }
+    if let usage = level.usage {
+      let most = usage.capacity.map { " of \(Format.bytes($0))" } ?? ""
+      detail.add("holds", "\(Format.counted(usage.count, "entry", "entries")), \(Format.bytes(usage.cost))\(most)")
+    }
+    if let shared = level.shared { detail.add("shared", shared.sentence) }
+    if let owner = level.owner { detail.add("files", owner) }
+    func share(_ counts: CacheStatistics.Level) -> String {
+      "\(FigureTable.percent(counts.hits, counts.answered)) of \(Format.counted(counts.answered, "look-up"))"
+    }
+    detail.add("hit rate", "\(share(traffic.count)); \(FigureTable.last) \(share(lately))")
+    detail.add(
+      "errors", ErrorShare(picture, level: index).items(isRecent: false).joined(separator: ", "),
+      ErrorShare(picture, level: index).style)
+    if let median = traffic.latency.nanoseconds(0.5), let high = traffic.latency.nanoseconds(0.99) {
+      detail.add("answers", "p50 \(Format.latency(nanoseconds: median)), p99 \(Format.latency(nanoseconds: high))")
+    }
+    detail.add("", "nothing is known of \(model.time(ofSecond: model.chosenSecond)), which is chosen", .faint)
+    return detail
+  }
+
   package static func rows(_ model: Model) -> RowTable? { EntriesPanel.rows(model) }
 
   package static func figures(_ model: Model) -> FigureTable { FigureTable("Levels", figures(of: model.shown)) }
@@ -131,10 +163,7 @@ extension Model {
     let rows = max(1, Layout(self).rows(.log))
     if let line { log.go(to: line, in: shown.log, rows: rows) }
     if shown.calls.listed({ moment.matches($0) }).isEmpty {
-      guard line != nil else {
-        return refuse("nothing is known of \(time(ofSecond: moment.second)), neither requests nor lines of the log")
-      }
-      return show(.log)
+      return line == nil ? inspection = Inspection(.row(.levels)) : show(.log)
     }
     requestList.search = TextSearch("")
     requestList.moment = moment

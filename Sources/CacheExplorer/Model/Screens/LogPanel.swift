@@ -85,7 +85,23 @@ package enum LogPanel: Panel {
   }
 
   package static func request(_ model: Model) -> RequestID? { model.logLine.flatMap { model.shown.log[$0]?.request } }
-  package static var missing: String { "this line belongs to no request" }
+  package static var missing: String { "there is no line" }
+
+  package static func detail(_ model: Model) -> RowDetail? {
+    guard let line = model.logLine.flatMap({ model.shown.log[$0] }) else { return nil }
+    var detail = RowDetail("Line of the log")
+    detail.add("", model.shown(line.text, keys: line.keys))
+    detail.add("time", Format.clock(milliseconds: model.timeOfDay(sinceEpoch: line.time)))
+    detail.add("severity", line.level.name, style(line.level))
+    detail.add("from", line.source, .accent)
+    if let event = line.event { detail.add("event", Format.count(event)) }
+    detail.add(
+      "request",
+      line.request.map { "\($0), no longer among the last \(Format.count(RequestLog.capacity))" }
+        ?? "none: it is of no call",
+      .faint)
+    return detail
+  }
 
   package static var prompt: DisplayText { " search the log /" }
   package static func search(_ model: Model) -> String { model.log.search.text }

@@ -72,6 +72,10 @@ package struct Model: Sendable {
   /// What `u` would take back; `nil` if nothing can be taken back exactly.
   package var undoable: String?
   package var isZoomed = false
+  /// What goes from level to level is seen on its way.
+  package var isAnimated = false
+  /// The window has the focus, as far as the terminal tells.
+  var isWatched = true
   /// Which panels the overview has, and where.
   package var arrangement = PanelArrangement()
   var helpTop = 0
@@ -112,7 +116,13 @@ package struct Model: Sendable {
   package var shown: Picture {
     var picture = frozen ?? live
     picture.isRecent = isRecent
+    if !isAnimated || frozen != nil { picture.motion = Motion() }
     return picture
+  }
+
+  /// Whether the picture goes on changing by itself: something travels on it, and somebody may look.
+  package var isMoving: Bool {
+    page == .overview && !isZoomed && isWatched && frozen == nil && isAnimated && live.isMoving
   }
 
   /// The time of day of an instant, in milliseconds.

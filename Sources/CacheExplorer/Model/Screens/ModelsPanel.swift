@@ -163,8 +163,16 @@ package enum RelationsPanel: Panel {
   package static func move(_ model: inout Model, by distance: Int) { model.models.moveRelation(by: distance) }
 
   package static func inspect(_ model: inout Model) -> [Effect] {
-    model.models.follow()
+    if !model.models.follow() { model.inspection = Inspection(.row(PanelID(Self.self))) }
     return []
+  }
+
+  package static func detail(_ model: Model) -> RowDetail? {
+    guard let row = model.models.current else { return nil }
+    var detail = RowDetail("\(row.name.type) \(model.shown(row.name.id))")
+    detail.add("", "it points to no model, and none points to it", .faint)
+    detail.add("value", model.isMasked ? "•••••••• hidden, P shows it" : row.detail)
+    return detail
   }
 
   package static var prompt: DisplayText { ModelsPanel.prompt }

@@ -17,6 +17,15 @@ package struct Page: Sendable {
     self.panels = panels.map { PanelID($0) }
   }
 
+  /// Its name where it is typed: `what-if`.
+  package var word: String { title.lowercased().replacing(" ", with: "-") }
+
+  /// The screen of that name.
+  package init?(word: String) {
+    guard let page = Self.allCases.first(where: { $0.word == word }) else { return nil }
+    self = page
+  }
+
   var action: Action { .own("screen \(title)") }
 
   /// Two panels stand beside each other; of more, the layout says where each stands.

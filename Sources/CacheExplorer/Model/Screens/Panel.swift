@@ -42,8 +42,10 @@ package protocol Panel: SendableMetatype {
   static func keepVisible(_ model: inout Model, rows: Int)
   /// Chooses what is drawn in a row of its place, counted from the upper edge; whether there is something to choose.
   static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool
-  /// What Enter does.
+  /// What Enter does: opens the request of the chosen row, or else the row in full.
   static func inspect(_ model: inout Model) -> [Effect]
+  /// The chosen row in full; `nil` if no row is chosen.
+  static func detail(_ model: Model) -> RowDetail?
   /// What Esc does in it, wherever the focus is; whether it did something.
   static func back(_ model: inout Model) -> Bool
 
@@ -123,8 +125,16 @@ extension Panel {
   package static func key(_ model: Model) -> String? { request(model).flatMap { model.shown.calls[$0]?.key } }
   package static var missing: String { "there is nothing to inspect" }
 
+  package static func detail(_ model: Model) -> RowDetail? { nil }
+
   package static func inspect(_ model: inout Model) -> [Effect] {
-    if let request = request(model) { model.open(request) } else { model.refuse(missing) }
+    if let request = request(model), model.shown.calls[request] != nil {
+      model.open(request)
+    } else if detail(model) != nil {
+      model.inspection = Inspection(.row(PanelID(Self.self)))
+    } else {
+      model.refuse(missing)
+    }
     return []
   }
 

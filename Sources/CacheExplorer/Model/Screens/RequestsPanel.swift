@@ -67,7 +67,7 @@ package enum RequestsPanel: Panel {
       [
         .text(call.id.description), .text(Format.clock(milliseconds: model.timeOfDay(call.began))),
         .text(call.operation.rawValue), call.key.map { .text(model.shown($0)) }, .text(call.outcomeText),
-        call.duration.map { .number(Int($0.clampedNanoseconds / 1_000)) }, .number(call.callers),
+        call.duration.map { .microseconds(nanoseconds: $0.clampedNanoseconds) }, .number(call.callers),
       ]
     }
     return RowTable(["request", "began", "operation", "key", "outcome", "microseconds", "callers"], rows)

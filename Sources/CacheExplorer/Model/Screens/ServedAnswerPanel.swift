@@ -20,6 +20,8 @@ package enum ServedAnswerPanel: Panel {
     model[Self.self] = min(max(0, model[Self.self] + max(-1_000_000, min(distance, 1_000_000))), most)
   }
 
+  package static func inspect(_ model: inout Model) -> [Effect] { model.showValue() }
+
   package static func back(_ model: inout Model) -> Bool {
     guard model.focus == PanelID(Self.self) else { return false }
     model.focus = .served
@@ -30,7 +32,7 @@ package enum ServedAnswerPanel: Panel {
 
   package static func draw(_ model: Model, _ picture: Picture, in frame: PanelFrame, on canvas: inout Canvas) {
     let rect = frame.rect
-    canvas.box(rect, title: "Answer", right: "v shows the content", isFocused: frame.isFocused)
+    canvas.box(rect, title: "Answer", right: "↵ shows the content", isFocused: frame.isFocused)
     let lines = lines(model, width: rect.width - 4)
     let rows = max(0, rect.height - 2)
     let top = min(model[Self.self], max(0, lines.count - rows))

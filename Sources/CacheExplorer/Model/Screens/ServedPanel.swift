@@ -173,7 +173,7 @@ package enum ServedPanel: Panel {
         .text(exchange.outcome.rawValue),
         exchange.reason.map { .text($0) }, exchange.detail.map { .text($0) }, exchange.age.map { .number($0) },
         exchange.left.map { .number($0) }, .number(exchange.bytes),
-        .number(Int(exchange.duration.clampedNanoseconds / 1_000)),
+        .microseconds(nanoseconds: exchange.duration.clampedNanoseconds),
       ]
     }
     return RowTable(

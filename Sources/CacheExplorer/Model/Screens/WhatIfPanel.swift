@@ -40,12 +40,27 @@ package enum WhatIfPanel: Panel {
   }
 
   package static func move(_ model: inout Model, by distance: Int) {
-    model.whatIf.top = min(max(0, model.whatIf.top + distance), lastTop(model))
+    let last = max(0, model.whatIf.reports.reduce(0) { $0 + WhatIfText.rows($1).count } - 1)
+    model.whatIf.row = min(max(0, model.whatIf.row + min(max(distance, -1_000_000), 1_000_000)), last)
   }
 
-  package static func inspect(_ model: inout Model) -> [Effect] {
-    model.mode = .explaining
-    return []
+  package static func choose(_ model: inout Model, row: Int, in rect: Rect) -> Bool {
+    let lines = lines(model, width: rect.width - 4)
+    guard let chosen = lines.row(atLine: row - 1, chosen: model.whatIf.row, room: rect.height - 2) else { return false }
+    model.whatIf.row = chosen
+    return true
+  }
+
+  package static var missing: String { "no level of this cache has a capacity that could be another" }
+
+  package static func detail(_ model: Model) -> RowDetail? {
+    var row = model.whatIf.row
+    for report in model.whatIf.reports {
+      let rows = WhatIfText.rows(report)
+      guard row >= rows.count else { return WhatIfText.detail(rows[row], report) }
+      row -= rows.count
+    }
+    return nil
   }
 
   package static func rows(_ model: Model) -> RowTable? {
@@ -89,53 +104,41 @@ package enum WhatIfPanel: Panel {
   ) {
     let rect = frame.rect
     let lines = lines(model, width: rect.width - 4)
-    let rows = max(0, rect.height - 2)
-    let top = min(max(0, model.whatIf.top), max(0, lines.count - rows))
     var right = "estimated from live look-ups"
-    if top + rows < lines.count { right = "↓ more · " + right }
+    if lines.hasMore(chosen: model.whatIf.row, room: rect.height - 2) { right = "↓ more · " + right }
     canvas.box(rect, title: "What if", right: DisplayText(right), isFocused: frame.isFocused)
-    for (row, line) in lines.dropFirst(top).prefix(rows).enumerated() {
-      canvas.write(line, x: rect.x + 2, y: rect.y + 1 + row, limit: rect.width - 3)
-    }
+    lines.draw(chosen: model.whatIf.row, in: rect, isFocused: frame.isFocused, on: &canvas)
   }
 
-  static func lastTop(_ model: Model) -> Int {
-    guard let rect = Layout(model).panels[.whatIf] else { return 0 }
-    return max(0, lines(model, width: rect.width - 4).count - max(0, rect.height - 2))
-  }
-
-  private static func lines(_ model: Model, width: Int) -> [[Span]] {
+  private static func lines(_ model: Model, width: Int) -> RowLines {
     let reports = model.whatIf.reports
-    guard !reports.isEmpty else {
-      return [[Span("no level of this cache has a capacity that could be another", .faint)]]
-    }
-    var lines: [[Span]] = []
+    var lines = RowLines()
+    if reports.isEmpty { lines.add([Span(DisplayText(missing), .faint)]) }
     if let warning = WhatIfText.unseen(model.whatIf.unseen) {
-      lines = DisplayText(warning).wrapped(to: max(20, width)).map { [Span($0, .warning)] }
+      for line in DisplayText(warning).wrapped(to: max(20, width)) { lines.add([Span(line, .warning)]) }
     }
     for report in reports {
-      if !lines.isEmpty { lines.append([]) }
-      lines += block(report, width: max(20, width))
+      if !lines.lines.isEmpty { lines.add() }
+      add(report, width: max(20, width), to: &lines)
     }
     return lines
   }
 
-  private static func block(_ report: HitRatioReport, width: Int) -> [[Span]] {
+  private static func add(_ report: HitRatioReport, width: Int, to lines: inout RowLines) {
     let name = DisplayText(report.level.name.uppercased()).shortened(to: 20)
-    var lines: [[Span]] = [[Span(name, .title), Span("  " + DisplayText(WhatIfText.basis(report)), .faint)]]
+    lines.add([Span(name, .title), Span("  " + DisplayText(WhatIfText.basis(report)), .faint)])
     let isKnown = !report.estimates.isEmpty
     let helps = report.cheapestImprovement != nil
     for (index, text) in DisplayText(width < 60 ? WhatIfText.shortAdvice(report) : WhatIfText.advice(report)).wrapped(
       to: width - 2
     ).enumerated() {
       let style: Style = helps ? .accent : isKnown ? .plain : .faint
-      lines.append([Span(index == 0 ? "▸ " : "  ", helps ? .key : .faint), Span(text, style)])
+      lines.add([Span(index == 0 ? "▸ " : "  ", helps ? .key : .faint), Span(text, style)])
     }
     let rows = WhatIfText.rows(report)
     let columns = Columns(rows, width: width)
-    lines.append([Span(columns.titles, .faint)])
-    for row in rows { lines.append(columns.spans(row)) }
-    return lines
+    lines.add([Span(columns.titles, .faint)])
+    for row in rows { lines.addRow([columns.spans(row)]) }
   }
 
   /// How wide each column is; what has no room goes, the bar first.
@@ -167,7 +170,7 @@ package enum WhatIfPanel: Panel {
     func spans(_ row: WhatIfText.Row) -> [Span] {
       let isNow = row.title == "now"
       let style: Style = row.isAdvised ? .hit.bold : isNow ? .plain.bold : row.value == nil ? .faint : .plain
-      var spans = [Span(DisplayText((row.isAdvised ? "▸ " : "  ") + row.title).padded(to: title), style)]
+      var spans = [Span(DisplayText((row.isAdvised ? "✓ " : "  ") + row.title).padded(to: title), style)]
       if setting > 0 { spans.append(Span(DisplayText(row.setting).padded(to: setting), isNow ? .plain : .faint)) }
       if bar > 0 {
         let filled = Canvas.bar(width: bar, fraction: row.value ?? 0)

@@ -5,7 +5,8 @@ package struct ConfigSheet: Sendable, Equatable, Codable {
   package var settings: [ConfigurationSetting] = []
   /// What is allowed and probably not meant.
   package var warnings: [ConfigurationProblem] = []
-  package var top = 0
+  /// The chosen row: of the warnings, and after them of the settings.
+  package var row = 0
   /// What a reload would change, while the question waits; or why the file cannot be loaded.
   package var plan: Plan?
 
@@ -13,6 +14,9 @@ package struct ConfigSheet: Sendable, Equatable, Codable {
     case changes([String])
     case refused([ConfigurationProblem])
   }
+
+  // As it was called when it was the line at the top.
+  private enum CodingKeys: String, CodingKey { case file, settings, warnings, row = "top", plan }
 
   package init() {}
 

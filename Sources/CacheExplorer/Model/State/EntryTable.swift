@@ -27,7 +27,7 @@ package struct EntryTable: Sendable {
   }
 
   /// The most keys that are kept in mind.
-  package static let capacity = 1_000_000
+  package static let capacity = 1 << 17
   /// So many changes are kept for the list; one that has missed more looks at everything.
   private static let mostChanges = 50_000
 
@@ -161,13 +161,16 @@ package struct EntryTable: Sendable {
 
   /// Keeps three quarters: keys that lie somewhere before those that do not, then by their last touch.
   private mutating func forgetOldest() {
-    let kept = rows.map { (isPresent: $0.isPresent, row: $0) }
-      .sorted { left, right in
-        left.isPresent == right.isPresent ? left.row.lastTouch > right.row.lastTouch : left.isPresent
-      }
-      .prefix(capacity * 3 / 4)
-    rows = kept.map(\.row)
+    let ranks = rows.map { $0.isPresent ? $0.lastTouch.nanoseconds : .min }
+    let bound = ranks.sorted()[rows.count / 4]
+    // Of those at the bound only as many as there is room for.
+    var room = capacity * 3 / 4 - ranks.count { $0 > bound }
+    rows = zip(rows, ranks).compactMap { row, rank in
+      if rank == bound { room -= 1 }
+      return rank > bound || rank == bound && room >= 0 ? row : nil
+    }
     slots = [:]
+    slots.reserveCapacity(capacity)
     epoch += 1
     for (slot, row) in rows.enumerated() { slots[row.key] = slot }
   }

@@ -120,7 +120,7 @@ package struct FleetSheet: Sendable, Equatable, Codable {
   /// For programs.
   package var json: JSONText {
     func milliseconds(_ duration: Duration) -> JSONText { .number(Int(duration.clampedNanoseconds / 1_000_000)) }
-    func microseconds(_ duration: Duration) -> JSONText { .number(Int(duration.clampedNanoseconds / 1_000)) }
+    func microseconds(_ duration: Duration) -> JSONText { .microseconds(nanoseconds: duration.clampedNanoseconds) }
     func ago(_ instant: CacheInstant) -> JSONText { milliseconds(max(.zero, instant.duration(to: now))) }
     func change(_ change: Change) -> JSONText {
       let told = apps.indices.compactMap { app -> JSONText? in

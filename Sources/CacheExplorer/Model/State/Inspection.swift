@@ -5,6 +5,8 @@ package struct Inspection: Sendable, Equatable {
   package enum Subject: Sendable, Equatable {
     case request(RequestID)
     case value(ValueSight)
+    /// The row that is chosen in a panel.
+    case row(PanelID)
   }
 
   var subject: Subject

@@ -110,14 +110,15 @@ package struct ModelSheet: Sendable {
     relation = min(max(0, relation + Self.bounded(distance)), max(0, count - 1))
   }
 
-  /// Goes to the model that the chosen relation leads to.
-  package mutating func follow() {
-    guard let current else { return }
+  /// Goes to the model that the chosen relation leads to; whether there is one.
+  package mutating func follow() -> Bool {
+    guard let current else { return false }
     let names = current.relations + current.dependents
-    guard names.indices.contains(relation) else { return }
+    guard names.indices.contains(relation) else { return false }
     search = TextSearch("")
     selected = names[relation]
     keepVisible()
     relation = 0
+    return true
   }
 }

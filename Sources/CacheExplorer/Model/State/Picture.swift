@@ -21,6 +21,8 @@ package struct Picture: Sendable {
   package var calls = RequestLog()
   /// How entries left the levels.
   var causes = CauseTable()
+  /// What is on its way between levels.
+  package var motion = Motion()
   /// Events that never came here.
   ///
   /// What is told of single requests and entries is a part then; the figures are whole.
@@ -168,6 +170,7 @@ package struct Picture: Sendable {
     case .flightBegan, .flightJoined, .flightLeft, .flightEnded:
       foldFlight(event)
     case .operated(.servedStale(let deadline)): foldStale(event, deadline)
+    case .operated(.shared(.forgot)): motion.note(.forgotten, from: nil, at: time)
     case .operated(let operation): foldOperation(event, operation)
     default:
       guard let level = event.level.flatMap({ indices[$0] }) else { return false }
@@ -224,13 +227,17 @@ package struct Picture: Sendable {
       guard let key = event.key, !levels[level].isOrigin else { return false }
       entries.hit(key, level: level, cost: cost, deadline: deadline, at: time)
     case .miss(let reason, let latency):
-      if reason != .refused { traffic[level].answered(after: latency, at: time, event.request) }
+      if reason != .refused {
+        traffic[level].answered(after: latency, at: time, event.request)
+        motion.note(.passed, from: level, at: time)
+      }
       let isKept = reason == .expired && levels[level].keepsExpired
       if reason != .refused, !isKept, let key = event.key { entries.gone(key, level: level) }
     case .failed(.get, _, let latency): traffic[level].answered(after: latency, at: time, event.request)
     // It was told just before that the value is larger than the level.
     case .stored where event.key.map { unfit.remove(Place(key: $0, level: level)) != nil } ?? false: return false
-    case .stored(_, let cost, let deadline, _):
+    case .stored(let purpose, let cost, let deadline, _):
+      if purpose == .backFill { motion.note(.filled, from: level, at: time) }
       guard let key = event.key, !levels[level].isOrigin else { return false }
       entries.stored(key, level: level, cost: cost, deadline: deadline, at: time)
     case .removed(let cause, _):

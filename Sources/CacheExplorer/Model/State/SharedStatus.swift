@@ -60,7 +60,7 @@ package struct SharedStatus: Sendable, Equatable, Codable {
       ("connected", .flag(isConnected)), ("listening", isAsked ? .flag(deafFor == nil) : nil),
       ("deafSeconds", deafFor.map { .number(Int($0.components.seconds)) }), ("refusal", refusal.map(JSONText.text)),
       ("invalidations", .number(invalidations)), ("everything", .number(doubts)),
-      ("roundTripMicroseconds", roundTrip.map { .number(Int($0.clampedNanoseconds / 1_000)) }),
+      ("roundTripMicroseconds", roundTrip.map { .microseconds(nanoseconds: $0.clampedNanoseconds) }),
       ("unsettled", .number(unsettled)),
     ])
   }

@@ -7,6 +7,6 @@ package struct WhatIfSheet: Sendable {
   package var reports: [HitRatioReport] = []
   /// How many events never came to where that is estimated.
   package var unseen = 0
-  /// The line at the top.
-  package var top = 0
+  /// The chosen row, counted through all levels.
+  package var row = 0
 }

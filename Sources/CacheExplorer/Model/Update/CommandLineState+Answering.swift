@@ -68,8 +68,7 @@ extension CommandLineState {
     case .error: text += "failed"
     }
     if result.microseconds > 0 {
-      text +=
-        " in \(Format.latency(nanoseconds: Duration.microseconds(result.microseconds).clampedNanoseconds))"
+      text += " in \(Format.latency(nanoseconds: Int64(min(result.microseconds * 1_000, 9e18))))"
     }
     if result.outcome == .error { text += ": \(result.error ?? "no reason given")" }
     // There is one row: what stands below each other elsewhere stands side by side.

@@ -107,6 +107,9 @@ extension Model {
     RequestsPanel.refresh(&self)
   }
 
+  /// Shows a screen from the start, if it has something to show.
+  package mutating func begin(on page: Page) { _ = turn(to: page) }
+
   private mutating func turn(to next: Page) -> [Effect] {
     if let whyNot = next.panels.lazy.compactMap({ [self] in $0.panel.whyNot(self) }).first {
       refuse(whyNot)

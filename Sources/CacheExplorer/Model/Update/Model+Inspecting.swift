@@ -5,10 +5,14 @@ extension Model {
   /// What Enter does: follows the chosen line of what is inspected, or opens the request that the focused row is about.
   mutating func inspect() -> [Effect] {
     if let open = inspection {
-      guard case .request(let here) = open.subject, let record = shown.calls[here] else { return [] }
-      let targets = RequestText(record, self, width: Layout(self).inspector.width).targets
-      guard targets.indices.contains(open.choice) else { return [] }
-      go(to: targets[open.choice], from: open)
+      if case .request(let here) = open.subject, let record = shown.calls[here] {
+        let targets = RequestText(record, self, width: Layout(self).inspector.width).targets
+        if targets.indices.contains(open.choice) {
+          go(to: targets[open.choice], from: open)
+          return []
+        }
+      }
+      refuse("this leads no further; Esc goes back")
       return []
     }
     return focus.panel.inspect(&self)
@@ -47,6 +51,10 @@ extension Model {
     switch open.subject {
     case .value:
       let last = ValuePanel.lastTop(self)
+      inspection?.top = min(max(0, open.top.addingReportingOverflow(distance).partialValue), last)
+    case .row(let panel):
+      let rect = InspectorPanel.place(self, Layout(self))
+      let last = max(0, RowDetailPanel.count(panel, self, width: rect.width) - max(0, rect.height - 2))
       inspection?.top = min(max(0, open.top.addingReportingOverflow(distance).partialValue), last)
     case .request(let id):
       guard let record = shown.calls[id] else { return }
@@ -105,7 +113,7 @@ extension Model {
     // What happens from here on fits another picture, so nobody can step into it.
     switch seen?.subject {
     case .value?: inspection = seen
-    case .request?: inspection = still == nil ? nil : seen
+    case .request?, .row?: inspection = still == nil ? nil : seen
     case nil: break
     }
     command.answer = CommandLineState.Answer(isGood: true, text: "\(attachment.label); counters began anew")

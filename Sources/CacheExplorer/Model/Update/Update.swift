@@ -139,7 +139,7 @@ extension Model {
       return handle(key)
     case .mouse(let mouse): return point(mouse)
     case .focus(let isFocused):
-      ignoresClick = isFocused
+      (ignoresClick, isWatched) = (isFocused, isFocused)
       return []
     case .paste(let text):
       switch mode {

@@ -20,19 +20,26 @@ enum InspectorPanel {
       }
       draw(record, model, open.choice, isOpen: true, in: rect, on: &canvas)
     case .value(let sight): ValuePanel.draw(sight, model, in: rect, on: &canvas)
+    case .row(let panel): RowDetailPanel.draw(panel, model, in: rect, on: &canvas)
     }
   }
 
   /// Where it stands.
   static func place(_ model: Model, _ layout: Layout) -> Rect {
     let rect = layout.inspector
-    guard !layout.isDocked, case .request(let id)? = model.inspection?.subject, let record = model.shown.calls[id]
-    else {
-      return rect
-    }
+    guard !layout.isDocked, let lines = count(model, width: rect.width) else { return rect }
     // As low as it needs to be, so that the list it belongs to stays in sight.
-    let height = min(rect.height, max(6, RequestText(record, model, width: rect.width).lines.count + 2))
+    let height = min(rect.height, max(6, lines + 2))
     return Rect(x: rect.x, y: rect.bottom - height, width: rect.width, height: height)
+  }
+
+  /// How many lines are inspected; `nil` where they take all the room that there is.
+  private static func count(_ model: Model, width: Int) -> Int? {
+    switch model.inspection?.subject {
+    case .request(let id)?: model.shown.calls[id].map { RequestText($0, model, width: width).lines.count }
+    case .row(let panel)?: RowDetailPanel.count(panel, model, width: width)
+    case .value?, nil: nil
+    }
   }
 
   /// The first line that is shown: the chosen one stays in sight.
