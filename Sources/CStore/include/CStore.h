@@ -55,6 +55,9 @@ void cstore_begin_thread(const char *name);
 /// Tells this thread from all others that there are; never 0.
 uintptr_t cstore_this_thread(void);
 
+/// Tells the Swift task that runs on this thread from all others that have not ended; 0 if none runs.
+uintptr_t cstore_this_task(void);
+
 /// Notes that this thread starts something within what it has started, unless it has done so as often already.
 bool cstore_enter_start(uint32_t most);
 

@@ -215,6 +215,24 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { find(key, includingExpired: true) }
 
+  /// Returns the entry for a key, at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or `nil` if there is none, if it has expired, or if entries may idle.
+  /// - Complexity: O(1) on average.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? {
+    guard idleLimit == nil, let (found, tags) = readEntry(key, hashing(key), countedAs: .ifFound) else { return nil }
+    if let deadline = found.deadline, deadline <= now {
+      state.recount(ReadCounts(found: -1))
+      return nil
+    }
+    var entry = Entry(
+      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
+    if let tags { entry.tags = tags }
+    return entry
+  }
+
   @inlinable
   func find(_ key: Key, includingExpired: Bool) -> Lookup<Value> {
     let hash = hashing(key)

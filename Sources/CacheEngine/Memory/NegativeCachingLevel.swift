@@ -85,7 +85,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
       return .miss(.remembered)
     }
     let ticket = gate.beginRead(key)
-    defer { gate.endRead(key) }
+    defer { gate.endRead(key, ticket) }
     do {
       let answer = try await ask()
       if case .miss(let reason) = answer, !Self.isForgotten(reason) {

@@ -106,6 +106,28 @@ import Testing
     #expect(pool.isIdle)
   }
 
+  @Test("C77 a caller that is cancelled before its load has waited for the first time returns at once")
+  func cancelsBeforeTheFirstWait() async throws {
+    let caller = Mutex<Task<Int?, any Error>?>(nil)
+    let isKnown = Gate()
+    let level = Level { [gate] _ in
+      caller.withLock { $0 }?.cancel()
+      try await gate.pass()
+      return .hit(Entry(7))
+    }
+    let pool = level.pooled()
+    let task = Task {
+      try await isKnown.pass()
+      return try await pool.get("a")
+    }
+    caller.withLock { $0 = task }
+    isKnown.open()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(pool.isIdle)
+    gate.open()
+    #expect(try await pool.get("a") == 7)
+  }
+
   @Test("C78 when the last caller leaves, the load is cancelled and the next read starts afresh")
   func cancelsAll() async throws {
     let cancelled = Gate()

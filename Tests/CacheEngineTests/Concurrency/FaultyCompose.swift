@@ -35,7 +35,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   func get(_ key: Upper.Key) async throws -> Upper.Value? {
     let ticket = gate.beginRead(key, since: gate.currentEpoch)
-    defer { gate.endRead(key) }
+    defer { gate.endRead(key, ticket) }
     if let value = try await upper.get(key) { return value }
     let found = try await lower.get(key)
     if let found {

@@ -33,6 +33,48 @@ struct CacheStatisticsTests {
     #expect(level.latency.max == .microseconds(9))
   }
 
+  @Test("Statistics that count for themselves count what they would be told", arguments: 0..<10 as Range<UInt64>)
+  func countsAsTold(seed: UInt64) async throws {
+    /// Statistics that somebody stands before, so that events are made for them.
+    struct Told: CacheObserver {
+      let statistics: CacheStatistics
+      func record(_ event: CacheEvent) { statistics.record(event) }
+    }
+    func walk(_ statistics: CacheStatistics, _ observer: any CacheObserver) async throws -> CacheStatistics.Snapshot {
+      let clock = ManualClock()
+      let source = ScriptedLevel<Int, Int> { key in
+        clock.advance(by: .microseconds(key))
+        if key % 7 == 3 { throw CacheError(.simulated, "down") }
+        if key % 7 == 5 { throw CancellationError() }
+        return key % 7 == 4 ? .miss(.refused) : .hit(Entry(key))
+      }
+      let cache = MemoryCacheLevel<Int, Int>(countLimit: 8, expiry: .after(.milliseconds(1)), clock: clock)
+        .observed(as: "memory", by: observer, clock: clock)
+        .compose(
+          MemoryCacheLevel<Int, Int>(countLimit: 16, clock: clock).observed(as: "more", by: observer, clock: clock)
+        )
+        .compose(source.observed(as: "source", by: observer, clock: clock).pooled(observer: observer, clock: clock))
+        .traced(by: observer, clock: clock)
+      var generator = SeededGenerator(seed: seed)
+      for _ in 0..<300 {
+        let key = Int.random(in: 0..<30, using: &generator)
+        switch Int.random(in: 0..<20, using: &generator) {
+        case 0: try await cache.remove(key)
+        case 1: try await cache.set(key, forKey: key)
+        case 2: await cache.onMemoryWarning()
+        case 3: _ = try? await cache.lookup(key)
+        case 4: clock.advance(by: .microseconds(300))
+        default: _ = try? await cache.get(key)
+        }
+      }
+      return statistics.snapshot
+    }
+    let (own, told) = (CacheStatistics(), CacheStatistics())
+    let counted = try await walk(own, own)
+    #expect(try await walk(told, Told(statistics: told)) == counted)
+    #expect(counted.levels["memory"]?.hits ?? 0 > 20 && counted.levels["source"]?.errors ?? 0 > 0)
+  }
+
   @Test("reads that joined a load are forgotten with their end, or in time if nobody tells it")
   func joinedWithoutEnd() {
     let statistics = CacheStatistics()

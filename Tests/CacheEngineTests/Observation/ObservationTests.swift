@@ -43,6 +43,33 @@ import Testing
     }
   }
 
+  @Test("a value that is there at once is told of like any other, under the number of its call")
+  func toldAtOnce() async throws {
+    let (memory, cache) = stack()
+    try await memory.set(1, forKey: "a")
+    #expect(try await cache.get("a") == 1)
+    #expect(try await cache.lookup("a").entry?.level == "memory")
+    #expect(
+      observer.events.map { "\($0.level ?? "-") \($0.kind) \($0.key ?? "-")" } == [
+        "- get a", "memory ask a", "memory hit a", "- get a", "- get a", "memory ask a", "memory hit a", "- get a",
+      ])
+    let numbers = observer.events.compactMap(\.request)
+    #expect(numbers.count == 8 && Set(numbers.prefix(4)).count == 1 && Set(numbers).count == 2)
+  }
+
+  @Test("what is observed from outside as well begins outside and ends there, though it is there at once")
+  func toldInOrder() async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    try await memory.set(1, forKey: "a")
+    let cache = memory.observed(as: "inner", by: observer).compose(MemoryCacheLevel())
+      .observed(as: "outer", by: observer).traced(by: observer)
+    #expect(try await cache.get("a") == 1)
+    #expect(
+      observer.events.map { "\($0.level ?? "-") \($0.kind)" } == [
+        "- get", "outer ask", "inner ask", "inner hit", "outer hit", "- get",
+      ])
+  }
+
   @Test("an eviction names the key that needed the room")
   func namesWhoNeededTheRoom() async throws {
     let memory = MemoryCacheLevel<String, Int>(

@@ -49,7 +49,12 @@ public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   }
 
   /// Returns the value of the level inside, if that can answer at once; this takes no place.
+  @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// Returns the entry of the level inside, if that can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { base.peekEntry(key) }
 
   /// How many callers read, and how many wait for a place.
   public var load: (running: Int, waiting: Int) { state.withLock { ($0.line.running, $0.line.waiting) } }

@@ -13,7 +13,7 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
       return true
     }
     let tickets = missing.map { gate.beginRead(distinct.keys[$0], since: began) }
-    defer { for place in missing { gate.endRead(distinct.keys[place]) } }
+    defer { for (place, ticket) in zip(missing, tickets) { gate.endRead(distinct.keys[place], ticket) } }
     for place in missing { try reportFailure(of: results[place], distinct.keys[place]) }
     if !missing.isEmpty {
       try Task.checkCancellation()

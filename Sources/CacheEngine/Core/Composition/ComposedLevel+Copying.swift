@@ -1,6 +1,7 @@
 // How a composition asks below, and what it lets the upper level have of the answer.
 extension ComposedLevel {
   @inlinable
+  @inline(__always)
   func askBelow(
     _ key: Key, _ ticket: ReadTicket, since began: GateTime, dropping gone: GoneAbove,
     renewing offered: Entry<Value>? = nil
@@ -20,24 +21,25 @@ extension ComposedLevel {
   /// Asks a pool below by a load that ends when the upper level has the value.
   ///
   /// Who missed above joins it, or finds the value: so there is one load, whoever comes when.
-  @usableFromInline
+  @inlinable
+  @inline(never)
   func askPool(
-    _ pool: any SharingLevel<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove,
+    _ pool: SharedReads<Key, Value>, _ key: Key, _ ticket: ReadTicket, since began: GateTime, _ gone: GoneAbove,
     _ offered: Entry<Value>?
   ) async throws -> Lookup<Value> {
     let loader = ObjectIdentifier(gate)
-    let answer = try await pool.share(key, by: loader) { ask in
+    let answer = try await pool.loads.answer(for: key) {
       let ticket = gate.beginRead(key)
-      defer { gate.endRead(key) }
+      defer { gate.endRead(key, ticket) }
       // A copy came since the upper level missed: perhaps this one. A refresh asks below in any case.
       if gone != .anything, gate.currentEpoch.copies != began.copies,
         case .hit(let entry)? = try? await upper.lookup(key)
       {
-        return .hit(entry)
+        return SharedAnswer(.hit(entry), loader: loader)
       }
-      let answer = try await ask(manner.renewer == nil ? nil : try await kept(key, or: offered))
+      let answer = try await pool.ask(key, manner.renewer == nil ? nil : try await kept(key, or: offered))
       try await keep(answer, key, ticket, dropping: gone)
-      return answer
+      return SharedAnswer(answer, loader: loader)
     }
     if answer.loader != loader { try await keep(answer.lookup, key, ticket, dropping: gone) }
     return answer.lookup
@@ -45,6 +47,7 @@ extension ComposedLevel {
 
   /// Lets the upper level have what the lower one answered.
   @inlinable
+  @inline(__always)
   func keep(_ answer: Lookup<Value>, _ key: Key, _ ticket: ReadTicket, dropping gone: GoneAbove) async throws {
     switch answer {
     case .hit(let entry):
@@ -64,8 +67,9 @@ extension ComposedLevel {
 
   /// Copies an entry upwards, which is the turn's owner's to do.
   @inlinable
+  @inline(__always)
   func copy(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) async throws {
-    defer { gate.endBackFill(key) }
+    defer { gate.endBackFill(key, ticket) }
     // What is stored at once takes no time worth telling.
     let began = upper.storesAtOnce ? nil : manner.now
     do {
@@ -86,7 +90,7 @@ extension ComposedLevel {
   func copyInTime(_ entry: Entry<Value>, _ key: Key, _ ticket: ReadTicket) async throws {
     guard let limit = manner.backFill.limit else { return try await copy(entry, key, ticket) }
     guard manner.beginCopy() else {
-      gate.endBackFill(key)
+      gate.endBackFill(key, ticket)
       let error = CacheError(.overloaded, "\(manner.backFill.most) copies upwards are under way; this one is left out")
       return manner.report(.backFill, of: upper.name, key: key, error, since: nil)
     }
@@ -101,7 +105,7 @@ extension ComposedLevel {
   @usableFromInline
   func drop(_ gone: GoneAbove, _ key: Key, _ ticket: ReadTicket) async throws {
     guard gate.beginBackFill(key, ticket, tags: [], by: .current) else { return }
-    defer { gate.endBackFill(key) }
+    defer { gate.endBackFill(key, ticket) }
     do {
       // A fresh value that a read finds now was copied in the meantime.
       guard let entry = try await upper.lookupIncludingExpired(key).entry, gone == .anything || entry.isStale else {

@@ -39,7 +39,7 @@ extension ComposedLevel: ReloadableLevel {
   /// - Throws: The lower level's error, and then the upper level keeps what it has; `CancellationError`.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     let ticket = gate.beginRead(key)
-    defer { gate.endRead(key) }
+    defer { gate.endRead(key, ticket) }
     try Task.checkCancellation()
     let answer = try await lower.reloadIfAble(key)
     try await keep(answer, key, ticket, dropping: .anything)

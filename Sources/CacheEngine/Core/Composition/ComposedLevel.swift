@@ -69,11 +69,15 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @inlinable
   @inline(never)
-  func getSlowly(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
+  func getSlowly(_ key: Key) async throws -> Value? { try await read(key, renewing: nil).entry?.value }
 
   /// Returns the upper level's value, if that can answer at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { upper.peek(key) }
+
+  /// Returns the upper level's entry, if that can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { upper.peekEntry(key) }
 
   /// Returns the entry of the first level that has one, or the lower level's reason for the miss.
   ///
@@ -81,7 +85,11 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// - Returns: The entry with the name of the level that answered.
   /// - Throws: As ``get(_:)``.
   @inlinable
-  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await read(key, renewing: nil) }
+  @inline(__always)
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    if let entry = upper.peekEntry(key) { return .hit(entry) }
+    return try await read(key, renewing: nil)
+  }
 
   @inlinable
   func read(_ key: Key, renewing offered: Entry<Value>?) async throws -> Lookup<Value> {
@@ -151,7 +159,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     instead: () async throws -> Entry<Value>?, onFailure: (any Error) async throws -> Entry<Value>
   ) async throws -> Lookup<Value> {
     let ticket = gate.beginRead(key, since: began)
-    defer { gate.endRead(key) }
+    defer { gate.endRead(key, ticket) }
     try reportFailure(of: above, key)
     if let entry = try await instead() { return .hit(entry) }
     let below: Lookup<Value>
@@ -185,7 +193,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   func refresh(_ key: Key) async throws -> Lookup<Value> {
     let began = gate.currentEpoch
     let ticket = gate.beginRead(key)
-    defer { gate.endRead(key) }
+    defer { gate.endRead(key, ticket) }
     return try await askBelow(key, ticket, since: began, dropping: .anything)
   }
 
@@ -212,20 +220,22 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     if terms.load != nil, try await storeLoaded(value, key, terms) { return }
-    try await gate.write(key) { began in
-      try await storeInBoth(value, key, terms, since: began)
-    }
+    let turn = gate.beginWrite(key)
+    if !turn.isGranted { try await gate.wait(key) }
+    defer { gate.endWrite(key, turn) }
+    try await storeInBoth(value, key, terms, since: gate.currentPhase)
   }
 
   /// Removes the value for a key from both levels.
   @inlinable
   public func remove(_ key: Key) async throws {
-    try await gate.write(key) {
-      try await inBoth {
-        try await lower.remove(key)
-      } upper: {
-        try await upper.remove(key)
-      }
+    let turn = gate.beginWrite(key)
+    if !turn.isGranted { try await gate.wait(key) }
+    defer { gate.endWrite(key, turn) }
+    try await inBoth {
+      try await lower.remove(key)
+    } upper: {
+      try await upper.remove(key)
     }
   }
 
@@ -264,6 +274,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   }
 
   @inlinable
+  @inline(__always)
   func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws {
     var attempts = WriteAttempts()
     try await attempts.attempt(lower.name, writeLower)

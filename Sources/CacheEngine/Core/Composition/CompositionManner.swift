@@ -6,8 +6,8 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   @usableFromInline let partialStores: PartialStores
   let backFill: BackFill
   let clock: any CacheClock
-  /// The lower level, if it is a pool.
-  @usableFromInline let pool: (any SharingLevel<Key, Value>)?
+  /// Those of the lower level, if it is a pool.
+  @usableFromInline let pool: SharedReads<Key, Value>?
   /// The lower level, if it makes use of what has expired above.
   @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
@@ -26,9 +26,10 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
     self.observer = observer
     self.clock = clock
     self.isLowerSource = isLowerSource
-    pool =
+    let sharing =
       (lower as? any SharingLevel<Key, Value>) ?? (lower as? BasicCache<Key, Value>)?.inner
       as? any SharingLevel<Key, Value>
+    pool = sharing?.sharedReads
     renewer = lower.renewer
   }
 

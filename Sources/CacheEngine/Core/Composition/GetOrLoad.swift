@@ -141,9 +141,10 @@ package final class LoadTicket: LoadMark {
   private let finish: @Sendable () -> Void
 
   init<Key>(_ gate: WriteGate<Key>, _ key: Key) {
-    seen = (ObjectIdentifier(gate), gate.beginRead(key))
+    let ticket = gate.beginRead(key)
+    seen = (ObjectIdentifier(gate), ticket)
     parts = []
-    finish = { gate.endRead(key) }
+    finish = { gate.endRead(key, ticket) }
   }
 
   init(_ parts: [LoadTicket?]) {
@@ -158,7 +159,7 @@ package final class LoadTicket: LoadMark {
   /// The ticket that terms carry for a gate.
   static func ticket<Key>(in terms: StoreTerms, for gate: WriteGate<Key>) -> ReadTicket? {
     guard let seen = (terms.load as? LoadTicket)?.seen, seen.gate == ObjectIdentifier(gate) else { return nil }
-    return seen.ticket
+    return seen.ticket.unplaced
   }
 }
 
@@ -205,7 +206,7 @@ extension ComposedLevel: LoadingLevel {
   func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws -> Bool {
     guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
     guard gate.beginBackFill(key, ticket, tags: terms.tags, by: .current) else { return true }
-    defer { gate.endBackFill(key) }
+    defer { gate.endBackFill(key, ticket) }
     try await storeInBoth(value, key, terms, since: ticket.phase)
     return true
   }

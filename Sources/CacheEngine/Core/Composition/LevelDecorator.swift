@@ -105,9 +105,17 @@ public protocol ReadDecorator<Base>: LevelDecorator {
 }
 
 extension ReadDecorator {
-  /// Returns the value of ``lookup(_:)``.
+  /// Returns the value that can be peeked, or else that of ``lookup(_:)``.
   @inlinable
-  public func get(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
+  @inline(__always)
+  public func get(_ key: Base.Key) async throws -> Base.Value? {
+    if let value = peek(key) { return value }
+    return try await getSlowly(key)
+  }
+
+  @inlinable
+  @inline(never)
+  func getSlowly(_ key: Base.Key) async throws -> Base.Value? { try await lookup(key).entry?.value }
 
   // No capture lists here: a closure that has one leaves its caller's actor (Swift 6.3), and comes back, at the price of two
   // switches of threads.
@@ -115,7 +123,8 @@ extension ReadDecorator {
   /// Reads the level inside in this decorator's way.
   @inlinable
   public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
-    try await read(key) { try await base.lookup(key) }
+    if let entry = peekEntry(key) { return .hit(entry) }
+    return try await read(key) { try await base.lookup(key) }
   }
 
   /// Reads the level inside in this decorator's way, expired entries included.

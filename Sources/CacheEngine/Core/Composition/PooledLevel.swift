@@ -25,22 +25,27 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// The level that is asked once.
   public let base: Base
 
-  @usableFromInline let reads: SharedLoads<Key, SharedAnswer<Value>>
+  @usableFromInline let sharedReads: SharedReads<Key, Value>
   @usableFromInline let computations: SharedLoads<Key, Value>
   @usableFromInline let gate = WriteGate<Key>()
   @usableFromInline let recorder: OperatorRecorder
-  /// The level below, if it makes use of what has expired above.
-  @usableFromInline let renewer: (any RenewingLevel<Key, Value>)?
 
   /// The executor is for the loads, which inherit none.
+  // Inlinable, so that the closure is made where the types are known.
+  @inlinable
   init(base: Base, recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
     self.base = base
     self.recorder = recorder
-    renewer = base.renewer
     name = recorder.name
-    reads = SharedLoads(recorder: recorder, executor: executor)
+    let renewer = base.renewer
+    sharedReads = SharedReads(SharedLoads(recorder: recorder, executor: executor)) { key, old in
+      if let old, let renewer { return try await renewer.lookup(key, renewing: old) }
+      return try await base.lookup(key)
+    }
     computations = SharedLoads(recorder: recorder, executor: executor)
   }
+
+  @inlinable var reads: SharedLoads<Key, SharedAnswer<Value>> { sharedReads.loads }
 
   /// Returns the value of the level below, read once for everyone who asks at the same time.
   ///
@@ -56,6 +61,10 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the value of the level below, if that can answer at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// Returns the entry of the level below, if that can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { base.peekEntry(key) }
 
   /// Returns the answer of the level below, read once for everyone who asks at the same time.
   @inlinable
@@ -160,22 +169,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   }
 }
 
-extension PooledLevel: SharingLevel {
-  @inlinable
-  func share(
-    _ key: Key, by caller: ObjectIdentifier,
-    _ load:
-      @escaping @Sendable (_ ask: @Sendable (Entry<Value>?) async throws -> Lookup<Value>) async throws -> Lookup<Value>
-  ) async throws -> SharedAnswer<Value> {
-    try await reads.answer(for: key) { [base, renewer] in
-      SharedAnswer(
-        try await load { old in
-          if let old, let renewer { return try await renewer.lookup(key, renewing: old) }
-          return try await base.lookup(key)
-        }, loader: caller)
-    }
-  }
-}
+extension PooledLevel: SharingLevel {}
 
 extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
   /// Stores a value in the level below if a condition holds.
@@ -244,6 +238,7 @@ extension CacheLevel {
   ///   - observer: Told who waits for which load.
   ///   - clock: The clock that loads are timed by, if there is an observer.
   /// - Returns: The pooled level.
+  @inlinable
   public func pooled(
     name: String = "pool", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock()
   ) -> PooledLevel<Self> {

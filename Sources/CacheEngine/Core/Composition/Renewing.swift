@@ -37,6 +37,7 @@ extension ComposedLevel {
   }
 
   /// What the upper level keeps of a key, expired or not, or what was offered from further up if that is younger.
+  @usableFromInline
   func kept(_ key: Key, or offered: Entry<Value>?) async throws -> Entry<Value>? {
     let own: Entry<Value>?
     do {

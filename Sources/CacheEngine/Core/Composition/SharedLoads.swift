@@ -11,17 +11,20 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @safe
   @usableFromInline
   struct Waiter: Sendable {
-    @usableFromInline let continuation: UnsafeContinuation<Answer, any Error>
+    /// `nil` for who leads a load and does not wait yet: it takes the answer where that is kept.
+    @usableFromInline let continuation: UnsafeContinuation<Answer, any Error>?
     @usableFromInline let who: Waiting
 
     @inlinable
-    init(_ continuation: UnsafeContinuation<Answer, any Error>, _ who: Waiting) {
+    init(_ continuation: UnsafeContinuation<Answer, any Error>?, _ who: Waiting) {
       unsafe self.continuation = continuation
       self.who = who
     }
 
+    @inlinable var isWaiting: Bool { unsafe continuation != nil }
+
     @inlinable
-    func resume(with answer: Result<Answer, any Error>) { unsafe continuation.resume(with: answer) }
+    func resume(with answer: Result<Answer, any Error>) { unsafe continuation?.resume(with: answer) }
   }
 
   @usableFromInline let recorder: OperatorRecorder
@@ -33,6 +36,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   ///
   /// A load is nobody's child and inherits no executor; whoever wants one for it, as a test that decides the order of all
   /// steps does, says so.
+  @usableFromInline
   init(recorder: OperatorRecorder, executor: (any TaskExecutor)? = nil) {
     self.recorder = recorder
     self.executor = executor
@@ -53,28 +57,61 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     guard key == key else { return try await load() }
     let id = lastCaller.wrappingAdd(1, ordering: .relaxed).newValue
     let who = Waiting()
-    return try await withTaskCancellationHandler {
-      try await unsafe withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Answer, any Error>) in
-        let urgency = Task.currentPriority
-        let waiter = unsafe Waiter(continuation, who)
-        var making: ValueInTheMaking<Key, Answer>?
-        let (joined, slow) = table.withLock { table in
-          let joined = table.join(key, id: id, waiter: waiter, urgency: urgency) {
-            making = ValueInTheMaking(self, key)
-            return making
-          }
-          return (joined, making == nil ? table.hasten(key, to: urgency) : nil)
-        }
-        switch joined {
-        case .leads(let flight):
-          if let making { begin(flight, key: key, urgency, making, load) }
-        case .follows(let flight, let callers):
-          if let slow { hasten(slow, to: urgency) }
-          recorder.record(.flightJoined(callers: callers), key: key)
-          // A load waits for who asks if that one loads something itself, or has a turn that somebody wants who does.
-          if who.work != nil || WaitingCircle.mayLeadOverGates { leaveCircle(id, who, flight, key: key) }
-        }
-        // A cancellation that came before the caller was noted found nobody to release.
+    let urgency = Task.currentPriority
+    let making = ValueInTheMaking(self, key)
+    let led = table.withLock { $0.lead(key, id: id, waiter: unsafe Waiter(nil, who), urgency: urgency) { making } }
+    guard let flight = led else { return try await join(key, id, who, urgency, making, load) }
+    // A load that answers at once needs nobody who waits.
+    let early = EarlyAnswer<Answer>()
+    if let answer = begin(flight, key: key, urgency, making, load, early) {
+      early.deallocate()
+      return try answer.get()
+    }
+    return try await unsafe wait(id, key: key) { continuation in
+      let waiter = unsafe Waiter(continuation, who)
+      let answer: Result<Answer, any Error>? = table.withLock { table in
+        if early.isThere { return early.take() }
+        // It may have been cancelled before it waited.
+        return table.beginToWait(waiter, for: flight, of: key) ? nil : .failure(CancellationError())
+      }
+      // Nobody leaves an answer any more for who waits, or has left.
+      early.deallocate()
+      if let answer { waiter.resume(with: answer) }
+    }
+  }
+
+  /// Waits for the load under way, or for one that is begun now if that has ended.
+  @inlinable
+  @inline(never)
+  func join(
+    _ key: Key, _ id: UInt64, _ who: Waiting, _ urgency: TaskPriority, _ making: ValueInTheMaking<Key, Answer>,
+    _ load: @escaping @Sendable () async throws -> Answer
+  ) async throws -> Answer {
+    try await unsafe wait(id, key: key) { continuation in
+      let waiter = unsafe Waiter(continuation, who)
+      let (joined, slow) = table.withLock { table in
+        (table.join(key, id: id, waiter: waiter, urgency: urgency) { making }, table.hasten(key, to: urgency))
+      }
+      switch joined {
+      case .leads(let flight): _ = begin(flight, key: key, urgency, making, load, nil)
+      case .follows(let flight, let callers):
+        if let slow { hasten(slow, to: urgency) }
+        recorder.record(.flightJoined(callers: callers), key: key)
+        // A load waits for who asks if that one loads something itself, or has a turn that somebody wants who does.
+        if who.work != nil || WaitingCircle.mayLeadOverGates { leaveCircle(id, who, flight, key: key) }
+      }
+    }
+  }
+
+  /// Waits until the continuation is resumed that is handed out, or the caller is cancelled.
+  @inlinable
+  func wait(
+    _ id: UInt64, key: Key, _ begin: (UnsafeContinuation<Answer, any Error>) -> Void
+  ) async throws -> Answer {
+    try await withTaskCancellationHandler {
+      try await unsafe withUnsafeThrowingContinuation { continuation in
+        unsafe begin(continuation)
+        // A cancellation that came before the caller waited found nobody to release.
         if Task.isCancelled { leave(id, key: key) }
       }
     } onCancel: {
@@ -111,29 +148,57 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
   @inlinable
   func detachAll() { table.withLock { $0.detachAll() } }
 
+  /// Begins a load, and returns its answer if it has ended by then and its first caller does not wait for it.
   @inlinable
   func begin(
     _ flight: UInt64, key: Key, _ urgency: TaskPriority, _ making: ValueInTheMaking<Key, Answer>,
-    _ load: @escaping @Sendable () async throws -> Answer
-  ) {
+    _ load: @escaping @Sendable () async throws -> Answer, _ early: EarlyAnswer<Answer>?
+  ) -> Result<Answer, any Error>? {
     recorder.record(.flightBegan, key: key)
     let began = recorder.isSilent ? nil : recorder.clock.now
     let place = holdPlace()
-    let task = start { [self] in
-      defer { releasePlace(place) }
-      let answer: Result<Answer, any Error>
-      do {
-        answer = .success(try await Waiting.work(on: making, load))
-      } catch { answer = .failure(error) }
-      guard let ended = table.withLock({ $0.finish(flight, of: key) }) else { return }
-      if let began {
-        recorder.record(.flightEnded(callers: ended.waiting, began.duration(to: recorder.clock.now)), key: key)
-      }
+    let work: @Sendable @isolated(any) () async -> Void = { [self] in
+      await run(flight, key, making, load, early, began)
+      releasePlace(place)
+    }
+    let task = if let executor { NestedStarts.start(on: executor, work) } else { NestedStarts.start(work) }
+    let (isOver, needed) = table.withLock { table in
+      if let early, early.isThere { return (true, TaskPriority?.none) }
+      return (false, table.attach(task, to: flight, of: key))
+    }
+    if isOver { return early?.take() }
+    if let needed {
+      if needed > urgency { hasten(task, to: needed) }
+    } else {
+      // It has ended already, or has lost its last caller before its task was known.
+      task.cancel()
+    }
+    return nil
+  }
+
+  @inlinable
+  func run(
+    _ flight: UInt64, _ key: Key, _ making: ValueInTheMaking<Key, Answer>,
+    _ load: @Sendable () async throws -> Answer, _ early: EarlyAnswer<Answer>?, _ began: CacheInstant?
+  ) async {
+    let answer: Result<Answer, any Error>
+    do {
+      answer = .success(try await Waiting.innermost.withValue(making) { try await load() })
+    } catch { answer = .failure(error) }
+    let finished = table.withLock { table in
+      let finished = table.finish(flight, of: key)
+      if let early, let leader = finished?.leader, !leader.isWaiting { early.leave(answer) }
+      return finished
+    }
+    guard let ended = finished else { return }
+    if let began {
+      recorder.record(.flightEnded(callers: ended.waiting, began.duration(to: recorder.clock.now)), key: key)
+    }
+    if ended.followers.isEmpty {
+      ended.leader?.resume(with: answer)
+    } else {
       for (_, waiter) in ended.waiters { waiter?.resume(with: answer) }
     }
-    // The load may have ended already, or have lost its last caller before its task was known.
-    guard let needed = table.withLock({ $0.attach(task, to: flight, of: key) }) else { return task.cancel() }
-    if needed > urgency { hasten(task, to: needed) }
   }
 
   // The load may outlive its first caller, and takes up that one's place in a cap until it ends.
@@ -157,15 +222,40 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     recorder.record(.flightLeft(callers: departure.remaining), key: key)
     if departure.remaining == 0 { recorder.record(.flightEnded(callers: 0, .zero), key: key) }
   }
+}
 
-  // A task that starts at once, on the caller's thread, costs a third of one that is enqueued first.
+/// The answer of a load that ended before its first caller waited for it.
+///
+/// Guarded by the lock of the table.
+///
+/// In memory of its own, since to let go of an object whose properties are generic looks up what they are.
+@safe
+@usableFromInline
+struct EarlyAnswer<Answer: Sendable>: @unchecked Sendable {
+  @usableFromInline let memory: UnsafeMutablePointer<Result<Answer, any Error>?>
+
   @inlinable
-  func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
-      defer { NestedStarts.leave() }
-      return Task.immediate(executorPreference: executor, operation: work)
-    }
-    return Task(executorPreference: executor, operation: work)
+  init() {
+    unsafe memory = .allocate(capacity: 1)
+    unsafe memory.initialize(to: nil)
+  }
+
+  @inlinable var isThere: Bool { unsafe memory.pointee != nil }
+
+  @inlinable
+  func leave(_ answer: Result<Answer, any Error>) { unsafe memory.pointee = answer }
+
+  @inlinable
+  func take() -> Result<Answer, any Error>? {
+    let answer = unsafe memory.move()
+    unsafe memory.initialize(to: nil)
+    return answer
+  }
+
+  @inlinable
+  func deallocate() {
+    unsafe memory.deinitialize(count: 1)
+    unsafe memory.deallocate()
   }
 }
 

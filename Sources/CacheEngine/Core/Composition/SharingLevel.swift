@@ -1,20 +1,24 @@
 /// A level whose simultaneous reads of a key share one, so that what their callers do with the answer can be shared as well.
 @usableFromInline
 protocol SharingLevel<Key, Value>: CacheLevel {
-  /// Reads a key as `lookup` does, but by a load of the caller's making.
-  ///
-  /// - Parameters:
-  ///   - key: The key that is read.
-  ///   - caller: Whoever makes the load, for ``SharedAnswer/loader``.
-  ///   - load: Asks the level below, with an expired entry to renew if it has one, and does more with the answer, once for
-  ///     everybody who shares it.
-  /// - Returns: The answer of this load, or of one that was under way.
-  /// - Throws: The error of the load; `CancellationError` if this caller was cancelled.
-  func share(
-    _ key: Key, by caller: ObjectIdentifier,
-    _ load:
-      @escaping @Sendable (_ ask: @Sendable (Entry<Value>?) async throws -> Lookup<Value>) async throws -> Lookup<Value>
-  ) async throws -> SharedAnswer<Value>
+  var sharedReads: SharedReads<Key, Value> { get }
+}
+
+/// The reads of a pool, for a composition above it, which knows the types of keys and values and not the pool's own.
+@usableFromInline
+struct SharedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  @usableFromInline let loads: SharedLoads<Key, SharedAnswer<Value>>
+  /// Asks the level below the pool, with an expired entry to renew if there is one.
+  @usableFromInline let ask: @Sendable (Key, Entry<Value>?) async throws -> Lookup<Value>
+
+  @inlinable
+  init(
+    _ loads: SharedLoads<Key, SharedAnswer<Value>>,
+    asking ask: @escaping @Sendable (Key, Entry<Value>?) async throws -> Lookup<Value>
+  ) {
+    self.loads = loads
+    self.ask = ask
+  }
 }
 
 /// The answer of a load that is shared.

@@ -57,6 +57,15 @@ where First.Key == Second.Key, First.Value == Second.Value {
     }
   }
 
+  /// Returns the entry that the selected lane has at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? {
+    switch selector(key) {
+    case .first: first.peekEntry(key)
+    case .second: second.peekEntry(key)
+    }
+  }
+
   /// Returns the selected lane's entry for a key even if it has expired.
   @inlinable
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {

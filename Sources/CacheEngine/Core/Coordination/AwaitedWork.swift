@@ -11,7 +11,8 @@ protocol AwaitedWork: AnyObject, Sendable {
 @usableFromInline
 struct Waiting: Sendable {
   /// The task's own, and that of tasks that were started meanwhile.
-  @TaskLocal private static var innermost: (any AwaitedWork)?
+  // Without its macro, which makes nothing that could be inlined.
+  @usableFromInline static let innermost = TaskLocal<(any AwaitedWork)?>(wrappedValue: nil)
 
   /// Differs from that of all others who wait for the same.
   var id: UInt64 = 0
@@ -22,7 +23,7 @@ struct Waiting: Sendable {
   @usableFromInline
   init() {
     task = .current
-    work = Self.innermost
+    work = Self.innermost.get()
   }
 
   init(task: TaskIdentity) {
@@ -31,14 +32,14 @@ struct Waiting: Sendable {
   }
 
   /// Does in this task what others wait for.
-  @usableFromInline
+  @inlinable
   static func work<Answer>(on work: any AwaitedWork, _ body: () async throws -> Answer) async rethrows -> Answer {
-    try await $innermost.withValue(work) { try await body() }
+    try await innermost.withValue(work) { try await body() }
   }
 
   /// Does in this task what nobody waits for, whatever began the task.
   static func workForNobody<Answer>(_ body: () async throws -> Answer) async rethrows -> Answer {
-    try await $innermost.withValue(nil) { try await body() }
+    try await innermost.withValue(nil) { try await body() }
   }
 }
 

@@ -17,7 +17,7 @@ final class Errand: Sendable {
     within limit: Duration, by clock: any CacheClock, _ work: @escaping @Sendable () async -> Void
   ) async throws {
     let errand = Errand()
-    let task = start {
+    let task = NestedStarts.start {
       // Who waits does not do so for long.
       await Waiting.workForNobody(work)
       errand.end()
@@ -31,14 +31,6 @@ final class Errand: Sendable {
     } onCancel: {
       errand.leave(task)
     }
-  }
-
-  private static func start(_ work: @escaping @Sendable @isolated(any) () async -> Void) -> Task<Void, Never> {
-    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *), NestedStarts.enter() {
-      defer { NestedStarts.leave() }
-      return Task.immediate(operation: work)
-    }
-    return Task(operation: work)
   }
 
   private func wait(

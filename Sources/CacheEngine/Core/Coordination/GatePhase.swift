@@ -41,11 +41,28 @@ package struct ReadTicket: Sendable {
   @usableFromInline let phase: GatePhase
   /// A write, of whatever key, began between the read's first step and its being noted.
   @usableFromInline let isLate: Bool
+  /// Where the key is in the gate's table until the read ends; -1 if that is not known.
+  @usableFromInline var slot: Int32
+  @usableFromInline let hash: UInt32
 
   @inlinable
-  init(version: UInt64, phase: GatePhase, isLate: Bool) {
-    self.version = version
+  init<Key>(_ read: (version: UInt64, place: WriteGateTable<Key>.Place?), phase: GatePhase, isLate: Bool) {
+    version = read.version
     self.phase = phase
     self.isLate = isLate
+    slot = read.place?.slot ?? -1
+    hash = read.place?.hash ?? 0
+  }
+
+  /// The same for who may come after the read has ended.
+  var unplaced: ReadTicket {
+    var ticket = self
+    ticket.slot = -1
+    return ticket
+  }
+
+  @inlinable
+  func place<Key>(in _: WriteGate<Key>) -> WriteGateTable<Key>.Place? {
+    slot < 0 ? nil : WriteGateTable<Key>.Place(slot: slot, hash: hash)
   }
 }

@@ -38,9 +38,12 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
   @usableFromInline
   final class Flight: @unchecked Sendable {  // the table's owner guards it, as the table
     @usableFromInline let id: FlightID
-    /// In the order of their numbers; whoever has left is `nil`, until half of them are.
-    @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter?)] = []
-    @usableFromInline var waiting = 0
+    @usableFromInline let leaderID: WaiterID
+    /// The first caller, until it leaves: most loads have no other.
+    @usableFromInline var leader: Waiter?
+    /// The others in the order of their numbers; whoever has left is `nil`, until half of them are.
+    @usableFromInline var followers: [(id: WaiterID, waiter: Waiter?)] = []
+    @usableFromInline var waiting = 1
     @usableFromInline var load: Task<Void, Never>?
     /// The highest priority of those who joined.
     @usableFromInline var urgency: TaskPriority
@@ -48,19 +51,27 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @usableFromInline let making: (any AwaitedWork)?
 
     @inlinable
-    init(id: FlightID, urgency: TaskPriority, making: (any AwaitedWork)?) {
+    init(id: FlightID, leader: Waiter, id leaderID: WaiterID, urgency: TaskPriority, making: (any AwaitedWork)?) {
       self.id = id
+      self.leader = leader
+      self.leaderID = leaderID
       self.urgency = urgency
       self.making = making
+    }
+
+    /// All who came, in the order of their numbers; whoever has left is `nil`.
+    @usableFromInline var waiters: [(id: WaiterID, waiter: Waiter?)] {
+      let place = followers.firstIndex { $0.id > leaderID } ?? followers.endIndex
+      return followers[..<place] + [(leaderID, leader)] + followers[place...]
     }
 
     /// Its number, and how many wait for it now.
     @inlinable
     func add(_ id: WaiterID, _ waiter: Waiter) -> (FlightID, callers: Int) {
       // Numbers are drawn before the lock is taken, so that one may come a little late.
-      var place = waiters.count
-      while place > 0, waiters[place - 1].id > id { place -= 1 }
-      waiters.insert((id, waiter), at: place)
+      var place = followers.count
+      while place > 0, followers[place - 1].id > id { place -= 1 }
+      followers.insert((id, waiter), at: place)
       waiting += 1
       return (self.id, waiting)
     }
@@ -68,20 +79,25 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// `nil` if the caller does not wait for this one.
     @inlinable
     func leave(_ id: WaiterID, _ steps: inout Int) -> Departure? {
-      var (first, end) = (0, waiters.count)
+      guard let waiter = id == leaderID ? leader.take() : takeFollower(id, &steps) else { return nil }
+      waiting -= 1
+      if waiting * 2 < followers.count {
+        steps += followers.count
+        followers.removeAll { $0.waiter == nil }
+      }
+      return Departure(waiter: waiter, flight: self.id, remaining: waiting, abandoned: waiting == 0 ? load : nil)
+    }
+
+    @inlinable
+    func takeFollower(_ id: WaiterID, _ steps: inout Int) -> Waiter? {
+      var (first, end) = (0, followers.count)
       while first < end {
         steps += 1
         let middle = (first + end) / 2
-        if waiters[middle].id < id { first = middle + 1 } else { end = middle }
+        if followers[middle].id < id { first = middle + 1 } else { end = middle }
       }
-      guard first < waiters.count, waiters[first].id == id, let waiter = waiters[first].waiter else { return nil }
-      waiters[first].waiter = nil
-      waiting -= 1
-      if waiting * 2 < waiters.count {
-        steps += waiters.count
-        waiters.removeAll { $0.waiter == nil }
-      }
-      return Departure(waiter: waiter, flight: self.id, remaining: waiting, abandoned: waiting == 0 ? load : nil)
+      guard first < followers.count, followers[first].id == id else { return nil }
+      return followers[first].waiter.take()
     }
   }
 
@@ -105,13 +121,44 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     _ key: Key, id: WaiterID, waiter: Waiter, urgency: TaskPriority = .medium,
     making: () -> (any AwaitedWork)? = { nil }
   ) -> Joined {
-    // A flight of an old number is one that was under way.
-    let next = lastID + 1
-    let place = current.place(of: key, adding: Flight(id: next, urgency: urgency, making: making()))
+    let (place, isNew) = place(of: key, id, waiter, urgency, making)
+    if isNew { return .leads(lastID) }
     let (flight, callers) = current[place].add(id, waiter)
-    guard flight == next else { return .follows(flight, callers: callers) }
-    lastID = next
-    return .leads(next)
+    return .follows(flight, callers: callers)
+  }
+
+  /// Begins a load, unless one is under way that the caller can join.
+  ///
+  /// Who leads may begin to wait later.
+  @inlinable
+  mutating func lead(
+    _ key: Key, id: WaiterID, waiter: Waiter, urgency: TaskPriority, making: () -> (any AwaitedWork)?
+  ) -> FlightID? {
+    place(of: key, id, waiter, urgency, making).isNew ? lastID : nil
+  }
+
+  @inlinable
+  mutating func place(
+    of key: Key, _ id: WaiterID, _ waiter: Waiter, _ urgency: TaskPriority, _ making: () -> (any AwaitedWork)?
+  ) -> (KeyedSlots<Key, Flight>.Place, isNew: Bool) {
+    let next = lastID + 1
+    let place = current.place(
+      of: key, adding: Flight(id: next, leader: waiter, id: id, urgency: urgency, making: making()))
+    // A flight of an old number is one that was under way.
+    let isNew = current[place].id == next
+    if isNew { lastID = next }
+    return (place, isNew)
+  }
+
+  /// Who leads a load waits from now on; `false` if it has left already, or the load has ended.
+  @inlinable
+  func beginToWait(_ leader: Waiter, for flight: FlightID, of key: Key) -> Bool {
+    guard let flying = current[key].flatMap({ $0.id == flight ? $0 : nil }) ?? detached[flight], flying.leader != nil
+    else {
+      return false
+    }
+    flying.leader = leader
+    return true
   }
 
   /// What a caller waits for; `nil` if it does not wait for that load any more.

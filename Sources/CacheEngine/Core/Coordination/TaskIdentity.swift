@@ -1,4 +1,4 @@
-import Synchronization
+private import CStore
 
 /// Which task runs, to find out who would wait for itself.
 ///
@@ -14,11 +14,7 @@ struct TaskIdentity: Hashable, Sendable {
   @inlinable static var none: TaskIdentity { TaskIdentity(bits: 0) }
 
   /// The task that runs here.
-  @inlinable static var current: TaskIdentity {
-    // The address of the task, which outlives whatever it has begun and not ended.
-    TaskIdentity(
-      bits: unsafe withUnsafeCurrentTask { task in unsafe task.map { unsafe unsafeBitCast($0, to: UInt.self) } ?? 0 })
-  }
+  ///
+  /// By the address of the task, which outlives whatever it has begun and not ended.
+  @usableFromInline static var current: TaskIdentity { TaskIdentity(bits: cstore_this_task()) }
 }
-
-/// The tasks that wait for another one, where an operator moved work to a task of its own.

@@ -37,8 +37,10 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
     /// A turn is over: who waited for it and has it now.
     @inlinable
-    mutating func finish(_ key: Key, isBackFill: Bool) -> CheckedContinuation<Void, any Error>? {
-      guard let next = table.finishWrite(key, isBackFill: isBackFill) else { return nil }
+    mutating func finish(
+      _ key: Key, at place: WriteGateTable<Key>.Place?, isBackFill: Bool
+    ) -> CheckedContinuation<Void, any Error>? {
+      guard let next = table.finishWrite(key, at: place, isBackFill: isBackFill) else { return nil }
       return stopWaiting(next)
     }
 
@@ -91,15 +93,41 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   @inlinable
   @inline(__always)
   public func write<Result>(_ key: Key, _ body: (GatePhase) async throws -> Result) async throws -> Result {
-    let task = TaskIdentity.current
-    let isGranted = state.withLock { state in
-      writes.wrappingAdd(1, ordering: .relaxed)
-      return state.table.beginWrite(key, by: task)
-    }
-    if !isGranted { try await wait(key) }
-    defer { finish(key, isBackFill: false) }
+    let turn = beginWrite(key)
+    if !turn.isGranted { try await wait(key) }
+    defer { endWrite(key, turn) }
     return try await body(currentPhase)
   }
+
+  /// The turn of a write.
+  @usableFromInline
+  struct Turn {
+    /// It need not be waited for.
+    @usableFromInline let isGranted: Bool
+    @usableFromInline let place: WriteGateTable<Key>.Place?
+
+    @inlinable
+    init(isGranted: Bool, place: WriteGateTable<Key>.Place?) {
+      self.isGranted = isGranted
+      // Until a write waits, the line may go, and another come.
+      self.place = isGranted ? place : nil
+    }
+  }
+
+  // What a write does that is not given to this one as a closure, which would be a function of its own that waits.
+
+  @inlinable
+  func beginWrite(_ key: Key) -> Turn {
+    let task = TaskIdentity.current
+    return state.withLock { state in
+      writes.wrappingAdd(1, ordering: .relaxed)
+      let (isGranted, place) = state.table.beginWrite(key, by: task)
+      return Turn(isGranted: isGranted, place: place)
+    }
+  }
+
+  @inlinable
+  func endWrite(_ key: Key, _ turn: Turn) { finish(key, at: turn.place, isBackFill: false) }
 
   @usableFromInline
   func wait(_ key: Key) async throws {
@@ -153,8 +181,8 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   }
 
   @inlinable
-  func finish(_ key: Key, isBackFill: Bool) {
-    state.withLock { $0.finish(key, isBackFill: isBackFill) }?.resume()
+  func finish(_ key: Key, at place: WriteGateTable<Key>.Place?, isBackFill: Bool) {
+    state.withLock { $0.finish(key, at: place, isBackFill: isBackFill) }?.resume()
   }
 
   // MARK: Reads
@@ -164,29 +192,34 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   func beginRead(_ key: Key, since time: GateTime) -> ReadTicket {
     state.withLock { state in
       ReadTicket(
-        version: state.table.beginRead(key), phase: currentPhase,
-        isLate: writes.load(ordering: .relaxed) != time.writes)
+        state.table.beginRead(key), phase: currentPhase, isLate: writes.load(ordering: .relaxed) != time.writes)
     }
   }
 
   @inlinable
   package func beginRead(_ key: Key) -> ReadTicket {
-    state.withLock { ReadTicket(version: $0.table.beginRead(key), phase: currentPhase, isLate: false) }
+    state.withLock { ReadTicket($0.table.beginRead(key), phase: currentPhase, isLate: false) }
   }
 
   @inlinable
-  package func endRead(_ key: Key) { state.withLock { $0.table.endRead(key) } }
+  package func endRead(_ key: Key, _ ticket: ReadTicket) {
+    state.withLock { $0.table.endRead(key, at: ticket.place(in: self)) }
+  }
 
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the
   /// entry.
   ///
-  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:)``. The task is that which carries it out,
+  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:_:)``. The task is that which carries it out,
   /// so that a write of the key from there is told; what stores at once writes nothing.
   @inlinable
   func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>?, by task: TaskIdentity) -> Bool {
-    guard state.withLock({ $0.table.beginBackFill(key, readVersion: ticket.version, by: task) }) else { return false }
+    let place = ticket.place(in: self)
+    let isGranted = state.withLock {
+      $0.table.beginBackFill(key, at: place, readVersion: ticket.version, by: task)
+    }
+    guard isGranted else { return false }
     guard isSwept(key, tags, since: ticket.phase) else { return true }
-    finish(key, isBackFill: true)
+    finish(key, at: place, isBackFill: true)
     return false
   }
 
@@ -194,9 +227,9 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   func adopt(_ key: Key) { state.withLock { $0.table.adopt(key, by: .current) } }
 
   @inlinable
-  func endBackFill(_ key: Key) {
+  func endBackFill(_ key: Key, _ ticket: ReadTicket) {
     copies.wrappingAdd(1, ordering: .relaxed)
-    finish(key, isBackFill: true)
+    finish(key, at: ticket.place(in: self), isBackFill: true)
   }
 
   /// Runs a back-fill of a level, unless something came between, and takes it back if a sweep comes while it runs.
@@ -205,7 +238,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     _ key: Key, in upper: Upper, _ ticket: ReadTicket, tags: Set<String>? = nil, _ store: () async throws -> Void
   ) async throws where Upper.Key == Key {
     guard beginBackFill(key, ticket, tags: tags, by: .current) else { return }
-    defer { endBackFill(key) }
+    defer { endBackFill(key, ticket) }
     try await above(key, in: upper, tags: tags, since: ticket.phase, store: store)
   }
 
@@ -214,7 +247,10 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   @inlinable
   func isOvertaken(_ key: Key, _ ticket: ReadTicket) -> Bool {
     ticket.isLate
-      || state.withLock { $0.table.isOvertaken(key, readVersion: ticket.version, since: ticket.phase.moment) }
+      || state.withLock {
+        $0.table.isOvertaken(
+          key, at: ticket.place(in: self), readVersion: ticket.version, since: ticket.phase.moment)
+      }
   }
 
   // MARK: For tests

@@ -6,6 +6,9 @@
 struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @usableFromInline typealias WaiterID = UInt64
 
+  /// Where the line of a key is, as long as somebody reads or writes it, so that it need not be looked up again.
+  @usableFromInline typealias Place = KeyedSlots<Key, Line>.Place
+
   @usableFromInline enum Occupant: Sendable { case write, backFill }
 
   @usableFromInline
@@ -80,9 +83,10 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   /// Whether the write may begin at once.
   @inlinable
-  mutating func beginWrite(_ key: Key, by task: TaskIdentity) -> Bool {
-    guard key == key else { return true }
-    return lines[lines.place(of: key, adding: Line())].beginWrite(by: task)
+  mutating func beginWrite(_ key: Key, by task: TaskIdentity) -> (isGranted: Bool, place: Place?) {
+    guard key == key else { return (true, nil) }
+    let place = lines.place(of: key, adding: Line())
+    return (lines[place].beginWrite(by: task), place)
   }
 
   /// Begins a write, or puts it at the end of the line of its key.
@@ -93,7 +97,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   ///   - who: Who asks.
   /// - Returns: Whether it begins.
   mutating func requestWrite(_ key: Key, id: WaiterID, by who: Waiting) -> Bool {
-    if beginWrite(key, by: who.task) { return true }
+    if beginWrite(key, by: who.task).isGranted { return true }
     steps += 1
     let last = queues[key]?.last ?? 0
     waiters[id] = Waiter(key: key, who: who, previous: last)
@@ -110,8 +114,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   /// The turn is over: whose it is now, if somebody waits.
   @inlinable
-  mutating func finishWrite(_ key: Key, isBackFill: Bool = false) -> WaiterID? {
-    guard let place = lines.place(of: key) else { return nil }
+  mutating func finishWrite(_ key: Key, at known: Place? = nil, isBackFill: Bool = false) -> WaiterID? {
+    guard let place = known ?? lines.place(of: key) else { return nil }
     if !isBackFill { lines[place].version += 1 }
     if lines[place].isQueued { return passOn(key) }
     lines[place].occupant = nil
@@ -188,24 +192,27 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   // MARK: Reads
 
-  /// The version that the read must find again.
+  /// The version that the read must find again, and where the line is until it ends.
   @inlinable
-  mutating func beginRead(_ key: Key) -> UInt64 {
-    guard key == key else { return 0 }
-    return lines[lines.place(of: key, adding: Line())].beginRead()
+  mutating func beginRead(_ key: Key) -> (version: UInt64, place: Place?) {
+    guard key == key else { return (0, nil) }
+    let place = lines.place(of: key, adding: Line())
+    return (lines[place].beginRead(), place)
   }
 
   @inlinable
-  mutating func endRead(_ key: Key) {
-    guard let place = lines.place(of: key) else { return }
+  mutating func endRead(_ key: Key, at known: Place? = nil) {
+    guard let place = known ?? lines.place(of: key) else { return }
     lines[place].readers -= 1
     if lines[place].isIdle { removeLine(at: place) }
   }
 
   /// Whether a back-fill may begin, as far as the writes of this key are concerned.
   @inlinable
-  mutating func beginBackFill(_ key: Key, readVersion: UInt64, by task: TaskIdentity = .none) -> Bool {
-    guard let place = lines.place(of: key), lines[place].occupant == nil,
+  mutating func beginBackFill(
+    _ key: Key, at known: Place? = nil, readVersion: UInt64, by task: TaskIdentity = .none
+  ) -> Bool {
+    guard let place = known ?? lines.place(of: key), lines[place].occupant == nil,
       lines[place].version == readVersion
     else { return false }
     lines[place].occupant = .backFill
@@ -222,8 +229,9 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   /// Whether a write of this key is under way or came since the read began, or any removal of many keys did.
   @inlinable
-  func isOvertaken(_ key: Key, readVersion: UInt64, since moment: UInt64) -> Bool {
-    guard let line = lines[key] else { return true }
+  func isOvertaken(_ key: Key, at known: Place? = nil, readVersion: UInt64, since moment: UInt64) -> Bool {
+    guard let place = known ?? lines.place(of: key) else { return true }
+    let line = lines[place]
     return line.occupant == .write || line.version != readVersion || isSwept(since: moment)
   }
 

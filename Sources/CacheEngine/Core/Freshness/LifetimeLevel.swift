@@ -53,6 +53,10 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 
+  /// Returns the entry of the level inside, if that can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { base.peekEntry(key) }
+
   /// Stores a value for as long as this level says.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {

@@ -13,6 +13,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
   @usableFromInline let staleLookupClosure: @Sendable (Key) async throws -> Lookup<Value>
   @usableFromInline let peekClosure: @Sendable (Key) -> Value?
+  @usableFromInline let peekEntryClosure: @Sendable (Key) -> Entry<Value>?
   @usableFromInline let storeClosure: @Sendable (Value, Key, StoreTerms) async throws -> Void
   @usableFromInline let removeClosure: @Sendable (Key) async throws -> Void
   @usableFromInline let clearClosure: @Sendable () async throws -> Void
@@ -44,6 +45,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
     }
     staleLookupClosure = lookupClosure
     peekClosure = { _ in nil }
+    peekEntryClosure = { _ in nil }
     storeClosure = { value, key, _ in try await set(value, key) }
     removeClosure = remove
     clearClosure = clear
@@ -58,6 +60,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
     lookupClosure = { try await base.lookup($0) }
     staleLookupClosure = { try await base.lookupIncludingExpired($0) }
     peekClosure = { base.peek($0) }
+    peekEntryClosure = { base.peekEntry($0) }
     storeClosure = { try await base.store($0, forKey: $1, terms: $2) }
     removeClosure = { try await base.remove($0) }
     clearClosure = { try await base.clear() }
@@ -73,7 +76,11 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   }
 
   /// Returns the entry for a key, or the reason for the miss.
-  public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
+  @inlinable
+  public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    if let entry = peekEntryClosure(key) { return .hit(entry) }
+    return try await lookupClosure(key)
+  }
 
   /// Returns the entry for a key even if it has expired, as long as the level inside keeps it.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
@@ -81,6 +88,10 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   /// Returns the value if the level can answer at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { peekClosure(key) }
+
+  /// Returns the entry if the level can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { peekEntryClosure(key) }
 
   /// Stores a value under a key.
   public func set(_ value: Value, forKey key: Key) async throws { try await storeClosure(value, key, StoreTerms()) }

@@ -60,6 +60,15 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   func peek(_ key: Key) -> Value?
 
+  /// Returns the entry that ``lookup(_:)`` would give, if this level can answer at once, without suspending or blocking.
+  ///
+  /// It is to ``lookup(_:)`` what ``peek(_:)`` is to ``get(_:)``: `nil` says nothing, and nobody is told of it. But who observes a
+  /// level is told of an entry that is found so, as of any other. By default a level never answers at once.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Returns: The entry, or `nil` if only ``lookup(_:)`` can tell.
+  func peekEntry(_ key: Key) -> Entry<Value>?
+
   /// Returns the value for a key, and loads and stores it where there is none or it has expired.
   ///
   /// By default callers that ask at once share one load; see the method that every level has.
@@ -132,6 +141,10 @@ extension CacheLevel {
   /// Never answers at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { nil }
+
+  /// Never answers at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { nil }
 
   /// Ignores the terms and calls ``set(_:forKey:)``.
   @inlinable

@@ -156,25 +156,33 @@ extension RequestID: Codable {
 
 @usableFromInline
 enum RequestContext {
-  @TaskLocal static var current: RequestID?
+  // Without its macro, which makes nothing that could be inlined.
+  @usableFromInline static let number = TaskLocal<RequestID?>(wrappedValue: nil)
+
+  static var current: RequestID? { number.get() }
 
   private static let count = Atomic<UInt64>(0)
 
-  static func next() -> RequestID { RequestID(count.add(1, ordering: .relaxed).newValue) }
+  @usableFromInline static func next() -> RequestID { RequestID(count.add(1, ordering: .relaxed).newValue) }
 
-  /// Gives what a body does a number of its own.
+  /// Gives what a body does a number.
   ///
   /// The body stays where the caller is: what a task local is set for would leave its actor otherwise, and a read from the
   /// main actor would cost two switches of threads.
-  @usableFromInline
+  @inlinable
   static func numbered<Answer>(
-    isolation: isolated (any Actor)? = #isolation, _ body: nonisolated(nonsending) () async throws -> Answer
+    _ request: RequestID = next(), isolation: isolated (any Actor)? = #isolation,
+    _ body: nonisolated(nonsending) () async throws -> Answer
   ) async rethrows -> Answer {
-    try await $current.withValue(next()) {
+    try await number.withValue(request) {
       _ = isolation
       return try await body()
     }
   }
+
+  /// Gives what a body does at once a number.
+  @inlinable
+  static func numbered(_ request: RequestID, _ body: () -> Void) { number.withValue(request) { body() } }
 }
 
 /// Something that wants to know what happens in a cache.

@@ -129,9 +129,24 @@ public final class CacheStatistics: CacheObserver {
     public init() {}
   }
 
+  private struct Counts {
+    var sum = Snapshot()
+    /// Those of levels that have a number.
+    var levels: [Level] = []
+
+    /// The counts of a level.
+    subscript(level: Int) -> Level {
+      get { levels[level] }
+      _modify {
+        while levels.count <= level { levels.append(Level()) }
+        yield &levels[level]
+      }
+    }
+  }
+
   /// The counts of one thread, or of few.
   private final class Stripe: Sendable {
-    let counts = Mutex(Snapshot())
+    let counts = Mutex(Counts())
     // Two lines of the processor's cache, so that no stripe shares one with another.
     private let padding:
       (
@@ -141,6 +156,8 @@ public final class CacheStatistics: CacheObserver {
   }
 
   private let stripes = (0..<ThreadStripe.count).map { _ in Stripe() }
+  /// The names of the levels that count here without events, by number.
+  private let names = Mutex<[String]>([])
   /// Those of what only the last word counts of: who waits at a cap, the phase of a breaker.
   private let told = Mutex(Snapshot())
   /// Reads that joined a load and have not ended.
@@ -158,27 +175,73 @@ public final class CacheStatistics: CacheObserver {
   /// - Complexity: O(levels), with all buckets of their latencies.
   public var snapshot: Snapshot {
     var sum = told.withLock { $0 }
-    for stripe in stripes { sum += stripe.counts.withLock { $0 } }
+    var levels: [[Level]] = []
+    for stripe in stripes {
+      let counts = stripe.counts.withLock { $0 }
+      sum += counts.sum
+      levels.append(counts.levels)
+    }
+    let names = names.withLock { $0 }
+    for (number, level) in levels.lazy.flatMap({ $0.enumerated() }) where level != Level() {
+      sum.levels[names[number], default: Level()] += level
+    }
     return sum
   }
 
   /// Takes note of an event.
   public func record(_ event: CacheEvent) {
     guard !event.kind.isLastWord else { return told.withLock { $0.fold(event) } }
-    let hasJoined = follow(event)
-    stripes[ThreadStripe.current].counts.withLock { $0.fold(event, hasJoined: hasJoined) }
+    let hasJoined = follow(event.kind, of: event.request)
+    stripes[ThreadStripe.current].counts.withLock { $0.sum.fold(event, hasJoined: hasJoined) }
+  }
+
+  /// A place to count what happens at a level, or in calls of a cache, without making events.
+  func counter(of level: String?) -> EventCounter {
+    guard let level else { return EventCounter(statistics: self, level: nil) }
+    return EventCounter(
+      statistics: self,
+      level: names.withLock { names in
+        if let number = names.firstIndex(of: level) { return number }
+        names.append(level)
+        return names.count - 1
+      })
+  }
+
+  fileprivate func count(_ kind: CacheEvent.Kind, atLevel level: Int) {
+    stripes[ThreadStripe.current].counts.withLock { $0[level].fold(kind) }
+  }
+
+  fileprivate func countHit(atLevel level: Int, _ duration: Duration) {
+    stripes[ThreadStripe.current].counts.withLock { counts in
+      counts[level].lookups += 1
+      counts[level].hits += 1
+      counts[level].hitLatency.record(duration)
+    }
+  }
+
+  fileprivate func count(_ kind: CacheEvent.Kind, of request: RequestID?) {
+    let hasJoined = follow(kind, of: request)
+    stripes[ThreadStripe.current].counts.withLock { $0.sum.foldCall(kind, hasJoined: hasJoined) }
+  }
+
+  fileprivate func countRead(from level: String?, _ duration: Duration) {
+    stripes[ThreadStripe.current].counts.withLock { counts in
+      counts.sum.requests += 1
+      counts.sum.served[level ?? "unnamed", default: 0] += 1
+      counts.sum.latency.record(duration)
+    }
   }
 
   /// Adds what was counted elsewhere: by another process, or before.
-  package func add(_ counts: Snapshot) { stripes[0].counts.withLock { $0 += counts } }
+  package func add(_ counts: Snapshot) { stripes[0].counts.withLock { $0.sum += counts } }
 
   /// Forgets how caps and breakers stand, for who stops listening and will not hear how that changes.
   package func forgetStates() { told.withLock { $0 = $0.withoutStates } }
 
   /// Notes who joins; says whether a read that ends had joined.
-  private func follow(_ event: CacheEvent) -> Bool {
-    guard let request = event.request else { return false }
-    switch event.kind {
+  private func follow(_ kind: CacheEvent.Kind, of request: RequestID?) -> Bool {
+    guard let request else { return false }
+    switch kind {
     case .flightJoined:
       joining.withLock { joining in
         guard joining.insert(request).inserted else { return }
@@ -209,6 +272,33 @@ public final class CacheStatistics: CacheObserver {
   }
 }
 
+/// Counts what would be told as events.
+@usableFromInline
+struct EventCounter: Sendable {
+  let statistics: CacheStatistics
+  /// The number of the level that it happens at.
+  let level: Int?
+
+  /// Counts what happened at the level.
+  func count(_ kind: CacheEvent.Kind) {
+    if let level { statistics.count(kind, atLevel: level) }
+  }
+
+  /// Counts what happened to a call.
+  func count(_ kind: CacheEvent.Kind, of request: RequestID) { statistics.count(kind, of: request) }
+
+  /// Counts a read that a level has answered.
+  func countRead(from level: String?, _ began: CacheInstant, _ ended: CacheInstant) {
+    statistics.countRead(from: level, began.duration(to: ended))
+  }
+
+  /// Counts a look-up that the level has answered.
+  @usableFromInline
+  func countHit(_ began: CacheInstant, _ ended: CacheInstant) {
+    if let level { statistics.countHit(atLevel: level, began.duration(to: ended)) }
+  }
+}
+
 extension CacheEvent.Kind {
   /// It tells how something stands, and not that there is one more.
   fileprivate var isLastWord: Bool {
@@ -227,6 +317,29 @@ extension CacheStatistics.Snapshot {
   ///   - hasJoined: The read that ends with the event was answered by a load that another caller had begun.
   public mutating func fold(_ event: CacheEvent, hasJoined: Bool = false) {
     switch event.kind {
+    case .requestBegan, .requestEnded: foldCall(event.kind, hasJoined: hasJoined)
+    case .flightBegan:
+      pool.executions += 1
+      pool.inFlight += 1
+      foldOperator(event)
+    case .flightJoined:
+      pool.joined += 1
+      foldOperator(event)
+    case .flightEnded: pool.inFlight -= 1
+    case .flightLeft: break
+    case .operated(.servedStale): levels[event.level ?? "unnamed", default: CacheStatistics.Level()].stale += 1
+    // Told of a composition, which is no operator that anybody counts.
+    case .operated(.shared): break
+    case .operated: foldOperator(event)
+    default:
+      guard let name = event.level else { return }
+      levels[name, default: CacheStatistics.Level()].fold(event.kind)
+    }
+  }
+
+  /// Counts that a call began, or ended.
+  mutating func foldCall(_ kind: CacheEvent.Kind, hasJoined: Bool) {
+    switch kind {
     case .requestBegan(.get):
       requests += 1
       pending += 1
@@ -251,22 +364,7 @@ extension CacheStatistics.Snapshot {
       case .failed: writes.failed += 1
       case .cancelled: writes.cancelled += 1
       }
-    case .flightBegan:
-      pool.executions += 1
-      pool.inFlight += 1
-      foldOperator(event)
-    case .flightJoined:
-      pool.joined += 1
-      foldOperator(event)
-    case .flightEnded: pool.inFlight -= 1
-    case .flightLeft: break
-    case .operated(.servedStale): levels[event.level ?? "unnamed", default: CacheStatistics.Level()].stale += 1
-    // Told of a composition, which is no operator that anybody counts.
-    case .operated(.shared): break
-    case .operated: foldOperator(event)
-    default:
-      guard let name = event.level else { return }
-      levels[name, default: CacheStatistics.Level()].fold(event.kind)
+    default: break
     }
   }
 

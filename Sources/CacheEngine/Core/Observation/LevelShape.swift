@@ -47,6 +47,17 @@ extension CacheLevel {
   package var shapeOrLeaf: LevelShape {
     (self as? any ShapedLevel)?.shape ?? .leaf(kind: self is any Fetcher ? "source" : "level")
   }
+
+  /// Somebody is told what it, or a level inside it, is asked.
+  var isWatched: Bool {
+    switch shapeOrLeaf {
+    case .leaf: false
+    case .observed, .traced: true
+    case .wrapper(let level), .around(_, let level): level.isWatched
+    case .stacked(let one, let other), .lanes(_, let one, let other), .stale(_, let one, from: let other):
+      one.isWatched || other.isWatched
+    }
+  }
 }
 
 // Here, since the types that levels are made of know nothing of observation.

@@ -14,27 +14,72 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   public let base: Base
 
   @usableFromInline let recorder: EventRecorder
+  /// What is told of a look-up at its end does not come after what is told inside.
+  @usableFromInline let tellsInOrder: Bool
 
   init(base: Base, name: String, observer: any CacheObserver, clock: any CacheClock) {
     self.base = base
     self.name = name
     recorder = EventRecorder(level: name, observer: observer, clock: clock)
+    tellsInOrder = recorder.counter != nil || !base.isWatched
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
   @inlinable
+  @inline(__always)
   public func get(_ key: Key) async throws -> Value? {
-    guard recorder.isSilent else { return try await told(key).entry?.value }
-    return try await base.get(key)
+    if let value = toldPeek(key) { return value }
+    return try await getSlowly(key)
+  }
+
+  @inlinable
+  @inline(never)
+  func getSlowly(_ key: Key) async throws -> Value? {
+    guard !recorder.isSilent else { return try await base.get(key) }
+    return try await told(key).entry?.value
+  }
+
+  /// A value that can be had at once, where nothing is told that is not known of it.
+  @inlinable
+  func toldPeek(_ key: Key) -> Value? {
+    if recorder.isSilent { return base.peek(key) }
+    guard let counter = recorder.counter else { return peekEntry(key)?.value }
+    let began = recorder.now
+    guard let value = base.peek(key) else { return nil }
+    counter.countHit(began, recorder.now)
+    return value
   }
 
   /// Returns the value of the level observed, if that can answer at once and nobody listens.
   @inlinable
   public func peek(_ key: Key) -> Value? { recorder.isSilent ? base.peek(key) : nil }
 
+  /// Returns the entry of the level observed, if that can answer at once, with this level's name.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? {
+    if recorder.isSilent {
+      guard var entry = base.peekEntry(key) else { return nil }
+      entry.level = name
+      return entry
+    }
+    // What is told inside comes between the beginning and the end.
+    guard tellsInOrder else { return nil }
+    let began = recorder.now
+    guard var entry = base.peekEntry(key) else { return nil }
+    let ended = recorder.now
+    if let counter = recorder.counter {
+      counter.countHit(began, ended)
+    } else {
+      recorder.recordHit(entry.cost, entry.deadline, key: EventRecorder.text(of: key), began, ended)
+    }
+    entry.level = name
+    return entry
+  }
+
   /// Returns the entry for a key with this level's name, or the reason for the miss.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
+    if let entry = peekEntry(key) { return .hit(entry) }
     guard recorder.isSilent else { return try await told(key) }
     return named(try await base.lookup(key))
   }
@@ -45,7 +90,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
 
   @inlinable
   func told(_ key: Key, by ask: () async throws -> Lookup<Value>) async throws -> Lookup<Value> {
-    let text = EventRecorder.text(of: key)
+    let text = recorder.text(of: key)
     recorder.record(.lookupBegan, key: text)
     return try await recorder.timed(.get, key: text) {
       named(try await ask())
@@ -88,7 +133,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
     let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
-    try await recorder.timed(operation, key: EventRecorder.text(of: key)) {
+    try await recorder.timed(operation, key: recorder.text(of: key)) {
       try await base.store(value, forKey: key, terms: terms)
     } event: { _, duration in
       .stored(terms.purpose, cost: cost, deadline: deadline, duration)
@@ -99,7 +144,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   @inlinable
   public func remove(_ key: Key) async throws {
     guard isTold else { return try await base.remove(key) }
-    try await recorder.timed(.remove, key: EventRecorder.text(of: key)) {
+    try await recorder.timed(.remove, key: recorder.text(of: key)) {
       try await base.remove(key)
     } event: { _, duration in
       .done(.remove, duration)
@@ -119,14 +164,14 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   /// Gives back memory.
   public func onMemoryWarning() async {
     guard !recorder.isSilent, let storage = base as? any StorageLevel else { return await base.onMemoryWarning() }
-    let began = recorder.clock.now
+    let began = recorder.now
     let before = storage.usage
     await base.onMemoryWarning()
     let after = storage.usage
     recorder.record(
       .memoryWarning(
         dropped: max(0, before.count - after.count), cost: max(0, before.cost - after.cost),
-        began.duration(to: recorder.clock.now)),
+        began.duration(to: recorder.now)),
       key: nil)
   }
 
@@ -157,7 +202,7 @@ extension ObservedLevel: ConditionalLevel where Base: ConditionalLevel {
     guard isTold else { return try await base.store(value, forKey: key, terms: terms, if: condition) }
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
-    return try await recorder.timed(.set, key: EventRecorder.text(of: key)) {
+    return try await recorder.timed(.set, key: recorder.text(of: key)) {
       try await base.store(value, forKey: key, terms: terms, if: condition)
     } event: { isStored, duration in
       isStored ? .stored(terms.purpose, cost: cost, deadline: deadline, duration) : .done(.set, duration)
@@ -209,13 +254,21 @@ struct EventRecorder: Sendable {
   let observer: any CacheObserver
   @usableFromInline let clock: any CacheClock
   @usableFromInline let attention: ObservationSwitch?
+  /// Where the observer only counts, and no event need be made for it.
+  @usableFromInline let counter: EventCounter?
+  @usableFromInline let hasSystemClock: Bool
 
   init(level: String?, observer: any CacheObserver, clock: any CacheClock) {
     self.level = level
     self.observer = observer
     self.clock = clock
     attention = observer.attention
+    counter = (observer as? CacheStatistics)?.counter(of: level)
+    hasSystemClock = clock is SystemClock
   }
+
+  // The usual clock is asked without its protocol.
+  @inlinable var now: CacheInstant { hasSystemClock ? SystemClock().now : clock.now }
 
   /// There is nobody to tell at the moment.
   @inlinable var isSilent: Bool {
@@ -230,9 +283,25 @@ struct EventRecorder: Sendable {
     (key as? String) ?? String(describing: key)
   }
 
+  /// A key as events carry it, if any are made.
+  @inlinable
+  func text(of key: some Any) -> String? { counter == nil ? Self.text(of: key) : nil }
+
   @usableFromInline
   func record(_ kind: CacheEvent.Kind, key: String?) {
-    observer.record(CacheEvent(time: clock.now, request: .current, level: level, key: key, kind: kind))
+    if let counter { return counter.count(kind) }
+    tell(kind, key: key, at: now)
+  }
+
+  /// Tells of a look-up when it has been answered already.
+  @usableFromInline
+  func recordHit(_ cost: Int?, _ deadline: CacheInstant?, key: String, _ began: CacheInstant, _ ended: CacheInstant) {
+    tell(.lookupBegan, key: key, at: began)
+    tell(.hit(cost: cost, deadline: deadline, began.duration(to: ended)), key: key, at: ended)
+  }
+
+  private func tell(_ kind: CacheEvent.Kind, key: String?, at time: CacheInstant) {
+    observer.record(CacheEvent(time: time, request: .current, level: level, key: key, kind: kind))
   }
 
   @inlinable
@@ -240,16 +309,16 @@ struct EventRecorder: Sendable {
     _ operation: CacheEvent.Operation, key: String?, _ body: () async throws -> Answer,
     event: (Answer, Duration) -> CacheEvent.Kind
   ) async throws -> Answer {
-    let began = clock.now
+    let began = now
     do {
       let answer = try await body()
-      record(event(answer, began.duration(to: clock.now)), key: key)
+      record(event(answer, began.duration(to: now)), key: key)
       return answer
     } catch let error as CancellationError {
-      record(.cancelled(operation, began.duration(to: clock.now)), key: key)
+      record(.cancelled(operation, began.duration(to: now)), key: key)
       throw error
     } catch {
-      record(.failed(operation, String(describing: error), began.duration(to: clock.now)), key: key)
+      record(.failed(operation, String(describing: error), began.duration(to: now)), key: key)
       throw error
     }
   }

@@ -88,6 +88,7 @@ package struct OperatorRecorder: Sendable {
   @usableFromInline package let clock: any CacheClock
   @usableFromInline let attention: ObservationSwitch?
 
+  @usableFromInline
   package init(name: String, observer: (any CacheObserver)?, clock: any CacheClock) {
     self.name = name
     self.observer = observer

@@ -24,25 +24,53 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
 
   /// Returns the value held for a key, or `nil` if there is none.
   @inlinable
+  @inline(__always)
   public func get(_ key: Key) async throws -> Value? {
-    guard recorder.isSilent else { return try await told(key).entry?.value }
-    return try await base.get(key)
+    if recorder.isSilent { return try await base.get(key) }
+    let (entry, call) = toldPeek(key)
+    if let entry { return entry.value }
+    return try await told(call, key).entry?.value
   }
 
   /// Returns the value of the cache inside, if that can answer at once and nobody listens.
   @inlinable
   public func peek(_ key: Key) -> Value? { recorder.isSilent ? base.peek(key) : nil }
 
+  /// Returns the entry of the cache inside, if that can answer at once and nobody listens.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { recorder.isSilent ? base.peekEntry(key) : nil }
+
   /// Returns the entry for a key, or the reason for the miss.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
-    guard recorder.isSilent else { return try await told(key) }
-    return try await base.lookup(key)
+    if recorder.isSilent { return try await base.lookup(key) }
+    let (entry, call) = toldPeek(key)
+    if let entry { return .hit(entry) }
+    return try await told(call, key)
+  }
+
+  /// Begins a call, and ends it if the entry can be had at once.
+  @inlinable
+  func toldPeek(_ key: Key) -> (entry: Entry<Value>?, call: TracedCall) {
+    let call = recorder.beginRead(key: recorder.text(of: key))
+    var entry: Entry<Value>?
+    RequestContext.numbered(call.number) { entry = base.peekEntry(key) }
+    recorder.endPeek(call, entry == nil ? nil : .some(entry?.level))
+    return (entry, call)
   }
 
   @inlinable
-  func told(_ key: Key) async throws -> Lookup<Value> {
-    try await tracedRead(key) { try await base.lookup(key) }
+  @inline(never)
+  func told(_ call: TracedCall, _ key: Key) async throws -> Lookup<Value> {
+    try await traced(call, { try await base.lookup(key) }, outcome: Self.outcome)
+  }
+
+  @inlinable
+  static func outcome(of answer: Lookup<Value>) -> CacheEvent.Outcome {
+    switch answer {
+    case .hit(let entry): .hit(level: entry.level)
+    case .miss(let reason): .miss(reason)
+    }
   }
 
   /// Returns the entry for a key even if it has expired, or the reason for the miss.
@@ -93,22 +121,14 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   public func onMemoryWarning() async {
     let recorder = recorder
     guard !recorder.isSilent else { return await base.onMemoryWarning() }
-    await RequestContext.numbered {
-      let began = recorder.clock.now
-      recorder.record(.requestBegan(.warn), key: nil)
-      await base.onMemoryWarning()
-      recorder.record(.requestEnded(.warn, .done, began.duration(to: recorder.clock.now)), key: nil)
-    }
+    let call = recorder.beginCall(.warn, key: nil)
+    await RequestContext.numbered(call.number) { await base.onMemoryWarning() }
+    recorder.endCall(call, .done)
   }
 
   @inlinable
   func tracedRead(_ key: Key, _ body: () async throws -> Lookup<Value>) async throws -> Lookup<Value> {
-    try await traced(.get, key: key, body) { answer in
-      switch answer {
-      case .hit(let entry): .hit(level: entry.level)
-      case .miss(let reason): .miss(reason)
-      }
-    }
+    try await traced(.get, key: key, body, outcome: Self.outcome)
   }
 
   @inlinable
@@ -116,25 +136,74 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
     _ operation: CacheEvent.Operation, key: Key?, _ body: () async throws -> Answer,
     outcome: (Answer) -> CacheEvent.Outcome
   ) async throws -> Answer {
-    let text = key.map { EventRecorder.text(of: $0) }
-    return try await RequestContext.numbered {
-      let began = recorder.clock.now
-      func end(_ outcome: CacheEvent.Outcome) {
-        recorder.record(.requestEnded(operation, outcome, began.duration(to: recorder.clock.now)), key: text)
-      }
-      recorder.record(.requestBegan(operation), key: text)
-      do {
-        let answer = try await body()
-        end(outcome(answer))
-        return answer
-      } catch let error as CancellationError {
-        end(.cancelled)
-        throw error
-      } catch {
-        end(.failed(String(describing: error)))
-        throw error
-      }
+    try await traced(recorder.beginCall(operation, key: key.flatMap { recorder.text(of: $0) }), body, outcome: outcome)
+  }
+
+  @inlinable
+  func traced<Answer>(
+    _ call: TracedCall, _ body: () async throws -> Answer, outcome: (Answer) -> CacheEvent.Outcome
+  ) async throws -> Answer {
+    do {
+      let answer = try await RequestContext.numbered(call.number) { try await body() }
+      recorder.endCall(call, outcome(answer))
+      return answer
+    } catch let error as CancellationError {
+      recorder.endCall(call, .cancelled)
+      throw error
+    } catch {
+      recorder.endCall(call, .failed(String(describing: error)))
+      throw error
     }
+  }
+}
+
+/// A call that is told, and has not ended.
+@usableFromInline
+struct TracedCall: Sendable {
+  @usableFromInline let number: RequestID
+  let operation: CacheEvent.Operation
+  let key: String?
+  let began: CacheInstant
+}
+
+extension EventRecorder {
+  @usableFromInline
+  func beginCall(_ operation: CacheEvent.Operation, key: String?) -> TracedCall {
+    let call = TracedCall(number: RequestContext.next(), operation: operation, key: key, began: now)
+    tell(.requestBegan(operation), of: call, at: call.began)
+    return call
+  }
+
+  @usableFromInline
+  func endCall(_ call: TracedCall, _ outcome: CacheEvent.Outcome) {
+    let now = now
+    tell(.requestEnded(call.operation, outcome, call.began.duration(to: now)), of: call, at: now)
+  }
+
+  /// Begins a read, which is counted as begun only when it is known whether it has ended as well.
+  @usableFromInline
+  func beginRead(key: String?) -> TracedCall {
+    if counter == nil { return beginCall(.get, key: key) }
+    return TracedCall(number: RequestContext.next(), operation: .get, key: nil, began: now)
+  }
+
+  /// Tells whether a read was answered at once, and by which level.
+  @usableFromInline
+  func endPeek(_ call: TracedCall, _ level: String??) {
+    guard let counter else {
+      if let level { endCall(call, .hit(level: level)) }
+      return
+    }
+    if let level {
+      counter.countRead(from: level, call.began, now)
+    } else {
+      counter.count(.requestBegan(.get), of: call.number)
+    }
+  }
+
+  private func tell(_ kind: CacheEvent.Kind, of call: TracedCall, at time: CacheInstant) {
+    if let counter { return counter.count(kind, of: call.number) }
+    observer.record(CacheEvent(time: time, request: call.number, level: level, key: call.key, kind: kind))
   }
 }
 

@@ -38,6 +38,10 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
 
+  /// Returns the entry of the level inside, if that can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { base.peekEntry(key) }
+
   /// Stores a value in the level inside, if that can.
   ///
   /// - Parameters:

@@ -97,6 +97,10 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   /// Returns the value of the level inside, if that can answer at once.
   @inlinable
   public func peek(_ key: Key) -> Value? { base.peek(key) }
+
+  /// Returns the entry of the level inside, if that can answer at once.
+  @inlinable
+  public func peekEntry(_ key: Key) -> Entry<Value>? { base.peekEntry(key) }
 }
 
 extension TimeLimitedLevel: SelectiveRemoval where Base: SelectiveRemoval {
