@@ -222,15 +222,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Complexity: O(1) on average.
   @inlinable
   public func peekEntry(_ key: Key) -> Entry<Value>? {
-    guard idleLimit == nil, let (found, tags) = readEntry(key, hashing(key), countedAs: .ifFound) else { return nil }
+    let hash = hashing(key)
+    guard idleLimit == nil, let (found, tags) = readEntry(key, hash, countedAs: .ifFound) else { return nil }
     if let deadline = found.deadline, deadline <= now {
-      state.recount(ReadCounts(found: -1))
+      unsafe parts[parts.number(of: hash)].pointee.recount(ReadCounts(found: -1))
       return nil
     }
-    var entry = Entry(
-      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created)
-    if let tags { entry.tags = tags }
-    return entry
+    return Entry(
+      found.value, deadline: found.deadline, cost: found.cost, level: name, created: found.created, isStale: false,
+      tags: tags)
   }
 
   @inlinable
