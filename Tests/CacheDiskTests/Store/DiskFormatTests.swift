@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 @testable import CacheDisk
