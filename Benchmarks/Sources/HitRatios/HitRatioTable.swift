@@ -45,6 +45,19 @@ struct HitRatioTable {
     return lines.joined(separator: "\n")
   }
 
+  /// The cells in which the default loses more than so many points to the best of the others, most first.
+  func losses(above points: Double) -> String {
+    guard let adaptive = policies.firstIndex(of: .adaptive) else { return "" }
+    let losing = rows.map { (row: $0, loss: best($0) - $0.ratios[adaptive]) }.filter { $0.loss > points }
+      .sorted { $0.loss > $1.loss }
+    let lines = losing.map { row, loss in
+      let winner = zip(policies, row.ratios).first { $0.0 != .optimum && $0.1 == best(row) }?.0.rawValue ?? ""
+      return line(row.trace, String(row.capacity), [decimal(loss), winner])
+    }
+    return (["\(losing.count) of \(rows.count) cells lose more than \(decimal(points)) points"] + lines)
+      .joined(separator: "\n")
+  }
+
   /// Millions of requests a second of the processor's time, over everything that was replayed.
   var speed: String {
     let requests = rows.reduce(0) { $0 + $1.requests }

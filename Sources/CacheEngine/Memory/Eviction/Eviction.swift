@@ -27,7 +27,7 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
   /// What the best of several ways would let go: by use, by frequency, or by what returns.
   ///
   /// The ways are tried all the time on a sample of the keys. Until one of them had more hits, a fifth is for what is new, and the
-  /// rest for what was used again; with less than 8 entries it is always ``lru``. This is the default; <doc:ChoosingWhatLeaves>
+  /// rest for what was used again; with less than 4 entries it is always ``lru``. This is the default; <doc:ChoosingWhatLeaves>
   /// says what it gives and what it costs.
   public static let adaptive = Eviction(kind: .adaptive)
 

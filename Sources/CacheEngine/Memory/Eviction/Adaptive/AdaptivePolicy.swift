@@ -22,14 +22,14 @@ import CacheCore
 /// ages after sixteen counts for each entry in place of ten, since a change of popularity is answered by a change of
 /// the division.
 ///
-/// With less than eight entries always, what was not used for the longest time leaves: few entries say nothing about
+/// With less than four entries always, what was not used for the longest time leaves: few entries say nothing about
 /// frequencies. Nothing is counted until room is needed for the first time.
 ///
 /// Most hits are counted in ``SlotUses`` and change nothing else: a slot is moved by the first one in each era, and counted in
 /// the sketch before it is judged. So the order is that of use to within an eighth of what came in; and what is used again at
 /// once is not taken for what is used often.
 package struct AdaptivePolicy: EvictionPolicy {
-  package static let fewest = 8
+  package static let fewest = 4
 
   private var order = WindowedOrder(Trial.first)
   private var sketch = FrequencySketch(period: 16)

@@ -5,7 +5,7 @@ struct Trial: Sendable {
   /// The most that a miniature holds, in a cache of sixteen times as many entries or more; and in a smaller one.
   ///
   /// Less is cheaper, and the choice more a matter of chance: by which hashes a process happens to have.
-  private static let (largest, largestOfFew) = (512, 128)
+  private static let (largest, largestOfFew) = (1_024, 128)
   /// The least that a miniature holds if the cache holds more: a sample of few keys says nothing.
   private static let smallest = 16
   /// One request in four is enough to choose by.
@@ -16,6 +16,8 @@ struct Trial: Sendable {
   ///
   /// By the share of the cache that is new, and not by the clock of a large one: what is seen counts as soon as it is seen.
   private static let (memory, leastMemory) = (15, 200)
+  /// By how many deviations of a count another division must have had more hits: what is a matter of chance changes nothing.
+  private static let evidence = 1.2
 
   private var miniatures = ContiguousArray(Division.allCases.map { Miniature($0) })
   /// The entries of each miniature; 0 before the first.
@@ -25,6 +27,8 @@ struct Trial: Sendable {
   private var requests = 0
   private var hits = [Int](repeating: 0, count: Division.allCases.count)
   private var scores = [Double](repeating: 0, count: Division.allCases.count)
+  /// The requests that count, as the scores are the hits.
+  private var seen = 0.0
   private var best = Trial.first
 
   /// What is followed until another had more hits: it loses least where it is wrong.
@@ -66,9 +70,15 @@ struct Trial: Sendable {
       scores[index] = (scores[index] + Double(hits[index])) * decay
       hits[index] = 0
     }
+    seen = (seen + Double(requests)) * decay
     requests = 0
-    // The one in use stays where another is only as good.
-    for division in Division.allCases where scores[division.rawValue] > scores[best.rawValue] { best = division }
+    let score = scores[best.rawValue]
+    let margin = Self.evidence * min(score, seen - score).squareRoot()
+    if let leader = Division.allCases.max(by: { scores[$0.rawValue] < scores[$1.rawValue] }),
+      scores[leader.rawValue] > score + margin
+    {
+      best = leader
+    }
     return best
   }
 

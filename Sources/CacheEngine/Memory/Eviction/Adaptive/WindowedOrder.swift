@@ -8,6 +8,9 @@ import CacheCore
 ///
 /// A change of the division moves a few entries with each insertion. Until room is needed for the first time there is
 /// no division, only an order of use.
+///
+/// Where entries have weights, one that comes may ask for none to leave, or for several. The window may then be larger or smaller
+/// than its share for a while; nothing gets into the main part, or out of it, without a duel for that.
 struct WindowedOrder: Sendable {
   private static let window = 0
   private static let probation = 1
@@ -15,7 +18,19 @@ struct WindowedOrder: Sendable {
   /// How far one operation moves a boundary.
   private static let stride = 2
 
-  var division: Division { didSet { fit() } }
+  var division: Division {
+    didSet {
+      guard division != oldValue else { return }
+      fit()
+      isResizing = true
+    }
+  }
+  /// The window is larger than its share because that has become smaller.
+  private var isResizing = true
+  /// What left since something came.
+  private var departures = 0
+  /// How many entries the window is short of since heavy ones came.
+  private var owed = 0
   /// The entries of the window, and of the protected part, for so many entries.
   private var share = (of: -1, window: 0)
   private(set) var isFull = false
@@ -41,6 +56,8 @@ struct WindowedOrder: Sendable {
   }
 
   mutating func inserted(_ slot: Int32, hash: UInt32, isReturning: Bool) {
+    if departures == 0, owed > 0 { owed &-= 1 }
+    departures = 0
     guard isReturning, division.admitsGhosts else {
       lists.append(slot, hash: hash, to: Self.window)
       if isFull, division.duels { shrinkWindow() }
@@ -73,7 +90,8 @@ struct WindowedOrder: Sendable {
   mutating func evict(_ sketch: borrowing FrequencySketch) -> Int32? {
     let share = windowShare()
     let (newcomer, resident) = rivals
-    guard let newcomer, lists.count(Self.window) >= share else {
+    departures &+= 1
+    guard let newcomer, lists.count(Self.window) &+ owed >= share || resident == nil else {
       if let resident { lists.remove(resident) }
       return resident
     }
@@ -85,6 +103,8 @@ struct WindowedOrder: Sendable {
       return resident
     }
     lists.remove(newcomer)
+    // From the second one on, what leaves makes room for a heavy entry; light ones that ask for no room make up for it.
+    if departures > 1, division.duels { owed = min(owed &+ 1, share / 2) }
     if isFull { ghosts.insert(lists.hash(newcomer), mixed: mixed, limit: count + 1) }
     return newcomer
   }
@@ -92,7 +112,10 @@ struct WindowedOrder: Sendable {
   @inline(__always)
   private mutating func shrinkWindow() {
     let share = windowShare()
-    if lists.count(Self.window) > share { shrinkWindow(to: share) }
+    // Far too large, it is as if the share had changed: entries have become lighter.
+    guard isResizing || lists.count(Self.window) > 2 &* share &+ 16 else { return }
+    shrinkWindow(to: share)
+    isResizing = lists.count(Self.window) > share
   }
 
   private mutating func shrinkWindow(to share: Int) {
