@@ -150,6 +150,35 @@ import Testing
     #expect(try await here.cache.get("a") == 1)
   }
 
+  @Test("what is written while an earlier write of its key is set right is not served from above once it is gone below")
+  func settledBehindAWrite() async throws {
+    let (here, _) = try await twoProcesses()
+    here.client.onCall { call in
+      if case .commit = call { return .unanswered }
+      return .done
+    }
+    await #expect(throws: CacheError.self) { try await here.shared.set(1, forKey: "a") }
+    let gate = Gate()
+    let isBeingSettled = Mutex(false)
+    here.client.onCall { call in
+      // What sets the store right begins with a removal.
+      if case .commit(let changes) = call, case .remove = changes.first {
+        isBeingSettled.withLock { $0 = true }
+        try await gate.pass()
+      }
+      return .done
+    }
+    try await turns {
+      clock.advance(by: .milliseconds(50))
+      return isBeingSettled.withLock { $0 }
+    }
+    try await here.cache.set(2, forKey: "a")
+    #expect(here.cache.peek("a") == 2)
+    gate.open()
+    try await turns { here.cache.peek("a") == nil }
+    #expect(try await here.cache.get("a") == nil)
+  }
+
   @Test("G2 while deaf what is above is served for a while, counted from what was heard last; then it is passed by")
   func deaf() async throws {
     let (here, there) = try await twoProcesses()

@@ -42,6 +42,7 @@ public struct Coherence<Key: Hashable & Sendable>: Sendable {
     whileDeaf: WhileDeaf = .serve(for: .seconds(5))
   ) {
     feed = bus.changes(of: shared.namespace.heard)
+    shared.unsettled.tell(feed)
     meaning = { shared.heard($0) }
     self.whileDeaf = whileDeaf
   }

@@ -16,6 +16,11 @@ final class UnsettledWrites: Sendable {
     var names = Names()
     var number: UInt64 = 0
     var recovery: Task<Void, Never>?
+    var listeners: [Listener] = []
+  }
+
+  private struct Listener {
+    weak var feed: InvalidationFeed?
   }
 
   private let store: any SharedStore
@@ -35,6 +40,17 @@ final class UnsettledWrites: Sendable {
 
   /// The moment: what fails later has a higher number.
   var moment: UInt64 { state.withLock { $0.number } }
+
+  /// Tells a feed, too, what is set right: a bus need not tell this process what it changes itself.
+  ///
+  /// A removal may come after a newer write of its key, of which the caller was told that it succeeded: then what this process
+  /// keeps above is no longer below.
+  func tell(_ feed: InvalidationFeed) {
+    state.withLock { state in
+      state.listeners.removeAll { $0.feed == nil }
+      state.listeners.append(Listener(feed: feed))
+    }
+  }
 
   var count: Int { state.withLock { $0.names.records.count + $0.names.stamps.count } }
 
@@ -105,6 +121,8 @@ final class UnsettledWrites: Sendable {
       }
       if !stamps.isEmpty { changes.append(.set(namespace.tagEpoch, to: SharedToken.random(), lifetime: nil)) }
       _ = try await store.commit(changes, if: [], reading: [])
+      let changed = records.map { namespace.record($0.key) } + stamps.map(\.key)
+      for listener in state.withLock({ $0.listeners }) { listener.feed?.send(.names(changed)) }
     }
     return state.withLock { state in
       for (id, number) in records where state.names.records[id] == number { state.names.records[id] = nil }

@@ -1,5 +1,6 @@
 #if Explorer
 import CacheEngine
+import Foundation
 import Testing
 
 @testable import CacheExplorer
