@@ -1,55 +1,5 @@
 package import CacheEngine
 
-/// What is looked at closely: opened by Enter or v, left by Esc.
-package struct Inspection: Sendable, Equatable {
-  package enum Subject: Sendable, Equatable {
-    case request(RequestID)
-    case value(ValueSight)
-    /// The row that is chosen in a panel.
-    case row(PanelID)
-  }
-
-  var subject: Subject
-  /// Which of the lines that lead somewhere is chosen.
-  package var choice = 0
-  package var top = 0
-  /// The requests that were looked at before, so that Esc goes back one by one.
-  package var path: [RequestID] = []
-
-  package init(_ subject: Subject) { self.subject = subject }
-
-  /// Where a line of it leads.
-  enum Target: Sendable, Equatable {
-    case request(RequestID)
-    case event(Int)
-  }
-}
-
-/// A value that somebody asked to see.
-package struct ValueSight: Sendable, Equatable, Codable {
-  /// More bytes are not shown.
-  package static let mostBytes = 64 << 10
-
-  package enum Content: Sendable, Equatable, Codable {
-    case asked
-    /// At most ``mostBytes`` of it, and how many there are.
-    case bytes([UInt8], of: Int)
-    case absent
-    case failed(String)
-  }
-
-  package var key: String
-  /// The level that was read.
-  package var level: String?
-  package var content = Content.asked
-
-  package init(key: String, level: String? = nil, content: Content = Content.asked) {
-    self.key = key
-    self.level = level
-    self.content = content
-  }
-}
-
 /// Where the reader is in the list of requests.
 package struct RequestList: Sendable {
   /// A second of a level's history.
