@@ -34,4 +34,5 @@ public typealias pthread_t = UnsafeMutablePointer<Int>
 
 extension stat {
   public var st_mtimespec: timespec { st_mtim }
+  public var st_ctimespec: timespec { st_ctim }
 }

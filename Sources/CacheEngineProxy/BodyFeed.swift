@@ -45,6 +45,9 @@ final class BodyFeed: Sendable {
     reader?.resume(with: end.map { nil })
   }
 
+  /// Whether all of the content was put, or it broke off.
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
+
   /// Reads no more.
   func abandon() {
     let writer = state.withLock { state in

@@ -235,7 +235,7 @@ where Store.Key == String, Store.Value == StoredVariants {
             try await answer(exchange, status, fields, body, isLast: false)
             goesOn = head.isKeepAlive
           case .forward(let request, _, let expectsContinue):
-            goesOn = try await forward(request, exchange, expectsContinue, &parts)
+            goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
           }
           guard goesOn else { return try await linger(connection.channel, outbound, &parts) }
         }
@@ -267,7 +267,7 @@ where Store.Key == String, Store.Value == StoredVariants {
   ///
   /// - Returns: Whether the connection can carry another one.
   private func forward(
-    _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool,
+    _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool, _ channel: any Channel,
     _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
   ) async throws -> Bool {
     let length = request.headerFields[.contentLength].flatMap { Int($0) }
@@ -283,7 +283,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     }
     let feed = BodyFeed()
     let body = HTTPBody(length: length) { try await feed.next() }
-    async let response = respond(to: request, body, exchange, then: { feed.abandon() })
+    async let response = respond(to: request, body, exchange, then: { abandon(feed, exchange, channel) })
     var count = 0
     var isWhole = false
     do {
@@ -304,6 +304,21 @@ where Store.Key == String, Store.Value == StoredVariants {
       feed.finish(.failure(error))
     }
     return try await response && isWhole
+  }
+
+  /// Lets a client go that has its answer before it has sent everything, and may send nothing more.
+  private func abandon(_ feed: BodyFeed, _ exchange: Exchange, _ channel: any Channel) {
+    feed.abandon()
+    guard !feed.hasEnded else { return }
+    let outbound = exchange.outbound
+    // An origin may answer what it has read by its length a moment before the end is read here.
+    channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
+      guard !feed.hasEnded else { return }
+      outbound.finish()
+      channel.eventLoop.scheduleTask(in: ClientGuard.lingering) {
+        if !feed.hasEnded { channel.close(promise: nil) }
+      }
+    }
   }
 
   private func respond(

@@ -8,7 +8,7 @@ import Testing
 struct OfflineClientTests {
   private let folder = DiskFolder()
 
-  private func run(_ server: LoopbackServer, fresh: Int = 60, _ arguments: String...) async throws -> ExampleRun {
+  private func run(_ server: LoopbackServer, fresh: Int = 3_600, _ arguments: String...) async throws -> ExampleRun {
     let options = arguments.filter { $0.hasPrefix("--") }
     return try await ExampleRun(
       "OfflineClient",

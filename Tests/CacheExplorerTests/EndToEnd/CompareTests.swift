@@ -159,7 +159,7 @@ import Testing
   func beside() async throws {
     let folder = try TemporaryFolder()
     let first = try folder.write(
-      "name: small\nlevels:\n  - memory: { count: 5 }\n  - origin: { latency: 0s }\n", to: "a.yaml")
+      "name: small\nlevels:\n  - memory: { count: 5, policy: lru }\n  - origin: { latency: 0s }\n", to: "a.yaml")
     let second = try folder.write(
       "name: large\nlevels:\n  - memory: { count: 50 }\n  - origin: { latency: 0s }\n", to: "b.yaml")
     let terminal = try PseudoTerminal(

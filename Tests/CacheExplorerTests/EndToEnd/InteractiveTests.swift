@@ -350,7 +350,7 @@ import Musl
       environment: Self.environment.merging(["COLORTERM": "truecolor"]) { $1 })
     try await terminal.wait(for: "the first picture") { Self.showsBoxes($0.screen) }
     let place = try #require(terminal.sight.screen.position(of: "● LIVE"))
-    #expect(terminal.sight.screen[place.x, place.y].look.foreground == 1 << 24 | 0x57ab5a)
+    #expect(terminal.sight.screen[place.x, place.y].look.foreground == 1 << 24 | 0x298e2d)
     terminal.send("q")
     #expect(try await terminal.ending() == .exited(0))
     expectGivenBack(terminal)

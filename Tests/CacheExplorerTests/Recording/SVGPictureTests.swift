@@ -69,7 +69,7 @@ struct SVGPictureTests {
     for picture in [file, shown] {
       let svg = try String(contentsOf: picture, encoding: .utf8)
       let texts = try #require(read(svg)).map(\.text).joined(separator: "\n")
-      for name in ["1 MEMORY", "2 DISK", "ORIGIN", "served by", "12:00:29", "expired in memory"] {
+      for name in ["1 MEMORY", "2 DISK", "ORIGIN", "served by", "12:00:29", "copies expire"] {
         #expect(texts.contains(name), "\(picture.lastPathComponent) does not say \(name)")
       }
       #expect(svg.contains(#"viewBox="0 0 980 620""#))

@@ -34,7 +34,7 @@ struct PlacesTests {
       guard path.hasSuffix(".swift") else { continue }
       let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
       for match in text.matches(of: /static let \w+ = Page\(\s*"([^"]+)"/) { pages.insert(String(match.1)) }
-      for match in text.matches(of: /(?:enum|struct) (\w+): Panel\b/) { panels.insert(String(match.1)) }
+      for match in text.matches(of: /(?:enum|struct) (\w+): (?:List)?Panel\b/) { panels.insert(String(match.1)) }
     }
     #expect(pages == Set(Page.allCases.map(\.title)))
     #expect(panels == Set(PanelID.all.map(\.description)))

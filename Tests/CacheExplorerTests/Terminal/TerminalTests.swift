@@ -156,7 +156,7 @@ struct TerminalTests {
     _ = rig.read(terminal)
     #expect(rig.emulator.screen[0, 0].look.foreground == 196)
     #expect(rig.emulator.screen[0, 0].look.isReversed && rig.emulator.screen[0, 0].look.isBold)
-    #expect(rig.emulator.screen[1, 0].look.foreground == 71)
+    #expect(rig.emulator.screen[1, 0].look.foreground == 28)
   }
 
   @Test("another theme draws every cell anew, with its colours")
@@ -187,7 +187,7 @@ struct TerminalTests {
     terminal.close()
     let bytes = rig.read(terminal)
     #expect(bytes.contains(Array("\u{1b}[38;2;41;142;45m".utf8)))
-    #expect(bytes.contains(Array("\u{1b}[38;2;214;138;18m".utf8)))
+    #expect(bytes.contains(Array("\u{1b}[38;2;180;106;9m".utf8)))
     #expect(!bytes.contains(Array("38;5;".utf8)))
     // The terminal's palette was not changed, and is not put back.
     #expect(!bytes.contains(Array("\u{1b}]".utf8)))
