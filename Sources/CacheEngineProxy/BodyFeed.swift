@@ -10,6 +10,7 @@ final class BodyFeed: Sendable {
     var reader: CheckedContinuation<HTTPBody.Part?, any Error>?
     var writer: CheckedContinuation<Void, Never>?
     var isAbandoned = false
+    var isPut = false
   }
 
   private let state = Mutex(State())
@@ -35,8 +36,13 @@ final class BodyFeed: Sendable {
     return state.withLock { !$0.isAbandoned }
   }
 
-  /// Ends the content, or breaks it off.
-  func finish(_ end: Result<Void, any Error>) {
+  /// Ends the content, or breaks it off; to be called by the one who reads the connection.
+  func put(end: Result<Void, any Error>) {
+    state.withLock { $0.isPut = true }
+    finish(end)
+  }
+
+  private func finish(_ end: Result<Void, any Error>) {
     let reader = state.withLock { state in
       if state.end == nil { state.end = end }
       defer { state.reader = nil }
@@ -45,8 +51,8 @@ final class BodyFeed: Sendable {
     reader?.resume(with: end.map { nil })
   }
 
-  /// Whether all of the content was put, or it broke off.
-  var hasEnded: Bool { state.withLock { $0.end != nil } }
+  /// Whether the one who reads the connection has put everything, or puts no more.
+  var isPut: Bool { state.withLock { $0.isPut } }
 
   /// Reads no more.
   func abandon() {

@@ -299,9 +299,9 @@ where Store.Key == String, Store.Value == StoredVariants {
           guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
         }
       }
-      feed.finish(isWhole ? .success(()) : .failure(CacheError(.invalidResponse, "the request's content broke off")))
+      feed.put(end: isWhole ? .success(()) : .failure(CacheError(.invalidResponse, "the request's content broke off")))
     } catch {
-      feed.finish(.failure(error))
+      feed.put(end: .failure(error))
     }
     return try await response && isWhole
   }
@@ -309,14 +309,14 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// Lets a client go that has its answer before it has sent everything, and may send nothing more.
   private func abandon(_ feed: BodyFeed, _ exchange: Exchange, _ channel: any Channel) {
     feed.abandon()
-    guard !feed.hasEnded else { return }
+    guard !feed.isPut else { return }
     let outbound = exchange.outbound
     // An origin may answer what it has read by its length a moment before the end is read here.
     channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
-      guard !feed.hasEnded else { return }
+      guard !feed.isPut else { return }
       outbound.finish()
       channel.eventLoop.scheduleTask(in: ClientGuard.lingering) {
-        if !feed.hasEnded { channel.close(promise: nil) }
+        if !feed.isPut { channel.close(promise: nil) }
       }
     }
   }
