@@ -2,6 +2,7 @@ import CStore
 import CacheCore
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -164,6 +165,23 @@ import Testing
     try await level.close()
   }
 
+  @Test("P15 an owner that has let go of the files and lets nobody in is not waited for")
+  func absence() async throws {
+    let fake = try FakeOwner(folder.path) { socket, frame in
+      if frame.kind == StoreRequest.hello { socket.send(try StoreHello.welcome(instance: 5)) }
+    }
+    let level = try open(silence: .milliseconds(500))
+    #expect(level.owner == .process(getpid()))
+    fake.turnAway()
+    try await turns { fake.isKnockedAt }
+    fake.letGo()
+    try await turns { level.owner == .thisProcess }
+    try await level.set(Data([2]), forKey: "a")
+    #expect(try await level.get("a") == Data([2]))
+    fake.end()
+    try await level.close()
+  }
+
   @Test("a directory that somebody has for itself is in use, also for who would share it")
   func exclusive() async throws {
     let fake = try FakeOwner(folder.path, listens: false) { _, _ in }
@@ -228,14 +246,16 @@ import Testing
     try await owner.set(Data(count: 60_000), forKey: "a")
     let socket = try connect()
     socket.send(try hello())
-    for number in 0..<64 {
-      socket.send(
-        try StoreRequest.get(StoreKey(Array("a".utf8)), includingExpired: false).frame(
-          number: UInt64(number), origin: 1, at: SystemClock().now.nanoseconds, isAgain: false))
+    // They come all at once, so that it is not broken off before the last of them is read; and who sent them does not give up.
+    let now = SystemClock().now.nanoseconds
+    let requests =
+      Array(repeating: StoreRequest.get(StoreKey(Array("a".utf8)), includingExpired: false), count: 16)
+      + [.remove(StoreKey(Array("a".utf8)), .buffered)]
+    let bytes = try requests.enumerated().flatMap { number, request in
+      try request.frame(number: UInt64(number), origin: 1, at: now + 3_600_000_000_000, isAgain: false).bytes
     }
-    socket.send(
-      try StoreRequest.remove(StoreKey(Array("a".utf8)), .buffered).frame(
-        number: 64, origin: 1, at: SystemClock().now.nanoseconds, isAgain: false))
+    let sent = unsafe bytes.withUnsafeBytes { unsafe cstore_send(socket.descriptor, $0.baseAddress, $0.count, -1) }
+    #expect(sent == bytes.count)
     try await turns { try await owner.get("a") == nil }
     try await owner.set(Data([1]), forKey: "a")
     #expect(try await owner.get("a") == Data([1]))
@@ -247,7 +267,7 @@ import Testing
 /// It has a thread of its own, as another process would: who opens the directory waits for it on one of Swift's.
 final class FakeOwner: Sendable {
   private let lock: StoreFile
-  private let listener: StoreFile?
+  private let listener: Mutex<StoreFile?>
   private let (poller, waker): (StoreFile, StoreFile)
   private let directory: StoreDirectory
 
@@ -258,7 +278,8 @@ final class FakeOwner: Sendable {
     self.directory = directory
     lock = try directory.openLock()
     try #require(try lock.lock())
-    listener = listens ? try SharedSocket.listen(in: directory) : nil
+    let listener = listens ? try SharedSocket.listen(in: directory) : nil
+    self.listener = Mutex(listener)
     var pair: [Int32] = [-1, -1]
     try #require(unsafe cstore_pair(&pair) == 0)
     (poller, waker) = (StoreFile(pair[0]), StoreFile(pair[1]))
@@ -285,11 +306,28 @@ final class FakeOwner: Sendable {
     }
   }
 
-  func end() {
+  /// Ends its connections and lets nobody in any more, though it listens still.
+  func turnAway() {
     var byte: UInt8 = 1
     _ = unsafe cstore_send(waker.descriptor, &byte, 1, -1)
-    if listener != nil { SharedSocket.remove(in: directory) }
-    lock.unlock()
+  }
+
+  /// Whether somebody waits to be let in.
+  var isKnockedAt: Bool {
+    listener.withLock { listener in
+      var polled = pollfd(fd: listener?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)
+      return unsafe poll(&polled, 1, 0) > 0
+    }
+  }
+
+  func letGo() { lock.unlock() }
+
+  /// As an owner ends: nobody finds the socket any more, and who was on the way in is sent back.
+  func end() {
+    let listened = listener.withLock { $0.take() }
+    if listened != nil { SharedSocket.remove(in: directory) }
+    turnAway()
+    letGo()
   }
 }
 

@@ -29,14 +29,16 @@ extension CommonStore {
     return socket
   }
 
-  /// Listens to the owner until it is gone; `false` if it never let this process in.
+  /// Listens to the owner until it is gone; `false` if it never let this process in, or not within the limit.
   ///
   /// - Throws: ``CacheError`` if it says why.
   func listen(to socket: FrameSocket) throws -> Bool {
     var isWelcome = false
     var isOpen = true
     var refusal: CacheError?
-    while isOpen, !isLeaving {
+    let came = now
+    // Who lets nobody in may have given the lock back.
+    while isOpen, !isLeaving, isWelcome || now - came <= limit {
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(
@@ -67,7 +69,7 @@ extension CommonStore {
         state.calls[number]?.isSent = false
       }
       (state.unsent, state.sent) = (numbers, 0)
-      if !numbers.isEmpty { state.waitingSince = now }
+      if !numbers.isEmpty, isWelcome { state.waitingSince = now }
     }
     if let refusal { throw refusal }
     return isWelcome
