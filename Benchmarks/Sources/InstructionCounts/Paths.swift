@@ -6,6 +6,11 @@ struct NumberSource: Fetcher {
   func get(_ key: Int) async throws -> Int? { key }
 }
 
+/// An observer that events have to be made for.
+struct Onlooker: CacheObserver {
+  func record(_ event: CacheEvent) {}
+}
+
 extension InstructionCounts {
   static func filled(
     _ name: String = "memory", _ eviction: Eviction = .adaptive, expiry: Expiry = .never
@@ -55,11 +60,15 @@ extension InstructionCounts {
     let memory = try await filled("1")
     let three = memory.compose(try await filled("2")).compose(try await filled("3"))
     let observed = try await filled("1").observed(as: "memory", by: CacheStatistics())
+    let mortal = try await filled("1", expiry: .after(.seconds(3_600))).observed(as: "memory", by: CacheStatistics())
     let traced = try await filled("1").observed(as: "memory", by: CacheStatistics()).traced(by: CacheStatistics())
+    let told = try await filled("1").observed(as: "memory", by: Onlooker()).traced(by: Onlooker())
+    let capped = try await filled("1").capRequests(4)
     let fetcher = BasicFetcher<Int, Int> { $0 }
     let pooled = fetcher.pooled()
     let loading = MemoryCacheLevel<Int, Int>(countLimit: 500).compose(NumberSource())
     let sharing = MemoryCacheLevel<Int, Int>(countLimit: 500).compose(NumberSource()).pooled()
+    let above = MemoryCacheLevel<Int, Int>(countLimit: 500).compose(NumberSource().pooled())
     let operations = 2_000
     var sum = 0
     try await count("hit through 3 levels, get", operations: operations) {
@@ -69,15 +78,25 @@ extension InstructionCounts {
       sum &+= try await three.lookup(keys[held[$0]]).entry?.value ?? 0
     }
     try await count("hit, observed", operations: operations) { sum &+= try await observed.get(keys[held[$0]]) ?? 0 }
+    try await count("hit, a lifetime, observed", operations: operations) {
+      sum &+= try await mortal.get(keys[held[$0]]) ?? 0
+    }
     try await count("hit, observed and traced", operations: operations) {
       sum &+= try await traced.get(keys[held[$0]]) ?? 0
     }
+    try await count("hit, told as events, and traced", operations: operations) {
+      sum &+= try await told.get(keys[held[$0]]) ?? 0
+    }
+    try await count("hit, capped", operations: operations) { sum &+= try await capped.get(keys[held[$0]]) ?? 0 }
     try await count("set through 3 levels", operations: operations) { try await three.set($0, forKey: keys[held[$0]]) }
     try await count("a fetcher, erased", operations: operations) { sum &+= try await fetcher.get($0) ?? 0 }
     try await count("a fetcher through a pool", operations: operations) { sum &+= try await pooled.get($0) ?? 0 }
     try await count("miss in memory, loaded", operations: operations) { sum &+= try await loading.get(1_000 + $0) ?? 0 }
     try await count("miss in memory, loaded through a pool", operations: operations) {
       sum &+= try await sharing.get(1_000 + $0) ?? 0
+    }
+    try await count("miss in memory, loaded by a pool below", operations: operations) {
+      sum &+= try await above.get(1_000 + $0) ?? 0
     }
     if sum == 42 { print(sum) }
   }

@@ -7,3 +7,8 @@ void callgrind_begin(void);
 void callgrind_end(const char *name);
 /* Whether somebody counts. */
 int callgrind_is_running(void);
+
+/* Keeps what Swift's tasks have to do for jobs_run_one(), in place of handing it to the runtime's threads. */
+void jobs_keep(void);
+/* Runs one of these jobs on this thread, when there is one. */
+void jobs_run_one(void);
