@@ -16,7 +16,7 @@ CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
-.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-shared bench-proxy bench-fleet measure-explorer install deb api-check docs examples dependencies test-dependencies help
+.PHONY: run test mutants fuzz fuzz-seeds torture soak test-tsan lint format bench bench-peers bench-check bench-record count bench-disk bench-shared bench-redis bench-proxy bench-fleet measure-explorer install deb api-check docs examples dependencies test-dependencies help
 
 # What is guarded by a trait is tested with the rest. Who uses the library chooses; all are off by default.
 TRAITS ?= Combine,Encryption,Explorer,Lifecycle,Metrics,RedisTLS,Tracing
@@ -129,6 +129,9 @@ bench-disk: ## Measure the disk level beside SQLite, LMDB, LevelDB, RocksDB, fil
 
 bench-shared: ## Measure a disk level whose directory processes share: alone, as the owner, and asking the owner
 	@$(BENCH_RUN) SharedBenchmarks
+
+bench-redis: test-dependencies bench-peers ## Measure the client of Redis beside one in C, redis-benchmark and memcached
+	@$(BENCH_RUN) RedisBenchmarks .peers/servers
 
 bench-fleet: ## Simulate what 10 to 100,000 processes do to a shared level; ARGUMENTS='--processes 10,100 --seed 2'
 	@$(SWIFT) run -c release FleetGrowth $(ARGUMENTS)

@@ -13,7 +13,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "CacheEngine", path: "..", traits: ["Combine"]),
+    .package(name: "CacheEngine", path: "..", traits: ["Combine", "Redis"]),
     // What the bridge is measured with where there is no Combine.
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
   ],
@@ -49,6 +49,15 @@ let package = Package(
     // A directory that processes share.
     .executableTarget(
       name: "SharedBenchmarks", dependencies: [.product(name: "CacheEngine", package: "CacheEngine")],
+      swiftSettings: settings),
+    // The client of Redis beside one in C, and memory that hears of changes beside memory that does not.
+    .executableTarget(
+      name: "RedisBenchmarks",
+      dependencies: [
+        "CFloor", .product(name: "CacheEngine", package: "CacheEngine"),
+        .product(name: "CacheEngineRedis", package: "CacheEngine"),
+        .product(name: "CacheEngineShared", package: "CacheEngine"),
+      ],
       swiftSettings: settings),
     // Instructions an operation, which do not depend on what else the machine does. Only callgrind can run it.
     .target(name: "CCallgrind"),

@@ -21,6 +21,12 @@ void cfloor_count_allocations(int on);
 /// The bytes that are allocated now.
 uint64_t cfloor_allocated_bytes(void);
 
+/// Connects to a Unix socket; -1 on failure.
+int cfloor_connect(const char *path);
+/// Writes a request and reads an answer of so many bytes, one after the other and so many times: what a client in C that blocks
+/// needs at least. Nanoseconds for each; -1 on failure.
+double cfloor_round_trip(int connection, const void *request, size_t length, size_t answer, int count);
+
 /// Writes standard output line by line, into a file as well.
 void cfloor_write_lines(void);
 
