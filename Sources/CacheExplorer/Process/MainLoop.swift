@@ -23,7 +23,9 @@ enum MainLoop {
       let next = alarms.values.map(\.due).min()
       ctg_serve_main_queue(queue, next.map { max(0, ContinuousClock().now.duration(to: $0).wholeNanoseconds) } ?? -1)
       let now = ContinuousClock().now
-      for (owner, alarm) in alarms where alarm.due <= now {
+      for owner in Array(alarms.keys) {
+        // One that rang before it may have put it off.
+        guard let alarm = alarms[owner], alarm.due <= now else { continue }
         alarms[owner] = nil
         alarm.ring()
       }

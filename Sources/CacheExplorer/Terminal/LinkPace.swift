@@ -59,7 +59,8 @@ struct LinkPace {
   mutating func write(_ bytes: Int, isPart: Bool = false, at now: Instant) -> Bool {
     unasked += bytes
     refill(at: now)
-    left -= Double(bytes)
+    // However much keys asked for, what follows waits a second at most.
+    left = max(left - Double(bytes), -Self.budget.perSecond)
     lastPicture = isPart ? nil : now
     let enough = rate.map { min(max(128, Int($0 * Self.window / 3)), 4_096) } ?? 512
     guard isPart || unasked >= enough, answers > 0 || asked.count < 2 else { return false }

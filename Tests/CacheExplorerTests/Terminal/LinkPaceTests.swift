@@ -99,6 +99,20 @@ struct LinkPaceTests {
     #expect(pace.unanswered(at: at(now)) == 0, "leaving does not wait for it")
   }
 
+  @Test("however much keys asked for, what nobody asked for waits a second at most")
+  func afterKeys() {
+    var pace = LinkPace()
+    pace.ask(at: at(0))
+    pace.noteKey(at: at(2_000))
+    for moment in 2_000..<2_010 {
+      #expect(pace.room(at: at(moment)) == .whole)
+      _ = pace.write(8_000, at: at(moment))
+    }
+    guard case .wait(let delay) = pace.room(at: at(2_400)) else { return #expect(Bool(false)) }
+    #expect(delay <= .seconds(1))
+    #expect(pace.room(at: at(3_700)) == .whole)
+  }
+
   @Test("an answer that does not come any more is not waited for")
   func lost() {
     var pace = slow()
