@@ -100,7 +100,8 @@ extension ServedRequest {
   init(_ answer: HTTPCacheAnswer, to head: HTTPRequestHead) {
     self.init(
       method: head.methodName, path: head.uri, status: answer.head.status.code, cache: answer.status,
-      age: answer.head.headerFields[.age].flatMap { Int($0) }, bytes: 0, duration: .zero, isWhole: false)
+      age: answer.head.headerFields.first { $0.name == .age }.flatMap { Int($0.value) }, bytes: 0, duration: .zero,
+      isWhole: false)
   }
 }
 #endif

@@ -21,12 +21,10 @@ package struct RecentCounts<Counts: Countable>: Sendable {
 
   package mutating func add(_ counts: Counts, at time: CacheInstant) {
     let number = SecondRing.number(of: time)
+    if let last = seconds.indices.last, seconds[last].number == number { return seconds[last].counts += counts }
     if let place = seconds.lastIndex(where: { $0.number <= number }) {
-      if seconds[place].number == number {
-        seconds[place].counts += counts
-      } else {
-        seconds.insert((number, counts), at: place + 1)
-      }
+      if seconds[place].number == number { return seconds[place].counts += counts }
+      seconds.insert((number, counts), at: place + 1)
     } else {
       seconds.insert((number, counts), at: 0)
     }
