@@ -133,6 +133,8 @@ public final class CacheStatistics: CacheObserver {
     var sum = Snapshot()
     /// Those of levels that have a number.
     var levels: [Level] = []
+    /// How many reads each level answered; names are few, and to look through them costs less than to hash one.
+    var served: [(level: String, count: Int)] = []
 
     /// The counts of a level.
     subscript(level: Int) -> Level {
@@ -179,6 +181,7 @@ public final class CacheStatistics: CacheObserver {
     for stripe in stripes {
       let counts = stripe.counts.withLock { $0 }
       sum += counts.sum
+      for (level, count) in counts.served { sum.served[level, default: 0] += count }
       levels.append(counts.levels)
     }
     let names = names.withLock { $0 }
@@ -211,11 +214,11 @@ public final class CacheStatistics: CacheObserver {
     stripes[ThreadStripe.current].counts.withLock { $0[level].fold(kind) }
   }
 
-  fileprivate func countHit(atLevel level: Int, _ duration: Duration) {
+  fileprivate func countHit(atLevel level: Int, nanoseconds: Int64) {
     stripes[ThreadStripe.current].counts.withLock { counts in
       counts[level].lookups += 1
       counts[level].hits += 1
-      counts[level].hitLatency.record(duration)
+      counts[level].hitLatency.record(nanoseconds: nanoseconds)
     }
   }
 
@@ -224,11 +227,14 @@ public final class CacheStatistics: CacheObserver {
     stripes[ThreadStripe.current].counts.withLock { $0.sum.foldCall(kind, hasJoined: hasJoined) }
   }
 
-  fileprivate func countRead(from level: String?, _ duration: Duration) {
+  fileprivate func countRead(from level: String?, nanoseconds: Int64) {
     stripes[ThreadStripe.current].counts.withLock { counts in
       counts.sum.requests += 1
-      counts.sum.served[level ?? "unnamed", default: 0] += 1
-      counts.sum.latency.record(duration)
+      let level = level ?? "unnamed"
+      let place = counts.served.firstIndex { $0.level == level } ?? counts.served.count
+      if place == counts.served.count { counts.served.append((level, 0)) }
+      counts.served[place].count += 1
+      counts.sum.latency.record(nanoseconds: nanoseconds)
     }
   }
 
@@ -289,13 +295,17 @@ struct EventCounter: Sendable {
 
   /// Counts a read that a level has answered.
   func countRead(from level: String?, _ began: CacheInstant, _ ended: CacheInstant) {
-    statistics.countRead(from: level, began.duration(to: ended))
+    statistics.countRead(from: level, nanoseconds: nanoseconds(began, ended))
   }
 
   /// Counts a look-up that the level has answered.
   @usableFromInline
   func countHit(_ began: CacheInstant, _ ended: CacheInstant) {
-    if let level { statistics.countHit(atLevel: level, began.duration(to: ended)) }
+    if let level { statistics.countHit(atLevel: level, nanoseconds: nanoseconds(began, ended)) }
+  }
+
+  private func nanoseconds(_ began: CacheInstant, _ ended: CacheInstant) -> Int64 {
+    ended.nanoseconds.subtractingReportingOverflow(began.nanoseconds).partialValue
   }
 }
 

@@ -14,7 +14,8 @@ public struct LatencyHistogram: Sendable, Equatable {
   /// How many durations were recorded.
   public private(set) var count: UInt64 = 0
   /// The longest duration recorded, to the nanosecond; held at 292 years.
-  public private(set) var max: Duration = .zero
+  public var max: Duration { .nanoseconds(longest) }
+  private var longest: Int64 = 0
   private var totalNanoseconds: Int64 = 0
   /// All durations together, held at 292 years instead of overflowing.
   public var sum: Duration { .nanoseconds(totalNanoseconds) }
@@ -25,13 +26,15 @@ public struct LatencyHistogram: Sendable, Equatable {
   /// Counts a duration; a negative one counts as zero.
   ///
   /// - Parameter duration: What was measured.
-  public mutating func record(_ duration: Duration) {
-    let nanoseconds = UInt64(Swift.max(0, duration.clampedNanoseconds))
+  public mutating func record(_ duration: Duration) { record(nanoseconds: duration.clampedNanoseconds) }
+
+  mutating func record(nanoseconds: Int64) {
+    let nanoseconds = Swift.max(0, nanoseconds)
     if counts.isEmpty { counts = Array(repeating: 0, count: Self.bucketCount) }
-    counts[Self.bucket(of: nanoseconds)] &+= 1
+    counts[Self.bucket(of: UInt64(nanoseconds))] &+= 1
     count &+= 1
-    totalNanoseconds = Self.sum(totalNanoseconds, Int64(nanoseconds))
-    if duration > max { max = .nanoseconds(Int64(nanoseconds)) }
+    totalNanoseconds = Self.sum(totalNanoseconds, nanoseconds)
+    longest = Swift.max(longest, nanoseconds)
   }
 
   /// The duration that a share of all recorded ones does not exceed.
@@ -84,7 +87,7 @@ public struct LatencyHistogram: Sendable, Equatable {
     }
     left.count &+= right.count
     left.totalNanoseconds = sum(left.totalNanoseconds, right.totalNanoseconds)
-    left.max = Swift.max(left.max, right.max)
+    left.longest = Swift.max(left.longest, right.longest)
   }
 
   /// What was recorded since an earlier state of this histogram.
@@ -100,11 +103,10 @@ public struct LatencyHistogram: Sendable, Equatable {
     new.counts = zip(counts, earlier.counts).map { $0 > $1 ? $0 - $1 : 0 }
     new.count = new.counts.reduce(0, &+)
     new.totalNanoseconds = totalNanoseconds - Swift.min(earlier.totalNanoseconds, totalNanoseconds)
-    guard max == earlier.max, let longest = new.counts.lastIndex(where: { $0 > 0 }) else {
-      new.max = max
-      return new
-    }
-    new.max = longest == Self.bucketCount - 1 ? max : Swift.min(.nanoseconds(Int64(Self.upperEnd(of: longest))), max)
+    new.longest = longest
+    guard longest == earlier.longest, let last = new.counts.lastIndex(where: { $0 > 0 }), last < Self.bucketCount - 1
+    else { return new }
+    new.longest = Swift.min(Int64(Self.upperEnd(of: last)), longest)
     return new
   }
 
@@ -148,7 +150,7 @@ extension LatencyHistogram: Codable {
   /// Reads a histogram as ``encode(to:)`` writes it.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    max = .nanoseconds(try fields.decode(Int64.self, forKey: .max))
+    longest = try fields.decode(Int64.self, forKey: .max)
     totalNanoseconds = Swift.max(0, try fields.decode(Int64.self, forKey: .sum))
     let numbers = try fields.decode([Int].self, forKey: .buckets)
     counts = Array(repeating: 0, count: Self.bucketCount)
@@ -167,7 +169,7 @@ extension LatencyHistogram: Codable {
   /// Writes the longest duration, the sum of all, and the buckets in use.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(max.clampedNanoseconds, forKey: .max)
+    try fields.encode(longest, forKey: .max)
     try fields.encode(totalNanoseconds, forKey: .sum)
     try fields.encode(
       counts.enumerated().flatMap { $1 > 0 ? [$0, Int(clamping: $1)] : [] }, forKey: .buckets)
