@@ -58,4 +58,14 @@ void ctg_serve_main_queue(int queue, int64_t nanoseconds);
 /// An unnamed file in memory for what curses writes, or -1 with errno.
 int ctg_memory_file(void);
 
+/// Has the C library keep two heaps, and not eight for each core: each keeps room of its own. With glibc only.
+///
+/// For a program that shows and does not serve, before it has other threads.
+void ctg_keep_few_heaps(void);
+
+/// Has the C library give back to the system what is free, now and from here on. With glibc only.
+///
+/// By itself it keeps what was free once: each batch of events, and all that the start took.
+void ctg_give_memory_back(void);
+
 #endif

@@ -1,3 +1,4 @@
+import CTerminalGuard
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
@@ -92,6 +93,7 @@ final class Explorer {
     prepare()
     if let problem = panels?.problem { announce(problem, level: .warning) }
     draw(isAsked: true)
+    ctg_give_memory_back()
     defer {
       MainLoop.setAlarm(of: self, after: nil) {}
       MainLoop.setAlarm(of: nextPicture, after: nil) {}

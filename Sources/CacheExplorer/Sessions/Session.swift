@@ -1,5 +1,6 @@
 #if Explorer
 import ArgumentParser
+import CTerminalGuard
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
@@ -142,6 +143,7 @@ enum Session {
       }
       return try await tell(show, because: reason)
     }
+    ctg_keep_few_heaps()
     let screen = try terminal(show.appearance, environment)
     let buffer = EventBuffer()
     var model = Model(

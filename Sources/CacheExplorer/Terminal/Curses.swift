@@ -109,7 +109,27 @@ final class Curses {
     guard let text = unsafe cn_capability(name) else { return nil }
     let string = unsafe String(cString: text)
     guard !string.isEmpty else { return nil }
-    return Array(string.replacing(/\$<[0-9.]+[*\/]*>/, with: "").utf8)
+    return withoutPadding(Array(string.utf8))
+  }
+
+  /// Without what asks for a pause, as in `$<5>` and `$<2.5*/>`.
+  ///
+  /// By hand: a regular expression is made anew at each use, which was a twentieth of the program's start.
+  static func withoutPadding(_ sequence: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = sequence[...]
+    while let first = rest.popFirst() {
+      if first == UInt8(ascii: "$"), rest.first == UInt8(ascii: "<") {
+        let digits = rest.dropFirst().prefix { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        let after = rest[digits.endIndex...].drop { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "/") }
+        if !digits.isEmpty, after.first == UInt8(ascii: ">") {
+          rest = after.dropFirst()
+          continue
+        }
+      }
+      result.append(first)
+    }
+    return result
   }
 
   /// Takes other colours; every cell is drawn with them.

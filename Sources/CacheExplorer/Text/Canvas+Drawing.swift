@@ -45,7 +45,7 @@ extension Canvas {
     var style = style
     if glyph.isEscape { style.isReversed.toggle() }
     mend(x, y)
-    guard glyph.isWide else { return self[x, y] = Cell(glyph: glyph.text, style: style) }
+    guard glyph.isWide else { return cells[y * size.width + x] = Cell(glyph: glyph.text, style: style) }
     guard contains(x + 1, y) else { return self[x, y] = Cell(glyph: " ", style: style) }
     mend(x + 1, y)
     self[x, y] = Cell(glyph: glyph.text, style: style)
@@ -54,8 +54,9 @@ extension Canvas {
 
   /// A wide glyph loses both halves when one is drawn over.
   private mutating func mend(_ x: Int, _ y: Int) {
-    if self[x, y].glyph.isEmpty, contains(x - 1, y) { self[x - 1, y].glyph = " " }
-    if contains(x + 1, y), self[x + 1, y].glyph.isEmpty { self[x + 1, y].glyph = " " }
+    let place = y * size.width + x
+    if x > 0, cells[place].glyph.isEmpty { cells[place - 1].glyph = " " }
+    if x + 1 < size.width, cells[place + 1].glyph.isEmpty { cells[place + 1].glyph = " " }
   }
 
   /// Covers a part with one glyph of ours.

@@ -59,7 +59,7 @@ package struct Canvas: Equatable, Sendable {
 
   package let size: Size
   /// Row after row, `size.width * size.height` of them.
-  package private(set) var cells: [Cell]
+  package internal(set) var cells: [Cell]
   /// Where the terminal's cursor stands; `nil` hides it.
   package var cursor: Point?
 

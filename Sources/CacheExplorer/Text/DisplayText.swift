@@ -25,15 +25,14 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
   package init(stringLiteral value: String) { self.init(value) }
 
   package init(_ raw: String, atMost limit: Int = DisplayText.mostCells) {
-    let isPlain = raw.utf8.prefix(limit + 1).allSatisfy { $0 >= 0x20 && $0 < 0x7f }
-    if isPlain {
+    if raw.unicodeScalars.prefix(limit + 1).allSatisfy(DisplayWidth.standsAlone) {
       glyphs.reserveCapacity(min(limit, raw.utf8.count))
-      for unit in raw.utf8 {
+      for scalar in raw.unicodeScalars {
         if width >= limit {
           cut(to: limit)
           break
         }
-        append(Self.ascii[Int(unit)])
+        append(scalar.isASCII ? Self.ascii[Int(scalar.value)] : Glyph(text: String(scalar)))
       }
       return
     }

@@ -36,6 +36,18 @@ enum DisplayWidth {
     return isWide(value) ? .wide : .narrow
   }
 
+  /// Whether a scalar takes one cell, whatever is beside it that stands alone as well.
+  ///
+  /// What nearly all of a screen is made of: ASCII, and the marks of our own. To ask Unicode for each takes most of a frame.
+  static func standsAlone(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x20...0x7e: true
+    // Lines, blocks and shapes; arrows; the dot, micro, times, the dash and the ellipsis.
+    case 0x2500...0x25fc, 0x2190...0x21ff, 0xb7, 0xb5, 0xd7, 0x2014, 0x2026: true
+    default: false
+    }
+  }
+
   private static func isKnown(_ properties: Unicode.Scalar.Properties) -> Bool {
     guard let age = properties.age else { return false }
     return age.major <= newestAge

@@ -31,9 +31,25 @@ struct DisplayTextTests {
 
   @Test(
     "Width is counted in cells",
-    arguments: [("abc", 3), ("日本語", 6), ("e\u{301}", 1), ("é", 1), ("한글", 4), ("😀", 2), ("ａ", 2), ("─█µ", 3)])
+    arguments: [
+      ("abc", 3), ("日本語", 6), ("e\u{301}", 1), ("é", 1), ("한글", 4), ("😀", 2), ("ａ", 2), ("─█µ", 3), ("─\u{301}x", 2),
+    ])
   func countsCells(raw: String, cells: Int) {
     #expect(DisplayText(raw).width == cells)
+  }
+
+  @Test("What is taken without asking Unicode is one cell, and joins with nothing of its kind")
+  func standsAlone() {
+    let alone = (UInt32(0)...0x10ffff).compactMap { Unicode.Scalar($0) }.filter(DisplayWidth.standsAlone)
+    #expect(alone.count > 200)
+    #expect(alone.filter { DisplayWidth.classify($0) != .narrow } == [])
+    let neighbours: [Unicode.Scalar] = ["a", "─", "▶", "→", "·"]
+    let joining = alone.filter { scalar in
+      var text = String.UnicodeScalarView()
+      for neighbour in neighbours { text += [scalar, neighbour] }
+      return String(text).count != 2 * neighbours.count
+    }
+    #expect(joining == [])
   }
 
   @Test("Of many marks on one character four are kept")

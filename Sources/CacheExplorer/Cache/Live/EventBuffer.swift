@@ -50,6 +50,8 @@ package final class EventBuffer: CacheObserver {
   /// Takes everything out, oldest first.
   package func drain() -> Batch {
     let taken = ring.take(leaving: Ring())
+    // A copy of so many events takes megabytes.
+    guard taken.oldest > 0 else { return Batch(events: taken.events, lost: taken.lost) }
     return Batch(events: Array(taken.events[taken.oldest...] + taken.events[..<taken.oldest]), lost: taken.lost)
   }
 }
