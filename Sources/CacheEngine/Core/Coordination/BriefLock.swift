@@ -15,29 +15,35 @@ public import Synchronization
 @usableFromInline
 @safe
 package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the state says who may use the value
-  /// First in memory is the word that the kernel is told.
-  @usableFromInline
-  struct Cell: ~Copyable {
-    /// 0 while it is free, 1 while it is taken, 2 while somebody may sleep for it, too.
-    @usableFromInline let state = Atomic<UInt32>(0)
-    @usableFromInline var value: Value
+  /// 0 while it is free, 1 while it is taken, 2 while somebody may sleep for it, too.
+  ///
+  /// The value stands behind it in memory. They are reached by pointers of their own, so that no access to one is one to both.
+  @usableFromInline let state: UnsafeMutablePointer<Atomic<UInt32>>
 
-    @inlinable
-    init(_ value: consuming Value) { self.value = value }
+  /// Alignments are powers of two.
+  @inlinable
+  static var offset: Int { max(MemoryLayout<Atomic<UInt32>>.size, MemoryLayout<Value>.alignment) }
+
+  @inlinable
+  @inline(__always)
+  var value: UnsafeMutablePointer<Value> {
+    unsafe UnsafeMutableRawPointer(state).advanced(by: Self.offset).assumingMemoryBound(to: Value.self)
   }
-
-  @usableFromInline let cell: UnsafeMutablePointer<Cell>
 
   @inlinable
   package init(_ initial: consuming sending Value) {
-    unsafe cell = .allocate(capacity: 1)
-    unsafe cell.initialize(to: Cell(initial))
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: Self.offset + MemoryLayout<Value>.size, alignment: Self.offset)
+    unsafe state = memory.bindMemory(to: Atomic<UInt32>.self, capacity: 1)
+    unsafe state.initialize(to: Atomic(0))
+    unsafe memory.advanced(by: Self.offset).bindMemory(to: Value.self, capacity: 1).initialize(to: initial)
   }
 
   @inlinable
   deinit {
-    unsafe cell.deinitialize(count: 1)
-    unsafe cell.deallocate()
+    unsafe value.deinitialize(count: 1)
+    unsafe state.deinitialize(count: 1)
+    unsafe UnsafeMutableRawPointer(state).deallocate()
   }
 
   /// Calls the closure with the value, alone.
@@ -48,7 +54,7 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
   ) throws(Failure) -> sending Result {
     if !take() { waitAndTake() }
     defer { release() }
-    return try unsafe body(&cell.pointee.value)
+    return try unsafe body(&value.pointee)
   }
 
   /// Calls the closure with the value if nobody else has it; `nil` if somebody has.
@@ -59,13 +65,13 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
   ) throws(Failure) -> sending Result? {
     guard take() else { return nil }
     defer { release() }
-    return try unsafe body(&cell.pointee.value)
+    return try unsafe body(&value.pointee)
   }
 
   @inlinable
   @inline(__always)
   borrowing func take() -> Bool {
-    unsafe cell.pointee.state.compareExchange(
+    unsafe state.pointee.compareExchange(
       expected: 0, desired: 1, successOrdering: .acquiring, failureOrdering: .relaxed
     ).exchanged
   }
@@ -73,7 +79,7 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
   @inlinable
   @inline(__always)
   borrowing func release() {
-    if unsafe cell.pointee.state.exchange(0, ordering: .releasing) == 2 { wakeOne() }
+    if unsafe state.pointee.exchange(0, ordering: .releasing) == 2 { wakeOne() }
   }
 
   @usableFromInline
@@ -82,14 +88,14 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
     while pauses <= 64 {
       for _ in 0..<pauses { cstore_pause() }
       pauses *= 2
-      if unsafe cell.pointee.state.load(ordering: .relaxed) == 0, take() { return }
+      if unsafe state.pointee.load(ordering: .relaxed) == 0, take() { return }
     }
     // Who wakes up cannot know whether others sleep still.
-    while unsafe cell.pointee.state.exchange(2, ordering: .acquiring) != 0 { unsafe cstore_sleep_while(cell, 2) }
+    while unsafe state.pointee.exchange(2, ordering: .acquiring) != 0 { unsafe cstore_sleep_while(state, 2) }
   }
 
   @usableFromInline
-  borrowing func wakeOne() { unsafe cstore_wake_one(cell) }
+  borrowing func wakeOne() { unsafe cstore_wake_one(state) }
 }
 #else
 /// Elsewhere the system's lock is anybody's as soon as it is free.
