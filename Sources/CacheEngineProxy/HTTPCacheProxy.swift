@@ -92,7 +92,8 @@ where Store.Key == String, Store.Value == StoredVariants {
         .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
         // Of what is found in memory most goes out with one write, which need not be told twice how far it has come.
         .childChannelOption(
-          .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10))
+          .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10)
+        )
         .bind(host: settings.host, port: settings.port) { channel in
           channel.eventLoop.makeCompletedFuture {
             try Self.prepare(channel, settings, instant)
