@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -326,3 +327,11 @@ void ctg_serve_main_queue(int queue, int64_t nanoseconds) {
 int ctg_main_queue(void) { return -1; }
 void ctg_serve_main_queue(int queue, int64_t nanoseconds) { (void)queue, (void)nanoseconds; }
 #endif
+
+int ctg_allowed_processors(void) {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return CPU_COUNT(&allowed);
+#endif
+  return 0;
+}

@@ -4,6 +4,7 @@ enum Program {
   @MainActor
   static func main() {
     #if Explorer
+    EventLoops.fit()
     Task { await CacheExplorer.main() }
     MainLoop.run()
     #else

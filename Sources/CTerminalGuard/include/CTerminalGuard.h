@@ -68,4 +68,7 @@ void ctg_keep_few_heaps(void);
 /// By itself it keeps what was free once: each batch of events, and all that the start took.
 void ctg_give_memory_back(void);
 
+/// How many processors this process may use, as taskset has it; 0 where the system does not say.
+int ctg_allowed_processors(void);
+
 #endif

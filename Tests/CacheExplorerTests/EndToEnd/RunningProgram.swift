@@ -30,6 +30,8 @@ final class RunningProgram: Sendable {
 
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
+  var processIdentifier: Int32 { process.processIdentifier }
+
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
   func type(_ line: String) { input.fileHandleForWriting.write(Data("\(line)\n".utf8)) }

@@ -56,6 +56,35 @@ struct ServeTests {
     #expect(replay.output.contains("memory: 3 lookups, 2 hits, 1 absent"))
   }
 
+  #if os(Linux)
+  @Test(
+    "kept to one processor, it serves with one thread, whose turns nothing else of it takes",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/taskset"), "taskset is not installed"))
+  func oneProcessor() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.memory, to: "c.yaml")
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let allowed = try #require(status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") })
+    let first = try #require(allowed.split(separator: "\t").last).prefix { $0.isNumber }
+    let program = try RunningProgram(
+      ["-c", "\(first)", Program.path, "serve", file, "--http", "127.0.0.1:0", "--origin", server.address, "--quiet"],
+      executable: "/usr/bin/taskset")
+    let line = try #require(await program.complaint { $0.hasPrefix("listening at ") })
+    let address = line.dropFirst("listening at ".count).prefix { $0 != " " }
+    #expect(try await Curl.run(["\(address)\(Self.kept)"]).output.hasPrefix("the content"))
+    let tasks = "/proc/\(program.processIdentifier)/task"
+    // A thread may end meanwhile.
+    let names = try FileManager.default.contentsOfDirectory(atPath: tasks).compactMap {
+      try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
+    }
+    #expect(names.count { $0.hasPrefix("NIO-SGLTN") } == 1, "\(names)")
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+  #endif
+
   @Test("the commands at the top of the README do what it says")
   func readme() async throws {
     let text = try String(contentsOf: Program.root.appending(path: "README.md"), encoding: .utf8)
