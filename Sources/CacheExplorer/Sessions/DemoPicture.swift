@@ -19,7 +19,7 @@ enum DemoPicture {
       demo.isServed
       ? try await ServedDemo.open(
         configuration, file: "demo \(demo.name)", clock: clock, observers: [buffer],
-        observe: { _, exchange in exchanges.withLock { $0.append(exchange) } }) : nil
+        observe: { _, exchange in exchanges.withLock { $0.append(exchange()) } }) : nil
     let live: LiveCache
     if let served {
       live = served.live

@@ -91,7 +91,7 @@ extension Session {
     let served: Served
     do {
       served = try await open(serving, isObserved: true, clock: AdjustableClock(), observers: [buffer]) { _, exchange in
-        inbox.put(exchange)
+        inbox.put(exchange())
       }
     } catch {
       screen.close()
@@ -189,7 +189,7 @@ extension Session {
 
   private static func open(
     _ serving: Serving, isObserved: Bool, clock: any CacheClock, observers: [any CacheObserver] = [],
-    observe: @escaping @Sendable (ServedRequest, ServedExchange) -> Void
+    observe: @escaping @Sendable (ServedRequest, () -> ServedExchange) -> Void
   ) async throws -> Served {
     let problems = ReportedFailures()
     do {

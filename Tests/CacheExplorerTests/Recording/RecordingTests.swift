@@ -281,7 +281,7 @@ import Testing
     session.send(.input(.key(.character("9"))))
     let exchanges = [exchange(1, key: "http://a/secret?token=secret-1"), exchange(2, key: nil)]
     var counts = ServedCounts()
-    for exchange in exchanges { counts.count(exchange) }
+    for exchange in exchanges { counts.count(exchange.outcome, bytes: exchange.bytes, isWhole: exchange.isWhole) }
     session.send(.served(exchanges, counts, lost: 0))
     session.send(
       .variants(

@@ -24,7 +24,7 @@ struct ServedDemoTests {
     let told = Mutex<[ServedExchange]>([])
     let demo = try await ServedDemo.open(
       try configuration(folder), file: "demo http", clock: clock,
-      observe: { _, exchange in told.withLock { $0.append(exchange) } })
+      observe: { _, exchange in told.withLock { $0.append(exchange()) } })
     _ = await clock.drive { await demo.run(for: .seconds(120)) }
     try await demo.live.close()
     return told.withLock { $0 }

@@ -33,7 +33,7 @@ struct EnterTests {
         outcome: .hit, bytes: 2_048, duration: .milliseconds(3))
     }
     var counts = ServedCounts()
-    for exchange in exchanges { counts.count(exchange) }
+    for exchange in exchanges { counts.count(exchange.outcome, bytes: exchange.bytes, isWhole: exchange.isWhole) }
     scene.send(.served(exchanges, counts, lost: 0))
     scene.press(.character(page.key))
     #expect(scene.model.page == page)

@@ -28,7 +28,7 @@ struct ServedScreenTests {
   private mutating func serve(_ exchanges: [ServedExchange]) -> [Effect] {
     var (numbered, counts) = (exchanges, scene.model[ServedPanel.self].counts ?? ServedCounts())
     for place in numbered.indices {
-      counts.count(numbered[place])
+      counts.count(numbered[place].outcome, bytes: numbered[place].bytes, isWhole: numbered[place].isWhole)
       numbered[place].number = counts.requests
     }
     return scene.send(.served(numbered, counts, lost: 0))

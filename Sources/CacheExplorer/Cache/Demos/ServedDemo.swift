@@ -10,7 +10,7 @@ package struct ServedDemo: Sendable {
   package let live: LiveCache
   private let levels: ServedLevels
   private let cache: HTTPCache<ServedStore>
-  private let observe: @Sendable (ServedRequest, ServedExchange) -> Void
+  private let observe: @Sendable (ServedRequest, () -> ServedExchange) -> Void
 
   /// The server that it has.
   package static let authority = DemoServer.authority
@@ -22,7 +22,7 @@ package struct ServedDemo: Sendable {
   /// - Throws: ``ConfigurationFailure``.
   package static func open(
     _ configuration: CacheConfiguration, file: String, clock: any CacheClock, observers: [any CacheObserver] = [],
-    observe: @escaping @Sendable (ServedRequest, ServedExchange) -> Void
+    observe: @escaping @Sendable (ServedRequest, () -> ServedExchange) -> Void
   ) async throws -> ServedDemo {
     let levels = try await ServedLevels.open(
       configuration, file: file, ServedCache.Terms(), clock: clock, observers: observers)
@@ -75,7 +75,8 @@ package struct ServedDemo: Sendable {
     }
     served.duration = start.duration(to: live.clock.now)
     served.time = live.clock.timeSinceEpoch
-    observe(served, levels.exchange(served, scheme: "http", authority: DemoServer.authority))
+    let number = levels.count(served)
+    observe(served) { ServedExchange(number, served, scheme: "http", authority: DemoServer.authority) }
   }
 }
 #endif

@@ -18,14 +18,16 @@ package final class ServedFigures: Sendable {
 
   package var counts: ServedCounts { state.withLock { $0.counts } }
 
-  /// Counts a request, and gives it its number.
-  package func note(_ exchange: inout ServedExchange, at time: CacheInstant) {
-    state.withLock { state in
-      state.counts.count(exchange)
-      exchange.number = state.counts.requests
-      var one = ServedCounts()
-      one.count(exchange)
+  /// Counts a request; returns its number.
+  package func note(
+    _ outcome: ServedExchange.Outcome, bytes: Int, isWhole: Bool, at time: CacheInstant
+  ) -> Int {
+    var one = ServedCounts()
+    one.count(outcome, bytes: bytes, isWhole: isWhole)
+    return state.withLock { state in
+      state.counts += one
       state.recent.add(one, at: time)
+      return state.counts.requests
     }
   }
 

@@ -24,14 +24,15 @@ package struct ServedCache: Sendable {
   /// Opens the levels and listens; ``HTTPCacheProxy/serve()`` answers.
   ///
   /// `report`: Told of what failed without failing a request.
-  /// `observe`: Told of every request when its answer has gone out. It must not block.
+  /// `observe`: Told of every request when its answer has gone out, and handed what makes of it what screens show. It must not
+  /// block.
   ///
   /// - Throws: ``ConfigurationFailure`` if the configuration is none for a proxy, or a level cannot be opened; `CacheError` with
   ///   code `unreachable` if the address cannot be listened at. Nothing is left open then.
   package static func open(
     _ configuration: CacheConfiguration, file: String, origin: ServerOrigin, _ terms: Terms, clock: any CacheClock,
     observers: [any CacheObserver] = [], report: @escaping @Sendable (HTTPCacheFailure) -> Void,
-    observe: @escaping @Sendable (ServedRequest, ServedExchange) -> Void
+    observe: @escaping @Sendable (ServedRequest, () -> ServedExchange) -> Void
   ) async throws -> ServedCache {
     let levels = try await ServedLevels.open(configuration, file: file, terms, clock: clock, observers: observers)
     do {
@@ -39,7 +40,10 @@ package struct ServedCache: Sendable {
         storing: levels.store, origin: origin, policy: levels.policy, settings: terms.settings,
         bodyLimit: levels.bodyLimit, clock: clock, report: report
       ) { request in
-        observe(request, levels.exchange(request, scheme: origin.scheme, authority: origin.authority))
+        let number = levels.count(request)
+        observe(request) {
+          ServedExchange(number, request, scheme: origin.scheme, authority: origin.authority)
+        }
       }
       return ServedCache(live: levels.live, proxy: proxy)
     } catch {
@@ -59,9 +63,9 @@ extension ServedVariant {
   }
 }
 
-extension ServedExchange {
-  init(_ request: ServedRequest, scheme: String, authority: String) {
-    let outcome: Outcome =
+extension ServedExchange.Outcome {
+  init(_ request: ServedRequest) {
+    self =
       switch request.word {
       case "hit": .hit
       case "stale" where request.cache?.isHit == true: .stale
@@ -70,10 +74,15 @@ extension ServedExchange {
       case "refused": .refused
       default: .forwarded
       }
+  }
+}
+
+extension ServedExchange {
+  init(_ number: Int, _ request: ServedRequest, scheme: String, authority: String) {
     self.init(
-      number: 0, time: request.time, method: request.method, path: request.path,
+      number: number, time: request.time, method: request.method, path: request.path,
       key: TargetURI(scheme: scheme, authority: authority, path: request.path)?.text, status: request.status,
-      outcome: outcome, bytes: request.bytes, duration: request.duration, isWhole: request.isWhole)
+      outcome: Outcome(request), bytes: request.bytes, duration: request.duration, isWhole: request.isWhole)
     reason = request.cache?.forward?.rawValue
     detail = request.cache?.detail ?? request.fault
     isStored = request.cache?.isStored ?? false

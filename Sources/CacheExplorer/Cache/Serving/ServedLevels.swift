@@ -43,11 +43,10 @@ struct ServedLevels: Sendable {
       bodyLimit: min(terms.bodyLimit, (configuration.largestCapacity ?? 0) / 2))
   }
 
-  /// A request as screens show it, counted.
-  func exchange(_ request: ServedRequest, scheme: String, authority: String) -> ServedExchange {
-    var exchange = ServedExchange(request, scheme: scheme, authority: authority)
-    figures.note(&exchange, at: live.clock.now)
-    return exchange
+  /// Counts a request; returns its number.
+  func count(_ request: ServedRequest) -> Int {
+    figures.note(
+      ServedExchange.Outcome(request), bytes: request.bytes, isWhole: request.isWhole, at: live.clock.now)
   }
 
   private static func refusal(of touched: Touched) -> String? {

@@ -85,11 +85,12 @@ package struct ServedCounts: Equatable, Sendable, Codable, Countable {
   /// Requests that came to the cache.
   package var answered: Int { requests - refused }
 
-  package mutating func count(_ exchange: ServedExchange) {
+  /// Counts an answer with so many bytes of content.
+  package mutating func count(_ outcome: ServedExchange.Outcome, bytes sent: Int, isWhole: Bool) {
     requests += 1
-    bytes += exchange.bytes
-    if !exchange.isWhole { broken += 1 }
-    switch exchange.outcome {
+    bytes += sent
+    if !isWhole { broken += 1 }
+    switch outcome {
     case .hit: hits += 1
     case .stale:
       hits += 1
@@ -99,7 +100,7 @@ package struct ServedCounts: Equatable, Sendable, Codable, Countable {
     case .forwarded: return forwarded += 1
     case .refused: return refused += 1
     }
-    savedBytes += exchange.bytes
+    savedBytes += sent
   }
 
   /// Everything in one sentence.
