@@ -169,11 +169,13 @@ import Testing
 
   @Test("C32 a set that fails in one level is tried in every level, and one error names who failed")
   func partialFailure() async throws {
-    let full = Level(name: "full", onSet: { _, _ in throw CacheError(.diskWriteFailed, "no space") })
+    let full = Level(name: "full", onSet: { _, _ in throw CacheError(.diskWriteFailed, "no space", level: "full") })
     let cache = upper.compose(full).compose(lower)
     let error = await #expect(throws: CacheError.self) { try await cache.set(1, forKey: "a") }
     #expect(error?.code == .partialFailure)
     #expect(error?.failures.map(\.level) == ["full"])
+    // Named once, though the error names it as well.
+    #expect(error?.description == "some levels could not be written; full: no space")
     #expect((error?.underlying as? CacheError)?.code == .diskWriteFailed)
     #expect(upper.stored("a")?.value == 1)
     #expect(lower.stored("a")?.value == 1)
@@ -187,6 +189,7 @@ import Testing
     }
     #expect(error?.code == .writeFailed)
     #expect(error?.failures.map(\.level) == ["c", "b", "a"])
+    #expect(error?.description == "no level could be written; c: no space; b: no space; a: no space")
   }
 
   @Test("C33 a cancelled set is reported as cancelled")

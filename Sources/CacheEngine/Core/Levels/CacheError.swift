@@ -139,7 +139,10 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String {
     var text = level.map { "\($0): \(message)" } ?? message
     if !failures.isEmpty {
-      text += failures.map { "; \($0.level): \($0.error)" }.joined()
+      text += failures.map { level, error in
+        // Most errors name their level themselves.
+        (error as? CacheError)?.level == level ? "; \(error)" : "; \(level): \(error)"
+      }.joined()
     }
     return text
   }
