@@ -181,6 +181,8 @@ private let goodLines = [
 
 private let badLines = [
   BadLine("gte a", 0, "there is no verb “gte”; did you mean “get”?"),
+  BadLine("Remove a", 0, "there is no verb “Remove”; did you mean “del”?"),
+  BadLine("help exit", 5, "there is no verb “exit”; did you mean “quit”?"),
   BadLine(
     "  elephant", 2,
     "there is no verb “elephant”; use one of \(Grammar.commandLine.names.joined(separator: ", "))"),

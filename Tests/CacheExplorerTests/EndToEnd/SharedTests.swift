@@ -94,6 +94,25 @@ struct SharedTests {
     try await there.end()
   }
 
+  @Test("what is removed, expired or cleared in the server is told, though only memory has a list of its keys")
+  func told() async throws {
+    let redis = try await TestRedis()
+    let folder = try TemporaryFolder()
+    let here = try await Opened(try example(redis, in: folder))
+    try await here.waitToHear()
+    #expect(try await here.ask("del k").hasSuffix("it was in no level"))
+    _ = try await here.ask("set k v --level redis")
+    #expect(try await here.ask("del k").hasSuffix("removed from redis"))
+    #expect(try await here.get("k") == nil)
+    _ = try await here.ask("set k v --level redis")
+    #expect(try await here.ask("expire k").contains("1 entry expired"))
+    #expect(try await here.ask("clear").hasSuffix("every level; those of redis are gone too, and not counted"))
+    #expect(try await here.ask("clear redis").hasSuffix("every entry removed from redis"))
+    _ = try await here.ask("fault redis down")
+    #expect(try await here.ask("del k").contains("some levels could not be written; redis: "))
+    try await here.end()
+  }
+
   @Test("who hears nothing serves its copies for as long as it may, and forgets them when it hears again")
   func deaf() async throws {
     let redis = try await TestRedis()

@@ -34,6 +34,8 @@ extension CacheBuilder {
       var status = store.status
       status.unsettled = level?.unsettledCount ?? 0
       return status
+    } holds: { [weak level] key in
+      try await level?.lookup(key).entry != nil
     } expire: { [weak level] key in
       try await level?.expire(key)
     } isDeaf: {

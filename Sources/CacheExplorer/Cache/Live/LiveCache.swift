@@ -55,6 +55,12 @@ package struct LiveCache: Sendable {
       return try await storage?.get(storedKey(key)).map { ($0.prefix(count), $0.count) }
     }
 
+    /// Whether it has a value that somebody stored, past counters and observers.
+    func holds(_ key: String) async throws -> Bool {
+      if let shared { return try await shared.holds(storedKey(key)) }
+      return try await beginning(of: key, atMost: 1) != nil
+    }
+
     /// The key under which the level knows what the cache is asked for.
     func storedKey(_ key: String) -> String { keySteps.reduce(key) { $1.apply(to: $0) } }
   }

@@ -4,6 +4,8 @@ package import ExplorerModel
 package struct SharedAccess: Sendable {
   /// How it stands with it.
   package let status: @Sendable () -> SharedStatus
+  /// Whether it has an entry for a key.
+  let holds: @Sendable (String) async throws -> Bool
   /// Ends the lifetime of an entry for all processes.
   let expire: @Sendable (String) async throws -> Void
   /// Whether nothing is heard from it on purpose.

@@ -5,7 +5,7 @@ import ExplorerText
 package struct ClearVerb: Verb {
   package static let syntax = VerbSyntax(
     "clear [L|--all]", "remove everything from every level, or from one", [.level], required: 0,
-    [VerbSyntax.Option("--all")])
+    [VerbSyntax.Option("--all")], otherNames: ["flush", "flushall", "purge"])
 
   /// `nil` clears every level.
   package var level: String?
@@ -24,7 +24,10 @@ package struct ClearVerb: Verb {
     } note: { _ in
       let after = live.usage
       let removed = max(0, before.map { $0.value.count - (after[$0.key]?.count ?? 0) }.reduce(0, +))
+      let uncounted = live.levels.filter { $0.shared != nil && (level == nil || level == $0.name) }.map(\.name)
+      guard uncounted.isEmpty || level == nil else { return "every entry removed from \(level ?? "")" }
       return "\(removed) \(removed == 1 ? "entry" : "entries") removed from \(level ?? "every level")"
+        + (uncounted.isEmpty ? "" : "; those of \(uncounted.joined(separator: ", ")) are gone too, and not counted")
     }
   }
 }

@@ -2,7 +2,8 @@ import CacheEngine
 package import ExplorerModel
 
 package struct DeleteVerb: Verb {
-  package static let syntax = VerbSyntax("del KEY", "remove a key from every level", [.key])
+  package static let syntax = VerbSyntax(
+    "del KEY", "remove a key from every level", [.key], otherNames: ["remove", "delete", "rm"])
 
   package var key: String?
 
@@ -19,9 +20,8 @@ package struct DeleteVerb: Verb {
     return await session.timed(name) { result in
       // A disk level tells what it removes on a thread of its own, and an app elsewhere: who asks before knows it all.
       var holders: [String] = []
-      for level in live.holders(from: nil) where try await level.beginning(of: key, atMost: 1) != nil {
-        holders.append(level.name)
-      }
+      // One that cannot say fails the removal as well, or does not.
+      for level in live.levels where (try? await level.holds(key)) == true { holders.append(level.name) }
       try await live.cache.remove(key)
       result.note = holders.isEmpty ? "it was in no level" : "removed from \(holders.joined(separator: ", "))"
     }

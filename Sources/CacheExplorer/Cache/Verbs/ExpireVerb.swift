@@ -31,7 +31,9 @@ package struct ExpireVerb: Verb {
             left.append(level.name)
             continue
           }
+          let isHeld = try await level.holds(key)
           try await shared.expire(level.storedKey(key))
+          if isHeld { count += 1 }
         }
         guard let storage = level.storage else { continue }
         let held = try await storage.contents().map(\.key)

@@ -9,7 +9,10 @@ package struct HelpVerb: Verb {
 
   package init(_ words: ParsedWords) throws(CommandError) {
     verb = words.arguments.first?.text
-    if let about = words.arguments.first { _ = try words.choice(about, among: Grammar.commandLine.names, "verb") }
+    guard let about = words.arguments.first, Grammar.commandLine.named(about.text) == nil else { return }
+    throw CommandError(
+      column: about.column, message: "there is no verb “\(about.text)”",
+      remedy: Grammar.commandLine.remedy(for: about.text))
   }
 
   package var request: ScreenRequest? { .tell(verb.map { .helpAbout(verb: $0) } ?? .help) }

@@ -1,7 +1,7 @@
 package import ExplorerModel
 
 package struct QuitVerb: Verb {
-  package static let syntax = VerbSyntax("quit", "leave")
+  package static let syntax = VerbSyntax("quit", "leave", otherNames: ["exit", "bye"])
 
   package init() {}
 

@@ -11,7 +11,7 @@ import Foundation
 package struct SetVerb: Verb {
   package static let syntax = VerbSyntax(
     "set KEY VALUE|@FILE [--ttl 30s] [--level L]", "store a value in every level, or in one", [.key, .value],
-    [VerbSyntax.Option("--ttl", "30s"), VerbSyntax.Option("--level", "L", .level)])
+    [VerbSyntax.Option("--ttl", "30s"), VerbSyntax.Option("--level", "L", .level)], otherNames: ["put", "store"])
 
   package enum Source: Equatable, Sendable {
     case text(String)

@@ -96,7 +96,7 @@ package enum Verbs {
     guard let verb = all.first(where: { $0.syntax.name == first.text }) else {
       throw CommandError(
         column: first.column, message: "there is no verb “\(first.text)”",
-        remedy: NearestName.remedy(for: first.text, among: Grammar.commandLine.names))
+        remedy: Grammar.commandLine.remedy(for: first.text))
     }
     return try verb.parse(Array(words.dropFirst()), in: line)
   }

@@ -1,3 +1,5 @@
+import ExplorerText
+
 /// How a verb of the command line is written, for its parser, for help and for completion.
 package struct VerbSyntax: Sendable {
   /// What an argument stands for.
@@ -34,6 +36,8 @@ package struct VerbSyntax: Sendable {
   }
 
   package let name: String
+  /// What it is called elsewhere: who writes that is told its name.
+  package let otherNames: [String]
   /// How it is used, as in help: `get KEY [--level L]`.
   package let usage: String
   /// What it does, in one line.
@@ -49,9 +53,10 @@ package struct VerbSyntax: Sendable {
 
   package init(
     _ usage: String, _ line: String, _ arguments: [Argument] = [], required: Int? = nil, _ options: [Option] = [],
-    takesRest: Bool = false, details: String = ""
+    takesRest: Bool = false, details: String = "", otherNames: [String] = []
   ) {
     name = String(usage.prefix { $0 != " " })
+    self.otherNames = otherNames
     self.usage = usage
     self.line = line
     self.arguments = arguments
@@ -82,6 +87,14 @@ package struct Grammar: Sendable {
   package var names: [String] { verbs.map(\.name) }
 
   package func named(_ name: String) -> VerbSyntax? { verbs.first { $0.name == name } }
+
+  /// What to do about a word that is no verb.
+  package func remedy(for word: String) -> String {
+    if let verb = verbs.first(where: { $0.otherNames.contains(word.lowercased()) }) {
+      return "did you mean “\(verb.name)”?"
+    }
+    return NearestName.remedy(for: word, among: names)
+  }
 
   /// How the verb that a line begins with is used.
   func usage(for line: String) -> String? {
