@@ -44,6 +44,22 @@ import Testing
     #expect(try await looking.verify().isSound)
   }
 
+  @Test("P15 a log that grows in a directory that does not change is followed")
+  func growing() async throws {
+    let writer = try open()
+    try await writer.set(value(0), forKey: "a")
+    // Long enough ago for another change to show.
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSince1970: 1_000)], ofItemAtPath: folder.path)
+    let looking = try open(.readOnly)
+    for round in 1..<50 {
+      #expect(try await looking.get("a") == value(round - 1))
+      try await writer.set(value(round), forKey: "a")
+      #expect(try looking.contains("a"))
+      #expect(try await looking.get("a") == value(round))
+    }
+  }
+
   @Test("P15 segments that come and go, the checkpoint, and another writer are followed")
   func segments() async throws {
     var writer = try open()

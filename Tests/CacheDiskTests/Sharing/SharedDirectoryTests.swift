@@ -368,8 +368,19 @@ import Testing
     try await turns { cache.coherence.everything == 1 }
     try await cache.set(value(1), forKey: "a")
     #expect(cache.peek("a") != nil)
+    let told = Mutex<[String]>([])
+    let stop = guest.hear { change in
+      switch change {
+      case .connected: told.withLock { $0.append("connected") }
+      case .lost: told.withLock { $0.append("lost") }
+      case .everything, .key, .tag: break
+      }
+    }
     try await owner.close()
     try await turns { cache.coherence.everything == 2 && cache.coherence.deafSince == nil }
+    try await turns { told.withLock(\.count) == 3 }
+    #expect(told.withLock(\.self) == ["connected", "lost", "connected"])
+    stop()
     #expect(guest.owner == .thisProcess)
     #expect(try await cache.get("a") == value(1))
   }
