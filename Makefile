@@ -12,7 +12,7 @@ FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchm
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = Cache(Memory|Disk|Engine(Cashier|HitRatio|Models|Shared|Storage|Transformers)?)Tests
 # Those that wait for servers and schedulers in real time, which a thousand sanitized tests beside them leave little of.
-CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests
+CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests|HostileShareTests
 
 SANITIZED = $(SWIFT) test --traits $(TRAITS) --sanitize=thread --scratch-path .build-tsan -Xswiftc -DCACHEENGINE_TSAN
 
@@ -88,7 +88,7 @@ mutants: test-dependencies ## Plant small faults one by one and list those that 
 	@./Scripts/mutants $(MUTANTS)
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
-	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)'
+	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)' --skip HostileShareTests
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter '$(CONCURRENT_IN_TIME)'
 
 lint: ## Check layout and documentation of every source file, and on Linux what is compiled on other systems only
