@@ -106,7 +106,7 @@ struct RedisBenchmarks {
 
   /// A hit in memory above the shared level, that hears of changes and that does not.
   private static func above(_ redis: RedisStore) async throws {
-    func memory() -> MemoryCacheLevel<String, Data> { MemoryCacheLevel(capacity: 4_096) }
+    func memory() -> MemoryCacheLevel<String, Data> { MemoryCacheLevel(countLimit: 4_096) }
     let shared = try Shared(redis, namespace: "bench", valueCoding: .data)
     let hears = memory().compose(shared, coherence: Coherence(redis, of: shared))
     let deaf = memory().compose(shared)
