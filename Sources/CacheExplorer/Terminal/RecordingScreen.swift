@@ -94,7 +94,7 @@ extension Canvas {
   var rows: [String] {
     (0..<size.height).map { y in
       var row = ""
-      for x in 0..<size.width { row += self[x, y].glyph }
+      for x in 0..<size.width { row += self[x, y].glyph.text }
       while row.last == " " { row.removeLast() }
       return row
     }

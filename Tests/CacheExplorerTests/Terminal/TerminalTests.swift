@@ -27,7 +27,7 @@ struct TerminalTests {
   private func canvas(_ rows: [String], _ size: Size = Size(width: 20, height: 4)) -> Canvas {
     var canvas = Canvas(size)
     for (y, row) in rows.enumerated() {
-      for (x, character) in row.enumerated() { canvas[x, y] = Cell(glyph: String(character), style: .plain) }
+      for (x, character) in row.enumerated() { canvas[x, y] = Cell(glyph: Glyph(String(character)), style: .plain) }
     }
     return canvas
   }
@@ -137,7 +137,7 @@ struct TerminalTests {
     defer { terminal.close() }
     var picture = canvas(["", "ok"])
     for (x, glyph) in ["\u{1b}[2J", "\u{9b}", "\n", "日", "", "👨‍👩‍👧", "", "日", "|"].enumerated() {
-      picture[x, 0].glyph = glyph
+      picture[x, 0].glyph = Glyph(glyph)
     }
     terminal.show(picture)
     _ = rig.read(terminal)
