@@ -324,12 +324,12 @@ final class Curses {
 
   private func takeBytes() -> [UInt8] {
     unsafe fflush(file)
-    let count = Int(lseek(descriptor, 0, SEEK_END))
+    // The file keeps its length, and is written over from its beginning.
+    let count = Int(lseek(descriptor, 0, SEEK_CUR))
     guard count > 0 else { return [] }
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       initialized = unsafe max(0, pread(descriptor, buffer.baseAddress, count, 0))
     }
-    ftruncate(descriptor, 0)
     lseek(descriptor, 0, SEEK_SET)
     return bytes
   }
