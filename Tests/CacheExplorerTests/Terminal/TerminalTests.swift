@@ -197,7 +197,7 @@ struct TerminalTests {
   func mouse() async throws {
     let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
-    var events = terminal.input.makeAsyncIterator()
+    let events = terminal.input.makeAsyncIterator()
     terminal.useMouse(true)
     _ = rig.read(terminal)
     #expect(rig.emulator.screen.mouseModes == [1000, 1004, 1006])
@@ -260,7 +260,7 @@ struct TerminalTests {
     let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
-    var events = terminal.input.makeAsyncIterator()
+    let events = terminal.input.makeAsyncIterator()
     rig.type("q\u{1b}OA\u{1b}[200~two\rlines\u{1b}[201~\u{3}\r\u{1b}")
     let expected: [InputEvent] = [
       .key(.character("q")), .key(.up), .paste("two\nlines"), .key(.control("c")), .key(.enter), .key(.escape),
@@ -272,7 +272,7 @@ struct TerminalTests {
   func closedTerminal() async throws {
     let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
-    var events = terminal.input.makeAsyncIterator()
+    let events = terminal.input.makeAsyncIterator()
     close(rig.pair.master)
     rig.pair.master = -1
     #expect(await events.next(isolation: #isolation) == .terminate(signal: SIGHUP))
