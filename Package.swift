@@ -241,6 +241,7 @@ let package = Package(
         "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
         "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "Yams", package: "Yams", condition: .when(traits: ["Explorer"])),
       ],

@@ -170,7 +170,7 @@ extension Canvas {
     var sum: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ byte: UInt8) { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
     for cell in cells {
-      for byte in cell.glyph.utf8 { add(byte) }
+      for byte in cell.glyph.text.utf8 { add(byte) }
       add(cell.style.code)
     }
     add(UInt8(truncatingIfNeeded: size.width))

@@ -69,7 +69,7 @@ struct SVGPicture {
     let drawn = columns.filter { canvas[$0, y].glyph != " " }
     guard let first = drawn.first, let last = drawn.last else { return parts }
     var glyphs = ""
-    for x in first...last { glyphs += canvas[x, y].glyph }
+    for x in first...last { glyphs += canvas[x, y].glyph.text }
     var attributes = #"fill="\#(look.isReversed ? paper : color)""#
     if look.isBold { attributes += #" font-weight="bold""# }
     if look.isDim { attributes += #" opacity="0.6""# }

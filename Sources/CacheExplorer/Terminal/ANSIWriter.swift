@@ -49,7 +49,7 @@ struct ANSIWriter {
       text += Self.sequence(wanted)
       look = wanted
     }
-    text += cell.glyph.isEmpty ? " " : cell.glyph
+    text += cell.glyph.isEmpty ? " " : cell.glyph.text
     position = Point(x: x + width, y: y)
   }
 

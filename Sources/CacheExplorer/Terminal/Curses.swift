@@ -36,6 +36,8 @@ final class Curses {
   private let file: UnsafeMutablePointer<FILE>
   private let descriptor: Int32
   private var palette = Palette(depth: .mono)
+  /// How the style of the last cell looks: the one beside it mostly has the same.
+  private var look: (style: Style, flags: Int32, pair: Int32)?
   /// What curses writes for a colour by its number, and what the terminal gets in its place.
   private var substitutes: [(asked: [UInt8], given: [UInt8])] = []
   /// Its palette is the owner's: curses would set it back to the terminal's defaults on leaving, though nobody changed it.
@@ -135,7 +137,7 @@ final class Curses {
   /// Takes other colours; every cell is drawn with them.
   func use(_ palette: Palette) {
     self.palette = palette
-    drawn = nil
+    (drawn, look) = (nil, nil)
     substitutes =
       unchanged
       + palette.colorsByNumber.compactMap { number, color in
@@ -225,7 +227,7 @@ final class Curses {
     var (cost, last) = (0, (x: -9, style: Style.plain))
     for x in 0..<min(size.width, canvas.size.width) where canvas[x, y] != drawn[x, y] {
       let cell = canvas[x, y]
-      cost += cell.glyph.utf8.count + (x > last.x + 1 ? 5 : 0) + (cell.style != last.style ? 10 : 0)
+      cost += cell.glyph.text.utf8.count + (x > last.x + 1 ? 5 : 0) + (cell.style != last.style ? 10 : 0)
       last = (x, cell.style)
     }
     return cost
@@ -237,10 +239,14 @@ final class Curses {
   @discardableResult
   private func draw(_ y: Int, of canvas: Canvas, isPart: Bool = true) -> Bool {
     let isShown = y < canvas.size.height
-    if let drawn, isShown, canvas.row(y) == drawn.row(y) { return false }
+    var last = 0
+    if let drawn, isShown {
+      guard let columns = canvas.columns(of: y, unlike: drawn) else { return false }
+      last = columns.upperBound
+    }
     // A row at a time: half of a wide glyph is never drawn over. curses itself sends only the cells that differ.
     drawRow(y, of: canvas, width: isShown ? min(canvas.size.width, size.width) : 0)
-    rest = Point(x: min(size.width - 1, lastChange(in: y, of: canvas) + 1), y: y)
+    rest = Point(x: min(size.width - 1, last + 1), y: y)
     if isPart, isShown { drawn?.copyRow(y, from: canvas) }
     return true
   }
@@ -253,11 +259,6 @@ final class Curses {
       cn_cursor(Int32(rest.y), Int32(rest.x), false)
     }
     cn_update()
-  }
-
-  private func lastChange(in y: Int, of canvas: Canvas) -> Int {
-    guard let drawn, y < canvas.size.height else { return 0 }
-    return (0..<canvas.size.width).last { canvas[$0, y] != drawn[$0, y] } ?? 0
   }
 
   private func drawRow(_ y: Int, of canvas: Canvas, width: Int) {
@@ -273,15 +274,23 @@ final class Curses {
   }
 
   private func put(_ glyph: DrawnGlyph, _ style: Style, x: Int, y: Int) {
-    let look = palette.appearance(of: style)
-    var flags = 0
-    if look.isBold { flags |= cn_bold }
-    if look.isDim { flags |= cn_dim }
-    if look.isUnderlined { flags |= cn_underline }
-    if look.isReversed { flags |= cn_reverse }
+    let (flags, pair) = look(of: style)
     func mark(_ index: Int) -> UInt32 { index < glyph.marks.count ? glyph.marks[index].value : 0 }
     cn_put(
-      Int32(y), Int32(x), glyph.base.value, mark(0), mark(1), mark(2), mark(3), Int32(flags), pair(look.foreground))
+      Int32(y), Int32(x), glyph.base.value, mark(0), mark(1), mark(2), mark(3), flags, pair)
+  }
+
+  private func look(of style: Style) -> (flags: Int32, pair: Int32) {
+    if let look, look.style == style { return (look.flags, look.pair) }
+    let appearance = palette.appearance(of: style)
+    var flags = 0
+    if appearance.isBold { flags |= cn_bold }
+    if appearance.isDim { flags |= cn_dim }
+    if appearance.isUnderlined { flags |= cn_underline }
+    if appearance.isReversed { flags |= cn_reverse }
+    let pair = pair(appearance.foreground)
+    look = (style, Int32(flags), pair)
+    return (Int32(flags), pair)
   }
 
   private func pair(_ foreground: Int?) -> Int32 {
@@ -315,21 +324,13 @@ final class Curses {
 
   private func takeBytes() -> [UInt8] {
     unsafe fflush(file)
-    let count = Int(lseek(descriptor, 0, SEEK_END))
+    // The file keeps its length, and is written over from its beginning.
+    let count = Int(lseek(descriptor, 0, SEEK_CUR))
     guard count > 0 else { return [] }
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       initialized = unsafe max(0, pread(descriptor, buffer.baseAddress, count, 0))
     }
-    ftruncate(descriptor, 0)
     lseek(descriptor, 0, SEEK_SET)
     return bytes
-  }
-}
-
-extension Canvas {
-  fileprivate func row(_ y: Int) -> ArraySlice<Cell> { cells[(y * size.width)..<((y + 1) * size.width)] }
-
-  fileprivate mutating func copyRow(_ y: Int, from other: Canvas) {
-    for x in 0..<size.width { self[x, y] = other[x, y] }
   }
 }

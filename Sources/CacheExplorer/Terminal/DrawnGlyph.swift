@@ -5,7 +5,6 @@ import ExplorerText
 /// The last line of defence: whatever a canvas holds, nothing leaves here that moves the cursor, takes more room than its
 /// cell has, or is no single character to the C library.
 struct DrawnGlyph: Equatable, Sendable {
-  static let maximumMarks = 4
   static let unknown = DrawnGlyph(base: "?", marks: [], width: 1)
 
   var base: Unicode.Scalar
@@ -18,21 +17,19 @@ struct DrawnGlyph: Equatable, Sendable {
   /// `widthOf` gives the cells that the C library reserves for a scalar, -1 for what it cannot print. curses counts with
   /// it, so that a glyph it sees differently would shift the rest of the row.
   static func resolve(
-    _ glyph: String, room: Int, isUnicode: Bool, widthOf: (Unicode.Scalar) -> Int
+    _ glyph: Glyph, room: Int, isUnicode: Bool, widthOf: (Unicode.Scalar) -> Int
   ) -> DrawnGlyph {
-    var scalars = glyph.unicodeScalars.makeIterator()
-    guard let base = scalars.next() else { return DrawnGlyph(base: " ") }
-    if base.value >= 0x20, base.value < 0x7f, glyph.utf8.count == 1 { return DrawnGlyph(base: base) }
-    guard isUnicode else { return DrawnGlyph(base: ASCIIGlyphs.lookAlike(of: glyph)) }
+    guard let base = glyph.base else { return DrawnGlyph(base: " ") }
+    if base.value >= 0x20, base.value < 0x7f, !glyph.hasMarks { return DrawnGlyph(base: base) }
+    guard isUnicode else { return DrawnGlyph(base: ASCIIGlyphs.lookAlike(of: glyph.text)) }
     guard base.value > 0x9f || (0x20...0x7e).contains(base.value) else { return .unknown }
     let width = widthOf(base)
     guard width == 1 || width == 2, width <= room else { return .unknown }
-    var marks: [Unicode.Scalar] = []
-    while let mark = scalars.next() {
-      guard marks.count < maximumMarks, mark.value > 0x9f, widthOf(mark) == 0, !mark.properties.isJoinControl,
-        !mark.properties.isBidiControl
-      else { return .unknown }
-      marks.append(mark)
+    let marks = glyph.marks
+    for mark in marks {
+      guard mark.value > 0x9f, widthOf(mark) == 0, !mark.properties.isJoinControl, !mark.properties.isBidiControl else {
+        return .unknown
+      }
     }
     return DrawnGlyph(base: base, marks: marks, width: width)
   }

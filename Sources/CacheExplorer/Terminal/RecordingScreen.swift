@@ -5,7 +5,7 @@ import ExplorerText
 @MainActor
 final class RecordingScreen: Screen {
   private(set) var size: Size
-  let input: AsyncStream<InputEvent>
+  let input = InputQueue()
   /// Every canvas that was shown, in order.
   private(set) var shown: [Canvas] = []
   private(set) var isClosed = false
@@ -15,14 +15,12 @@ final class RecordingScreen: Screen {
   private(set) var theme: Theme?
   private(set) var copied: [String] = []
 
-  private let continuation: AsyncStream<InputEvent>.Continuation
   private var waiters: [Int: (isMet: @MainActor (Canvas) -> Bool, continuation: CheckedContinuation<Canvas?, Never>)] =
     [:]
   private var lastWaiter = 0
 
   init(size: Size = Size(width: 80, height: 24)) {
     self.size = size
-    (input, continuation) = AsyncStream.makeStream()
   }
 
   func show(_ canvas: Canvas) {
@@ -34,7 +32,7 @@ final class RecordingScreen: Screen {
   func close() {
     guard !isClosed else { return }
     isClosed = true
-    continuation.finish()
+    input.finish()
     for number in waiters.keys { answer(number, nil) }
   }
 
@@ -57,7 +55,7 @@ final class RecordingScreen: Screen {
   /// What the person sees now.
   var current: Canvas? { shown.last }
 
-  func send(_ event: InputEvent) { continuation.yield(event) }
+  func send(_ event: InputEvent) { input.send(event) }
 
   /// Presses a key for each character.
   func type(_ text: String) {
@@ -94,7 +92,7 @@ extension Canvas {
   var rows: [String] {
     (0..<size.height).map { y in
       var row = ""
-      for x in 0..<size.width { row += self[x, y].glyph }
+      for x in 0..<size.width { row += self[x, y].glyph.text }
       while row.last == " " { row.removeLast() }
       return row
     }

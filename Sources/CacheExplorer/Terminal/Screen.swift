@@ -7,7 +7,7 @@ protocol Screen: AnyObject {
   /// The size to draw for.
   var size: Size { get }
   /// Keys, resizes and the ways a terminal ends, in order. Ends when the screen is gone.
-  var input: AsyncStream<InputEvent> { get }
+  var input: InputQueue { get }
   /// How many bytes pictures took so far, where that is known.
   var bytesWritten: Int { get }
   /// Shows a canvas; only the difference to the last one travels.

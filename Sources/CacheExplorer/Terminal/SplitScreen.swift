@@ -86,16 +86,14 @@ final class SplitScreen {
 @MainActor
 final class PaneScreen: Screen {
   private(set) var size: Size
-  let input: AsyncStream<InputEvent>
+  let input = InputQueue()
   private(set) var canvas: Canvas?
   fileprivate private(set) var usesMouse = false
-  private let continuation: AsyncStream<InputEvent>.Continuation
   private weak var whole: SplitScreen?
 
   init(_ whole: SplitScreen, size: Size) {
     self.whole = whole
     self.size = size
-    (input, continuation) = AsyncStream.makeStream()
   }
 
   func show(_ canvas: Canvas) {
@@ -104,7 +102,7 @@ final class PaneScreen: Screen {
     whole?.draw()
   }
 
-  func close() { continuation.finish() }
+  func close() { input.finish() }
 
   /// Whoever holds the whole screen does that.
   func suspend() {}
@@ -120,7 +118,7 @@ final class PaneScreen: Screen {
 
   func copy(_ text: String) { whole?.copy(text) }
 
-  fileprivate func send(_ event: InputEvent) { continuation.yield(event) }
+  fileprivate func send(_ event: InputEvent) { input.send(event) }
 
   fileprivate func resize(to size: Size) {
     guard size != self.size else { return }

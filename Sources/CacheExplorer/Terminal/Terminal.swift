@@ -49,7 +49,7 @@ final class Terminal: Screen {
   }
 
   private(set) var size: Size
-  let input: AsyncStream<InputEvent>
+  let input = InputQueue()
   /// What to tell the person about the terminal, for example that its description was not found.
   let warning: String?
   /// Whether glyphs outside ASCII are shown.
@@ -67,7 +67,6 @@ final class Terminal: Screen {
   private let modes: TerminalModes
   private let curses: Curses
   private let writer: FrameWriter
-  private let continuation: AsyncStream<InputEvent>.Continuation
   private var phase = Phase.shown
   private var isMouseOn = false
   private var clicks = ClickCounter()
@@ -114,7 +113,6 @@ final class Terminal: Screen {
     warning = Self.warning(asked: term, curses: curses, isASCII: options.isASCII)
     size = TerminalModes.size(of: options.output, environment: options.environment)
     writer = FrameWriter(terminal: options.output)
-    (input, continuation) = AsyncStream.makeStream()
 
     if options.ownsProcess { arm() }
     do {
@@ -203,7 +201,7 @@ final class Terminal: Screen {
     if options.ownsProcess { ctg_unwatch() }
     writer.close()
     curses.destroy()
-    continuation.finish()
+    input.finish()
   }
 
   func suspend() {
@@ -255,7 +253,7 @@ final class Terminal: Screen {
     curses.redrawAll()
     writer.write(enter)
     readSize()
-    continuation.yield(.resumed)
+    input.send(.resumed)
   }
 
   /// What the terminal is told when it becomes ours.
@@ -268,7 +266,7 @@ final class Terminal: Screen {
     keyboard = nil
     writer.close()
     ctg_disarm()
-    continuation.yield(.terminate(signal: SIGHUP))
+    input.send(.terminate(signal: SIGHUP))
   }
 
   private static func warning(asked term: String, curses: Curses, isASCII: Bool) -> String? {
@@ -294,15 +292,15 @@ final class Terminal: Screen {
   private func receive(_ event: InputEvent) {
     guard phase == .shown else { return }
     pace.noteKey(at: options.now())
-    guard case .mouse(var mouse) = event, mouse.kind == .press else { return _ = continuation.yield(event) }
+    guard case .mouse(var mouse) = event, mouse.kind == .press else { return input.send(event) }
     mouse.clicks = clicks.count(at: mouse.at, ContinuousClock().now)
-    continuation.yield(.mouse(mouse))
+    input.send(.mouse(mouse))
   }
 
   private func readSize() {
     // Told even if it is the size of before: a window that was smaller in between has cut the picture.
     size = TerminalModes.size(of: options.output, environment: options.environment)
-    continuation.yield(.resized(size))
+    input.send(.resized(size))
   }
 
   private static func watchSignals() -> Int32 {
@@ -339,7 +337,7 @@ final class Terminal: Screen {
   private func handle(_ signal: Int32) {
     switch signal {
     case SIGWINCH: if phase == .shown { readSize() }
-    case SIGTSTP: if phase == .shown { continuation.yield(.suspend) }
+    case SIGTSTP: if phase == .shown { input.send(.suspend) }
     case SIGCONT:
       // Stopped by SIGSTOP, which nobody can catch: whoever had the terminal in between has set its modes.
       guard phase == .shown, !writer.isGone else { return }
@@ -351,8 +349,8 @@ final class Terminal: Screen {
       curses.redrawAll()
       if !writer.isBusy { writer.write(enter) }
       readSize()
-      continuation.yield(.resumed)
-    default: continuation.yield(.terminate(signal: signal))
+      input.send(.resumed)
+    default: input.send(.terminate(signal: signal))
     }
   }
 }

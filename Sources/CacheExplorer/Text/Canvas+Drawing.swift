@@ -13,13 +13,32 @@ extension Canvas {
   /// Writes text from (x, y) to the right, at most `limit` cells and never outside; returns the x after it.
   @discardableResult
   package mutating func write(_ text: DisplayText, x: Int, y: Int, style: Style = .plain, limit: Int = .max) -> Int {
-    var column = Rect.clamp(x)
-    let text = limit == .max ? text : text.clipped(to: limit)
-    for glyph in text.glyphs {
-      put(glyph, x: column, y: y, style: style)
+    let text = text.clipped(to: limit)
+    let start = Rect.clamp(x)
+    let end = start + text.width
+    guard y >= 0, y < size.height, start < size.width, end > 0 else { return end }
+    let row = y * size.width
+    var column = start
+    var isMended = false
+    for glyph in text.glyphs where column < size.width {
+      let place = row + column
       column += glyph.width
+      // Of a glyph that begins before the canvas nothing is drawn.
+      guard place >= row else { continue }
+      if !isMended {
+        mend(row, from: place - row, to: min(end, size.width))
+        isMended = true
+      }
+      let isWhole = column <= size.width
+      var cell = Cell(glyph: isWhole ? glyph : " ", style: style)
+      if glyph.isEscape {
+        cell.glyph.isEscape = false
+        cell.style.isReversed.toggle()
+      }
+      cells[place] = cell
+      if glyph.isWide, isWhole { cells[place + 1] = Cell(glyph: .rightHalf, style: style) }
     }
-    return column
+    return end
   }
 
   /// Writes pieces one after the other, at most `limit` cells together; returns the x after them.
@@ -40,30 +59,21 @@ extension Canvas {
     write(text, x: Rect.clamp(right) - text.width, y: y, style: style)
   }
 
-  private mutating func put(_ glyph: DisplayText.Glyph, x: Int, y: Int, style: Style) {
-    guard contains(x, y) else { return }
-    var style = style
-    if glyph.isEscape { style.isReversed.toggle() }
-    mend(x, y)
-    guard glyph.isWide else { return cells[y * size.width + x] = Cell(glyph: glyph.text, style: style) }
-    guard contains(x + 1, y) else { return self[x, y] = Cell(glyph: " ", style: style) }
-    mend(x + 1, y)
-    self[x, y] = Cell(glyph: glyph.text, style: style)
-    self[x + 1, y] = Cell(glyph: "", style: style)
-  }
-
-  /// A wide glyph loses both halves when one is drawn over.
-  private mutating func mend(_ x: Int, _ y: Int) {
-    let place = y * size.width + x
-    if x > 0, cells[place].glyph.isEmpty { cells[place - 1].glyph = " " }
-    if x + 1 < size.width, cells[place + 1].glyph.isEmpty { cells[place + 1].glyph = " " }
+  /// A wide glyph loses both halves when one is drawn over, as columns of a row are about to be.
+  private mutating func mend(_ row: Int, from start: Int, to end: Int) {
+    if start > 0, cells[row + start].glyph.isEmpty { cells[row + start - 1].glyph = " " }
+    if end < size.width, cells[row + end].glyph.isEmpty { cells[row + end].glyph = " " }
   }
 
   /// Covers a part with one glyph of ours.
-  package mutating func fill(_ rect: Rect, with glyph: String = " ", style: Style = .plain) {
-    let part = DisplayText.Glyph(text: glyph)
+  package mutating func fill(_ rect: Rect, with glyph: Glyph = " ", style: Style = .plain) {
+    let (left, right) = (max(0, rect.x), min(rect.right, size.width))
+    guard left < right else { return }
+    let cell = Cell(glyph: glyph, style: style)
     for y in max(0, rect.y)..<max(0, rect.y, min(rect.bottom, size.height)) {
-      for x in max(0, rect.x)..<max(0, rect.x, min(rect.right, size.width)) { put(part, x: x, y: y, style: style) }
+      let row = y * size.width
+      mend(row, from: left, to: right)
+      for place in row + left..<row + right { cells[place] = cell }
     }
   }
 
@@ -82,13 +92,16 @@ extension Canvas {
   ) {
     guard rect.width >= 2, rect.height >= 2 else { return }
     let style = isFocused ? Style.accent : Style.border
-    let rule = DisplayText(repeating: "─", count: rect.width - 2)
-    write((isRound ? "╭" : "┌") + rule + (isRound ? "╮" : "┐"), x: rect.x, y: rect.y, style: style)
-    for y in rect.y + 1..<rect.bottom - 1 {
-      write("│", x: rect.x, y: y, style: style)
-      write("│", x: rect.right - 1, y: y, style: style)
+    let (last, bottom) = (rect.right - 1, rect.bottom - 1)
+    func put(_ glyph: Glyph, x: Int, y: Int, width: Int = 1, height: Int = 1) {
+      fill(Rect(x: x, y: y, width: width, height: height), with: glyph, style: style)
     }
-    write((isRound ? "╰" : "└") + rule + (isRound ? "╯" : "┘"), x: rect.x, y: rect.bottom - 1, style: style)
+    for y in [rect.y, bottom] { put("─", x: rect.x + 1, y: y, width: rect.width - 2) }
+    for x in [rect.x, last] { put("│", x: x, y: rect.y + 1, height: rect.height - 2) }
+    put(isRound ? "╭" : "┌", x: rect.x, y: rect.y)
+    put(isRound ? "╮" : "┐", x: last, y: rect.y)
+    put(isRound ? "╰" : "└", x: rect.x, y: bottom)
+    put(isRound ? "╯" : "┘", x: last, y: bottom)
     let room = rect.width - 4
     guard room > 0 else { return }
     var end = rect.x + 1
@@ -103,13 +116,11 @@ extension Canvas {
 
   /// A horizontal bar in eighths of a cell.
   package mutating func bar(
-    x: Int, y: Int, width: Int, fraction: Double, style: Style, rest: DisplayText = "░"
+    x: Int, y: Int, width: Int, fraction: Double, style: Style, rest: Glyph = "░"
   ) {
     let filled = Self.bar(width: width, fraction: fraction)
     let end = write(filled, x: x, y: y, style: style)
-    for column in 0..<max(0, min(width, size.width) - filled.width) {
-      write(rest, x: end + column, y: y, style: .faint)
-    }
+    fill(Rect(x: end, y: y, width: min(width, size.width) - filled.width, height: 1), with: rest, style: .faint)
   }
 
   /// The filled part of a bar.
@@ -120,22 +131,18 @@ extension Canvas {
     let eighths = max(1, Int((min(1, fraction) * Double(width) * 8).rounded()))
     let part = eighths % 8
     let text = DisplayText(repeating: "█", count: eighths / 8)
-    return part == 0 ? text : text + DisplayText(stringLiteral: Self.eighths[part - 1])
+    return part == 0 ? text : text + DisplayText(repeating: Self.eighths[part - 1], count: 1)
   }
 
-  private static let eighths = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
-  private static let steps = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+  private static let eighths: [Glyph] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+  private static let steps: [Glyph] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
   /// One column for each value, against the largest (or `most`, if that is larger).
   ///
   /// Nothing at all is a dot.
-  package static func sparkline(_ values: some Sequence<Double>, most: Double = 0) -> DisplayText {
+  package static func sparkline(_ values: [Double], most: Double = 0) -> DisplayText {
     let top = values.reduce(most) { Swift.max($0, $1) }
-    var text = ""
-    for value in values {
-      text += value > 0 && top > 0 ? steps[Swift.min(7, Int(value / top * 7.999))] : "·"
-    }
-    return DisplayText(text)
+    return DisplayText(values.map { $0 > 0 && top > 0 ? steps[Swift.min(7, Int($0 / top * 7.999))] : "·" })
   }
 }
 
@@ -147,7 +154,7 @@ extension Canvas {
   /// The rows as text, without styles; spaces at the ends of rows left out.
   package var lines: [String] {
     (0..<size.height).map { y in
-      var row = cells[y * size.width..<(y + 1) * size.width].reduce(into: "") { $0 += $1.glyph }
+      var row = cells[y * size.width..<(y + 1) * size.width].reduce(into: "") { $0 += $1.glyph.text }
       while row.last == " " { row.removeLast() }
       return row
     }

@@ -43,8 +43,7 @@ package struct Style: Equatable, Hashable, Sendable {
 
 /// One cell: a glyph, or the right half of a wide glyph.
 package struct Cell: Equatable, Sendable {
-  /// One character that the terminal draws; empty for the right half of a wide one.
-  package var glyph: String
+  package var glyph: Glyph
   package var style: Style
 
   package static let blank = Cell(glyph: " ", style: .plain)
@@ -75,6 +74,20 @@ package struct Canvas: Equatable, Sendable {
   package subscript(x: Int, y: Int) -> Cell {
     get { contains(x, y) ? cells[y * size.width + x] : .blank }
     set { if contains(x, y) { cells[y * size.width + x] = newValue } }
+  }
+
+  /// The columns from the first to the last in which a row is not as on another canvas of the size; `nil` if there are none.
+  package func columns(of y: Int, unlike other: Canvas) -> ClosedRange<Int>? {
+    let row = y * size.width
+    guard let first = (0..<size.width).first(where: { cells[row + $0] != other.cells[row + $0] }) else { return nil }
+    let last = (first..<size.width).last { cells[row + $0] != other.cells[row + $0] }
+    return first...(last ?? first)
+  }
+
+  /// Takes over a row of another canvas of the size.
+  package mutating func copyRow(_ y: Int, from other: Canvas) {
+    let row = y * size.width..<(y + 1) * size.width
+    cells[row] = other.cells[row]
   }
 
   package func contains(_ x: Int, _ y: Int) -> Bool { x >= 0 && y >= 0 && x < size.width && y < size.height }

@@ -3,39 +3,20 @@
 /// Keys, values, log lines and file names are hostile. Making a `DisplayText` of them turns everything that could move
 /// the cursor, hide, or reverse the direction into visible escapes, and cuts text into glyphs of one or two cells.
 package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolation {
-  package struct Glyph: Equatable, Sendable {
-    package var text: String
-    package var isWide = false
-    /// Part of an escape: drawn reversed, so that it cannot be taken for the text itself.
-    var isEscape = false
-
-    package var width: Int { isWide ? 2 : 1 }
-  }
-
   package private(set) var glyphs: [Glyph] = []
   /// In cells.
   package private(set) var width = 0
 
   /// The most cells that one text is given; what follows could not be seen anyway.
   static let mostCells = 1024
-  private static let mostMarks = 4
 
   package init() {}
 
   package init(stringLiteral value: String) { self.init(value) }
 
   package init(_ raw: String, atMost limit: Int = DisplayText.mostCells) {
-    if raw.unicodeScalars.prefix(limit + 1).allSatisfy(DisplayWidth.standsAlone) {
-      glyphs.reserveCapacity(min(limit, raw.utf8.count))
-      for scalar in raw.unicodeScalars {
-        if width >= limit {
-          cut(to: limit)
-          break
-        }
-        append(scalar.isASCII ? Self.ascii[Int(scalar.value)] : Glyph(text: String(scalar)))
-      }
-      return
-    }
+    guard !appendAlone(raw, atMost: limit) else { return }
+    glyphs.removeAll()
     // A single character may be millions of marks long: only a prefix is ever looked at.
     let scalars = raw.unicodeScalars
     let end = scalars.index(scalars.startIndex, offsetBy: limit * 4, limitedBy: scalars.endIndex) ?? scalars.endIndex
@@ -46,13 +27,29 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
     if width > limit || end < scalars.endIndex { cut(to: min(limit, width + 1)) }
   }
 
+  /// Takes a text of nothing but what stands alone, which nearly every text is; whether it was one.
+  private mutating func appendAlone(_ raw: String, atMost limit: Int) -> Bool {
+    glyphs.reserveCapacity(min(limit, raw.utf8.count))
+    for scalar in raw.unicodeScalars {
+      guard DisplayWidth.standsAlone(scalar) else { return false }
+      guard glyphs.count < limit else {
+        width = glyphs.count
+        cut(to: limit)
+        return true
+      }
+      glyphs.append(Glyph(scalar))
+    }
+    width = glyphs.count
+    return true
+  }
+
   package init(_ glyphs: some Sequence<Glyph>) {
     for glyph in glyphs { append(glyph) }
   }
 
   /// A bar, a rule or another row of one glyph of ours.
-  package init(repeating glyph: String, count: Int) {
-    glyphs = Array(repeating: Glyph(text: glyph), count: max(0, min(count, Self.mostCells)))
+  package init(repeating glyph: Glyph, count: Int) {
+    glyphs = Array(repeating: glyph, count: max(0, min(count, Self.mostCells)))
     width = glyphs.count
   }
 
@@ -61,23 +58,29 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
     width += glyph.width
   }
 
+  private mutating func append(_ glyph: Glyph, count: Int) {
+    guard count > 0 else { return }
+    glyphs.append(contentsOf: repeatElement(glyph, count: count))
+    width += count
+  }
+
   private mutating func append(_ character: Character) {
     var scalars = character.unicodeScalars.makeIterator()
     guard let first = scalars.next() else { return }
     let base = DisplayWidth.classify(first)
     guard var other = scalars.next() else { return append(first, as: base) }
-    var text = String(first)
+    var glyph = Glyph(first, isWide: base == .wide)
     var marks = 0
     while true {
       guard base == .narrow || base == .wide, DisplayWidth.classify(other) == .mark else {
         return appendSequence(character)
       }
-      if marks < Self.mostMarks { text.unicodeScalars.append(other) }
+      if marks < Glyph.mostMarks { glyph.set(other, at: marks) }
       marks += 1
       guard let next = scalars.next() else { break }
       other = next
     }
-    append(Glyph(text: text, isWide: base == .wide))
+    append(glyph)
   }
 
   /// Emoji sequences, flags and scripts whose letters join are one `□`: no two terminals agree on their width.
@@ -89,19 +92,17 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
     let hides = character.unicodeScalars.contains { scalar in
       DisplayWidth.classify(scalar) == .escaped && !(isEmoji && (scalar == "\u{200d}" || scalar == "\u{fe0f}"))
     }
-    guard hides else { return append(Glyph(text: "□")) }
+    guard hides else { return append("□" as Glyph) }
     for scalar in character.unicodeScalars { append(scalar, as: DisplayWidth.classify(scalar)) }
   }
 
   private mutating func append(_ scalar: Unicode.Scalar, as kind: DisplayWidth.Class) {
     switch kind {
-    case .narrow: append(Glyph(text: String(scalar)))
-    case .wide: append(Glyph(text: String(scalar), isWide: true))
-    case .unknown: append(Glyph(text: "□"))
+    case .narrow: append(Glyph(scalar))
+    case .wide: append(Glyph(scalar, isWide: true))
+    case .unknown: append("□" as Glyph)
     case .mark, .escaped:
-      for unit in Self.escape(of: scalar).utf8 {
-        append(Glyph(text: Self.ascii[Int(unit & 0x7f)].text, isEscape: true))
-      }
+      for unit in Self.escape(of: scalar).unicodeScalars { append(Glyph(unit, isEscape: true)) }
     }
   }
 
@@ -115,8 +116,6 @@ package struct DisplayText: Equatable, Sendable, ExpressibleByStringInterpolatio
     default: "\\u{\(String(scalar.value, radix: 16))}"
     }
   }
-
-  private static let ascii: [Glyph] = (0..<128).map { Glyph(text: String(Unicode.Scalar(UInt8($0)))) }
 
   private mutating func cut(to limit: Int) { self = clipped(to: limit, isCut: true) }
 }
@@ -134,7 +133,7 @@ extension DisplayText {
       guard result.width + glyph.width < limit else { break }
       result.append(glyph)
     }
-    if isCut { result.append(Glyph(text: "…")) }
+    if isCut { result.append("…" as Glyph) }
     return result
   }
 
@@ -157,14 +156,19 @@ extension DisplayText {
   /// Exactly `length` cells, filled with spaces on the right.
   package func padded(to length: Int) -> DisplayText {
     var result = clipped(to: length)
-    while result.width < length { result.append(Self.ascii[0x20]) }
+    result.append(" ", count: length - result.width)
     return result
   }
 
   /// Exactly `length` cells, filled with spaces on the left.
   package func rightAligned(to length: Int) -> DisplayText {
     let text = clipped(to: length)
-    return DisplayText(repeating: " ", count: length - text.width) + text
+    guard text.width < length else { return text }
+    var result = DisplayText()
+    result.glyphs.reserveCapacity(length)
+    result.append(" ", count: length - text.width)
+    result += text
+    return result
   }
 
   /// The text without its first cells.
@@ -179,10 +183,12 @@ extension DisplayText {
 
   package static func + (left: DisplayText, right: DisplayText) -> DisplayText {
     var result = left
-    result.glyphs += right.glyphs
-    result.width += right.width
+    result += right
     return result
   }
 
-  package static func += (left: inout DisplayText, right: DisplayText) { left = left + right }
+  package static func += (left: inout DisplayText, right: DisplayText) {
+    left.glyphs += right.glyphs
+    left.width += right.width
+  }
 }

@@ -42,8 +42,8 @@ enum DisplayWidth {
   static func standsAlone(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x20...0x7e: true
-    // Lines, blocks and shapes; arrows; the dot, micro, times, the dash and the ellipsis.
-    case 0x2500...0x25fc, 0x2190...0x21ff, 0xb7, 0xb5, 0xd7, 0x2014, 0x2026: true
+    // Lines, blocks and shapes; arrows; the dot, micro, times, the dash and the ellipsis; about, at most and at least.
+    case 0x2500...0x25fc, 0x2190...0x21ff, 0xb7, 0xb5, 0xd7, 0x2014, 0x2026, 0x2248, 0x2264...0x2265: true
     default: false
     }
   }

@@ -298,7 +298,7 @@ struct PictureTests {
     ]
     for (key, mark, style) in marks {
       let row = try #require(canvas.lines.firstIndex { $0.dropFirst(2).hasPrefix(key + " ") }, "\(key)")
-      #expect(canvas[column, row].glyph == mark, "\(key)")
+      #expect(canvas[column, row].glyph.text == mark, "\(key)")
       #expect(canvas[column, row].style == style, "\(key)")
     }
   }

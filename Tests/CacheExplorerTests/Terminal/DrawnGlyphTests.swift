@@ -17,7 +17,7 @@ struct DrawnGlyphTests {
   }
 
   private func draw(_ glyph: String, room: Int = 1, isUnicode: Bool = true) -> DrawnGlyph {
-    DrawnGlyph.resolve(glyph, room: room, isUnicode: isUnicode, widthOf: width)
+    DrawnGlyph.resolve(Glyph(glyph), room: room, isUnicode: isUnicode, widthOf: width)
   }
 
   @Test(

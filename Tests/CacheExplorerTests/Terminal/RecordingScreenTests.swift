@@ -39,7 +39,7 @@ struct RecordingScreenTests {
     async let found = screen.canvas { $0.rows == ["b"] }
     for glyph in ["a", "b", "c"] {
       var canvas = Canvas(screen.size)
-      canvas[0, 0].glyph = glyph
+      canvas[0, 0].glyph = Glyph(glyph)
       screen.show(canvas)
       if glyph == "b" { break }
     }

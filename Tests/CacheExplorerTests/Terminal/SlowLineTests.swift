@@ -104,7 +104,7 @@ extension TerminalTests {
         typed.append(letter)
         let pressed = line.elapsed
         line.rig.type("\(letter)")
-        var events = line.terminal.input.makeAsyncIterator()
+        let events = line.terminal.input.makeAsyncIterator()
         _ = await events.next(isolation: #isolation)
         let wanted = ":" + typed
         var count = 0
@@ -145,7 +145,7 @@ extension TerminalTests {
       defer { line.terminal.close() }
       for number in 0..<20 {
         line.rig.type("x")
-        var events = line.terminal.input.makeAsyncIterator()
+        let events = line.terminal.input.makeAsyncIterator()
         _ = await events.next(isolation: #isolation)
         line.terminal.show(picture(number))
         try await line.step()

@@ -27,7 +27,7 @@ struct TerminalTests {
   private func canvas(_ rows: [String], _ size: Size = Size(width: 20, height: 4)) -> Canvas {
     var canvas = Canvas(size)
     for (y, row) in rows.enumerated() {
-      for (x, character) in row.enumerated() { canvas[x, y] = Cell(glyph: String(character), style: .plain) }
+      for (x, character) in row.enumerated() { canvas[x, y] = Cell(glyph: Glyph(String(character)), style: .plain) }
     }
     return canvas
   }
@@ -137,7 +137,7 @@ struct TerminalTests {
     defer { terminal.close() }
     var picture = canvas(["", "ok"])
     for (x, glyph) in ["\u{1b}[2J", "\u{9b}", "\n", "日", "", "👨‍👩‍👧", "", "日", "|"].enumerated() {
-      picture[x, 0].glyph = glyph
+      picture[x, 0].glyph = Glyph(glyph)
     }
     terminal.show(picture)
     _ = rig.read(terminal)
@@ -197,7 +197,7 @@ struct TerminalTests {
   func mouse() async throws {
     let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
-    var events = terminal.input.makeAsyncIterator()
+    let events = terminal.input.makeAsyncIterator()
     terminal.useMouse(true)
     _ = rig.read(terminal)
     #expect(rig.emulator.screen.mouseModes == [1000, 1004, 1006])
@@ -260,7 +260,7 @@ struct TerminalTests {
     let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
     defer { terminal.close() }
-    var events = terminal.input.makeAsyncIterator()
+    let events = terminal.input.makeAsyncIterator()
     rig.type("q\u{1b}OA\u{1b}[200~two\rlines\u{1b}[201~\u{3}\r\u{1b}")
     let expected: [InputEvent] = [
       .key(.character("q")), .key(.up), .paste("two\nlines"), .key(.control("c")), .key(.enter), .key(.escape),
@@ -272,7 +272,7 @@ struct TerminalTests {
   func closedTerminal() async throws {
     let rig = TerminalRig()
     let terminal = try Terminal(rig.options())
-    var events = terminal.input.makeAsyncIterator()
+    let events = terminal.input.makeAsyncIterator()
     close(rig.pair.master)
     rig.pair.master = -1
     #expect(await events.next(isolation: #isolation) == .terminate(signal: SIGHUP))

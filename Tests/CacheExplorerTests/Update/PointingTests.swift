@@ -30,7 +30,7 @@ struct PointingTests {
     view(scene.model, on: &canvas)
     for y in 0..<canvas.size.height {
       for x in 0..<canvas.size.width {
-        let rest = (x..<canvas.size.width).map { canvas[$0, y].glyph }.joined()
+        let rest = (x..<canvas.size.width).map { canvas[$0, y].glyph.text }.joined()
         if rest.hasPrefix(text) { return Point(x: x, y: y) }
       }
     }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Testing
 
 @testable import ExplorerModel
@@ -21,6 +22,40 @@ struct CanvasTests {
     canvas.write("y", x: 2, y: 0)
     #expect(canvas.lines == [" xy"])
     #expect(canvas.cells.map(\.glyph) == [" ", "x", "y", " "])
+  }
+
+  @Test("Whatever is drawn over what, a wide character has both halves and nothing else has", arguments: 0..<40)
+  func wholeGlyphs(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var canvas = Canvas(Size(width: 9, height: 2))
+    for _ in 0..<60 {
+      let (x, y) = (Int.random(in: -5...10, using: &random), Int.random(in: -1...2, using: &random))
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: canvas.fill(Rect(x: x, y: y, width: 3, height: 2), with: "░")
+      case 1: canvas.box(Rect(x: x, y: y, width: 4, height: 2), title: "日")
+      default:
+        let text = (0..<Int.random(in: 1...5, using: &random)).map { _ in Bool.random(using: &random) ? "日" : "x" }
+        canvas.write(DisplayText(text.joined()), x: x, y: y)
+      }
+      for y in 0..<canvas.size.height {
+        for x in 0..<canvas.size.width {
+          #expect(canvas[x, y].glyph.isEmpty == (x > 0 && canvas[x - 1, y].glyph.isWide))
+        }
+        #expect(!canvas[canvas.size.width - 1, y].glyph.isWide)
+      }
+    }
+  }
+
+  @Test("A row tells from where to where it is unlike another")
+  func difference() {
+    let canvas = Canvas(lines: ["abcdef", "abcdef", "abcdef"])
+    var other = canvas
+    other[1, 1].glyph = "x"
+    other[4, 1].style = .hit
+    other[5, 2].glyph = "x"
+    #expect((0..<3).map { canvas.columns(of: $0, unlike: other) } == [nil, 1...4, 5...5])
+    other.copyRow(1, from: canvas)
+    #expect((0..<3).map { other.columns(of: $0, unlike: canvas) } == [nil, nil, 5...5])
   }
 
   @Test("A canvas of lines gives the lines back")

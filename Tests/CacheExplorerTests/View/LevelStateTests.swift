@@ -32,7 +32,7 @@ struct LevelStateTests {
   private func style(of text: String, in scene: Scene, rows: Range<Int>? = nil) -> Style? {
     let canvas = scene.canvas
     for y in rows ?? 0..<canvas.size.height {
-      let cells = (0..<canvas.size.width).map { canvas[$0, y].glyph }
+      let cells = (0..<canvas.size.width).map { canvas[$0, y].glyph.text }
       for x in cells.indices where cells[x...].joined().hasPrefix(text) { return canvas[x, y].style }
     }
     return nil

@@ -133,7 +133,7 @@ struct ViewPropertyTests {
     for y in 0..<canvas.size.height {
       var isRightHalf = false
       for x in 0..<canvas.size.width {
-        let glyph = canvas[x, y].glyph
+        let glyph = canvas[x, y].glyph.text
         if isRightHalf != glyph.isEmpty { faults.append("half at \(x),\(y) of \(model.size)") }
         if !glyph.isEmpty, !isSafe(glyph) { faults.append("\(Array(glyph.unicodeScalars)) at \(x),\(y)") }
         isRightHalf = !isRightHalf && DisplayText(glyph).width == 2

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value behind a lock, and one task that waits until there is something in it.
-final class Awaited<Value: Sendable>: Sendable {
+package final class Awaited<Value: Sendable>: Sendable {
   private struct State {
     var value: Value
     var waiting: CheckedContinuation<Void, Never>?
@@ -11,13 +11,13 @@ final class Awaited<Value: Sendable>: Sendable {
   private let isThere: @Sendable (Value) -> Bool
 
   /// `isThere`: Whether the value is worth being woken for.
-  init(_ value: Value, isThere: @escaping @Sendable (Value) -> Bool) {
+  package init(_ value: Value, isThere: @escaping @Sendable (Value) -> Bool) {
     state = Mutex(State(value: value))
     self.isThere = isThere
   }
 
   /// Puts something in, and wakes who waits.
-  func put(_ change: (inout Value) -> Void) {
+  package func put(_ change: (inout Value) -> Void) {
     let waiting = state.withLock { state in
       change(&state.value)
       defer { state.waiting = nil }
@@ -28,16 +28,21 @@ final class Awaited<Value: Sendable>: Sendable {
 
   /// Takes the value out and leaves another.
   func take(leaving rest: Value) -> Value {
-    state.withLock { state in
-      defer { state.value = rest }
-      return state.value
+    change { value in
+      defer { value = rest }
+      return value
     }
+  }
+
+  /// Looks at the value, and takes something out of it.
+  package func change<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+    state.withLock { change(&$0.value) }
   }
 
   /// Waits until something is there, or until the task is cancelled.
   ///
   /// One task may wait.
-  func wait(isolation: isolated (any Actor)? = #isolation) async {
+  package func wait(isolation: isolated (any Actor)? = #isolation) async {
     await withTaskCancellationHandler {
       // Keeps this closure where the caller is: it would go to the shared pool otherwise, and wake a thread there.
       _ = isolation

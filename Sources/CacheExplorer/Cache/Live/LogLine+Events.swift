@@ -1,5 +1,6 @@
 package import CacheEngine
 package import ExplorerModel
+import Logging
 
 extension LogLine {
   /// The lines that the engine's logger writes for events.
@@ -10,15 +11,27 @@ extension LogLine {
   package static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int) -> [LogLine] {
     events.enumerated().compactMap { index, event in
       guard let severity = event.severity else { return nil }
-      let name = "\(severity)"
-      let level = LogLevel.allCases.first { $0.name == name } ?? .error
       let word = event.kind.description
       let room = event.madeRoomFor.map { ["for \($0)"] } ?? []
       let padded = word + String(repeating: " ", count: max(0, 6 - word.count))
       return LogLine(
-        time: wall - event.time.duration(to: now), level: level, source: event.level ?? "cache",
+        time: wall - event.time.duration(to: now), level: LogLevel(severity), source: event.level ?? "cache",
         text: ([padded] + [event.key].compactMap(\.self) + event.kind.details + room).joined(separator: " "),
         keys: [event.key, event.madeRoomFor].compactMap(\.self), request: event.request, event: first + index)
     }
+  }
+}
+
+extension LogLevel {
+  init(_ severity: Logger.Level) {
+    self =
+      switch severity {
+      case .trace: .trace
+      case .debug: .debug
+      case .info: .info
+      case .notice: .notice
+      case .warning: .warning
+      case .error, .critical: .error
+      }
   }
 }

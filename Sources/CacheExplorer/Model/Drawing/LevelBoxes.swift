@@ -230,7 +230,7 @@ enum LevelBoxes {
     if let history {
       let seconds = past.last(history.width, at: now)
       canvas.write(
-        Canvas.sparkline(seconds.lazy.map { Double($0.asked) }), x: history.x, y: history.y, style: .miss)
+        Canvas.sparkline(seconds.map { Double($0.asked) }), x: history.x, y: history.y, style: .miss)
     }
     let room = box.width - 3
     let (words, errors) = (latencies(picture, index), ErrorShare(picture, level: index))

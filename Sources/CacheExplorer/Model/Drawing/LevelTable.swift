@@ -221,7 +221,7 @@ enum LevelTable {
       return (DisplayText(errors.recentShare), errors.hasRecent ? .error : .faint)
     case .history:
       let last = seconds.last(column.width, at: now)
-      return (Canvas.sparkline(last.lazy.map { Double($0.asked) }), .accent)
+      return (Canvas.sparkline(last.map { Double($0.asked) }), .accent)
     case .median: return (latency(0.5), .plain)
     case .high: return (latency(0.99), .plain)
     case .keys: return (DisplayText(level.usage.map { Format.count($0.count) } ?? Format.none), .plain)

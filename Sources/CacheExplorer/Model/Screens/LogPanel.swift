@@ -164,6 +164,7 @@ package enum LogPanel: Panel {
     }
     var y = rect.y + 1
     let chosen = model.log.current(in: picture.log, rows: rows)
+    let source = sourceWidth(model, in: rect)
     for number in numbers {
       guard let line = picture.log[number] else { continue }
       // Following, the last line is chosen without a sign that would move with every line.
@@ -171,7 +172,7 @@ package enum LogPanel: Panel {
       let sign: DisplayText = isChosen ? "▸" : model.log.marks.contains(number) ? "»" : ""
       canvas.write(sign, x: rect.x + 1, y: y, style: isChosen ? .accent : .key)
       let parts = model.log.isWrapped ? lines(of: line, model, in: rect) : [text(of: line, model)]
-      draw(line, parts.first ?? "", model, in: rect, y: y, on: &canvas)
+      draw(line, parts.first ?? "", model, source: source, in: rect, y: y, on: &canvas)
       y += 1
       for part in parts.dropFirst() where y < rect.bottom - 1 {
         canvas.write(part, x: rect.x + 2 + lead(model, in: rect), y: y, limit: rect.width - 4 - lead(model, in: rect))
@@ -220,7 +221,8 @@ package enum LogPanel: Panel {
   }
 
   private static func draw(
-    _ line: LogLine, _ text: DisplayText, _ model: Model, in rect: Rect, y: Int, on canvas: inout Canvas
+    _ line: LogLine, _ text: DisplayText, _ model: Model, source width: Int, in rect: Rect, y: Int,
+    on canvas: inout Canvas
   ) {
     let isWide = rect.width >= 100
     let clock = Format.clock(milliseconds: model.timeOfDay(sinceEpoch: line.time))
@@ -228,7 +230,6 @@ package enum LogPanel: Panel {
     let isMatch = model.log.isMatch(line)
     var x = canvas.write(time + " ", x: rect.x + 2, y: y, style: .faint)
     x = canvas.write(DisplayText(line.level.label).padded(to: 5) + " ", x: x, y: y, style: style(line.level))
-    let width = sourceWidth(model, in: rect)
     let source = DisplayText(line.source).shortened(to: width).padded(to: width)
     x = canvas.write(source + " ", x: x, y: y, style: .accent)
     let request = DisplayText(line.request.map { "  \($0)" } ?? "")

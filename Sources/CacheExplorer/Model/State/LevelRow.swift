@@ -48,7 +48,6 @@ package struct LevelRow: Sendable, Equatable, Codable {
 
   /// The number before a level's name, and a space; an origin has one only where numbers stand for names.
   package static func number(_ index: Int, of levels: [LevelRow]) -> String {
-    let isNumbered = signs(levels).first == "1"
-    return levels[index].isOrigin && !isNumbered ? "" : "\(index + 1) "
+    levels[index].isOrigin && signs(levels).first != "1" ? "" : "\(index + 1) "
   }
 }

@@ -8,39 +8,51 @@ enum KeyBar {
   ]
 
   static func draw(_ model: Model, in rect: Rect, on canvas: inout Canvas) {
-    for (binding, x) in items(model, in: rect) {
-      let end = canvas.write(key(binding), x: x, y: rect.y, style: .key)
-      canvas.write(word(binding), x: end, y: rect.y)
+    for item in items(model, in: rect) {
+      let end = canvas.write(item.key, x: item.x, y: rect.y, style: .key)
+      canvas.write(item.word, x: end, y: rect.y)
     }
   }
 
   /// What the keys that are shown at a column do.
   static func action(at column: Int, _ model: Model, in rect: Rect) -> Action? {
-    items(model, in: rect).first { binding, x in
-      (x..<x + key(binding).width + word(binding).width).contains(column)
-    }?.binding.action
+    items(model, in: rect).first { ($0.x..<$0.x + $0.width).contains(column) }?.binding.action
   }
 
-  private static func items(_ model: Model, in rect: Rect) -> [(binding: KeyTable.Binding, x: Int)] {
-    var bindings = KeyTable.bindings.filter {
-      $0.label != nil && $0.scope.realm == .normal && (model.whyReadOnly == nil || $0.scope != .change)
+  private struct Item {
+    let binding: KeyTable.Binding
+    let key: DisplayText
+    let word: DisplayText
+    var x = 0
+
+    init(_ binding: KeyTable.Binding) {
+      self.binding = binding
+      key = DisplayText(binding.barName ?? binding.name)
+      // A word as the name of a key would run into the word of what it does.
+      word = DisplayText((key.width > 1 ? " " : "") + (binding.label ?? ""))
     }
+
+    var width: Int { key.width + word.width }
+  }
+
+  private static let all = KeyTable.bindings.filter { $0.label != nil && $0.scope.realm == .normal }.map(Item.init)
+
+  private static func items(_ model: Model, in rect: Rect) -> [Item] {
+    var items = all.filter { model.whyReadOnly == nil || $0.binding.scope != .change }
     let gap = rect.width >= 100 ? 2 : 1
-    func width() -> Int { bindings.reduce(1) { $0 + key($1).width + word($1).width + gap } - gap }
-    for label in dropped where width() > rect.width { bindings.removeAll { $0.label == label } }
-    var x = rect.x + 1
-    return bindings.map { binding in
-      defer { x += key(binding).width + word(binding).width + gap }
-      return (binding, x)
+    var width = items.reduce(1 - gap) { $0 + $1.width + gap }
+    for label in dropped where width > rect.width {
+      items.removeAll { item in
+        guard item.binding.label == label else { return false }
+        width -= item.width + gap
+        return true
+      }
     }
-  }
-
-  private static func key(_ binding: KeyTable.Binding) -> DisplayText {
-    DisplayText(binding.barName ?? binding.name)
-  }
-
-  /// A word as the name of a key would run into the word of what it does.
-  private static func word(_ binding: KeyTable.Binding) -> DisplayText {
-    DisplayText((key(binding).width > 1 ? " " : "") + (binding.label ?? ""))
+    var x = rect.x + 1
+    for index in items.indices {
+      items[index].x = x
+      x += items[index].width + gap
+    }
+    return items
   }
 }

@@ -231,7 +231,7 @@ extension DisplayText {
       var cells = 0
       var space: Int?
       while end < glyphs.endIndex, cells + glyphs[end].width <= room {
-        if glyphs[end].text == " " { space = end }
+        if glyphs[end] == " " { space = end }
         cells += glyphs[end].width
         end += 1
       }
@@ -240,7 +240,7 @@ extension DisplayText {
       if end == start { end += 1 }
       lines.append(DisplayText(glyphs[start..<end]))
       start = end
-      while start < glyphs.endIndex, glyphs[start].text == " " { start += 1 }
+      while start < glyphs.endIndex, glyphs[start] == " " { start += 1 }
     }
     return lines
   }
