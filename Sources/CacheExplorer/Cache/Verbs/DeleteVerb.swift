@@ -20,7 +20,7 @@ package struct DeleteVerb: Verb {
     return await session.timed(name) { result in
       // A disk level tells what it removes on a thread of its own, and an app elsewhere: who asks before knows it all.
       var holders: [String] = []
-      // One that cannot say fails the removal as well, or does not.
+      // Of a level that cannot say, the removal tells.
       for level in live.levels where (try? await level.holds(key)) == true { holders.append(level.name) }
       try await live.cache.remove(key)
       result.note = holders.isEmpty ? "it was in no level" : "removed from \(holders.joined(separator: ", "))"
