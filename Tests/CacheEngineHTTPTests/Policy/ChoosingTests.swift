@@ -140,6 +140,17 @@ struct ChoosingTests {
     if status != 304 { #expect(answer.head.headerFields[.contentLength] == String(content.utf8.count)) }
   }
 
+  @Test(
+    "N28: where a response has no Last-Modified, its Date stands for it",
+    arguments: [
+      ("Wed, 31 Dec 2025 23:59:59 GMT", 200), ("Thu, 01 Jan 2026 00:00:00 GMT", 304),
+      ("Thu, 01 Jan 2026 00:00:01 GMT", 304), ("x", 200),
+    ])
+  func unmodifiedSinceDate(_ condition: String, _ status: Int) {
+    let answer = StoredAnswer(stored("ETag: \"1\""), to: get("If-Modified-Since: \(condition)"), at: newYear)
+    #expect(answer.head.status.code == status)
+  }
+
   @Test("N28: If-None-Match goes before If-Modified-Since, and conditions are for a 200 only")
   func precedence() {
     let response = stored("ETag: \"1\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
