@@ -8,6 +8,8 @@ export CACHEENGINE_STRICT = 1
 # SwiftPM passes traits to the compiler in the order of a set, which differs from process to process: now and then it would
 # build everything anew for nothing.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
+# DEBUGGING='-debug-info-format none' leaves out what debuggers need, which takes a part of the build's time.
+DEBUGGING ?=
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
 CONCURRENT = Cache(Memory|Disk|Engine(Cashier|HitRatio|Models|Shared|Storage|Transformers)?)Tests
@@ -32,7 +34,7 @@ run: dependencies ## Build the explorer and open it on the embedded demo
 	@"$$($(EXPLORER) --show-bin-path)/cache-explorer"
 
 test: test-dependencies ## Run every test
-	@$(BUILD) --build-tests --traits $(TRAITS)
+	@$(BUILD) --build-tests $(DEBUGGING) --traits $(TRAITS)
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
 	@./Scripts/run-tests --traits $(TRAITS) --skip '(HTTP|Proxy|Inspector|Redis|Explorer|SharedProcess|HostileShare)Tests'
@@ -171,7 +173,7 @@ docs: test-dependencies ## Build the documentation of all products, in .build/do
 
 # Their tests, too; packages of their own, so that nobody else fetches what they stand on.
 examples: dependencies ## Build and test the examples that are packages of their own
-	@cd Examples/HummingbirdSessions && $(SWIFT) test
+	@cd Examples/HummingbirdSessions && $(SWIFT) test $(DEBUGGING)
 
 deb: ## Make a Debian package of a release build, in .build/deb
 	@rm -rf .build/deb
