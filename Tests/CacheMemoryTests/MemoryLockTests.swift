@@ -60,6 +60,19 @@ import Testing
     box.level.withLock { $0 = nil }
   }
 
+  @Test("a value that another one takes the place of dies without the lock, however that is stored")
+  func replacedOutside() async throws {
+    let box = Box()
+    let level = MemoryCacheLevel<Int, Caller>(countLimit: 4)
+    box.level.withLock { $0 = level }
+    func value() -> Caller { Caller { box.call() } }
+    for _ in 0..<2 { try await level.set(value(), forKey: 0) }
+    try await level.store(value(), forKey: 0, terms: StoreTerms())
+    #expect(try await level.store(value(), forKey: 0, terms: StoreTerms(), if: .present))
+    #expect(box.calls.withLock { $0 } == 3)
+    box.level.withLock { $0 = nil }
+  }
+
   @Test("H10 expired entries make room and are told of, though nobody asks for them")
   func expiresUnasked() async throws {
     let clock = ManualClock()

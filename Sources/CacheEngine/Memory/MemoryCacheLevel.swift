@@ -436,6 +436,9 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     if condition: StoreCondition?, unwrittenSince seen: Int?
   ) -> Bool {
     let hash = hashing(key)
+    let isPlain = tags == nil && entry.deadline == nil && removalListener == nil
+    // What it takes the place of leaves with it, without the lock.
+    var entry = entry
     var isStored = true
     var departed = Departed<Key, Value>()
     parts.withLock(of: hash) { entries, order in
@@ -447,9 +450,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
         isStored = false
         return
       }
-      entries.insert(
-        Table.Record(key: key, entry: entry), hash: hash, over: entries.table.find(key, hash: hash), tags: tags,
-        keepsExpired: keepsExpired, now: now, order: &order, departed: &departed)
+      let place = unsafe entries.table.locate(key, hash)
+      if isPlain, let place = unsafe place,
+        unsafe entries.overwrite(place.slot, place.record, hash: hash, with: &entry, order: &order)
+      {
+        return
+      }
+      unsafe entries.insert(
+        Table.Record(key: key, entry: entry), hash: hash, over: place?.slot, tags: tags, keepsExpired: keepsExpired,
+        now: now, order: &order, departed: &departed)
     }
     guard isStored else { return false }
     if removalListener != nil { report(departed, now: now, madeRoomFor: key) }
