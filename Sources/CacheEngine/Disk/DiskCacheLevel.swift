@@ -154,7 +154,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   public func get(_ key: Key) async throws -> Value? {
     do {
       let stored = try storeKey(key)
-      if let known = try store?.readAtOnce(stored) {
+      if let known = try (store ?? elsewhere?.storeHere)?.readAtOnce(stored) {
         guard case .found(let found) = known else { return nil }
         return try value(of: found.type, found.value)
       }
@@ -184,8 +184,9 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   private func find(_ key: Key, includingExpired: Bool) async throws -> Lookup<Value> {
     do {
       let stored = try storeKey(key)
+      let here = store ?? elsewhere?.storeHere
+      if !includingExpired, let known = try here?.readAtOnce(stored) { return try lookup(known) }
       guard let store else { return try await find(elsewhere: stored, includingExpired) }
-      if !includingExpired, let known = try store.readAtOnce(stored) { return try lookup(known) }
       return try lookup(try await store.read(stored, includingExpired: includingExpired))
     } catch { throw named(error) }
   }

@@ -32,8 +32,7 @@ import Testing
     var all: [SharedFrame] = []
     var isOpen = true
     try await turns {
-      let (frames, goesOn) = try socket.receive()
-      (all, isOpen) = (all + frames, goesOn)
+      isOpen = try socket.receive { all += $0 }
       return !isOpen || all.count >= count
     }
     return (all, isOpen)
@@ -182,6 +181,58 @@ import Testing
     try await level.close()
   }
 
+  @Test("who is answered, at once or after a while, has heard what the owner told before", arguments: [false, true])
+  func order(isLate: Bool) async throws {
+    let asked = Mutex<(socket: FrameSocket, number: UInt64)?>(nil)
+    @Sendable func answer(_ socket: FrameSocket, _ number: UInt64) throws {
+      socket.send(try StoreChange.tagged("told \(number)").frame(from: 1))
+      socket.send(try StoreReply.miss(.expired).frame(number: number))
+    }
+    let fake = try FakeOwner(folder.path) { socket, frame in
+      if frame.kind == StoreRequest.hello { return socket.send(try StoreHello.welcome(instance: 5)) }
+      var (origin, sent): (UInt64, Int64) = (0, 0)
+      switch try StoreRequest(frame.kind, try frame.load(limit: 0), origin: &origin, sent: &sent) {
+      case .get:
+        if isLate { asked.withLock { $0 = (socket, frame.number) } } else { try answer(socket, frame.number) }
+      default: socket.send(try StoreReply.count(0).frame(number: frame.number))
+      }
+    }
+    let level = try open()
+    let heard = Mutex<[String]>([])
+    let stop = level.hear { change in
+      if case .tag(let tag) = change { heard.withLock { $0.append(tag) } }
+    }
+    for round in 1...50 {
+      async let reason = level.lookup("a").missReason
+      if isLate {
+        try await turns { asked.withLock { $0 != nil } }
+        let (socket, number) = try #require(asked.withLock { $0.take() })
+        try answer(socket, number)
+      }
+      #expect(try await reason == .expired)
+      #expect(heard.withLock { Set($0).count } == round)
+    }
+    stop()
+    fake.end()
+    try await level.close()
+  }
+
+  @Test("what an owner sent that is gone is not taken for the next one's answer")
+  func gone() throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(unsafe cstore_pair(&pair) == 0)
+    let (near, far) = (FrameSocket(pair[0], wake: {}), FrameSocket(pair[1], wake: {}))
+    far.send(try StoreReply.count(1).frame(number: 1))
+    far.send(try StoreReply.count(2).frame(number: 2))
+    var numbers: [UInt64] = []
+    #expect(try near.receiveIfFree { numbers += $0.map(\.number) } == true)
+    #expect(numbers == [1, 2])
+    far.send(try StoreReply.count(3).frame(number: 3))
+    near.endReceiving()
+    #expect(try near.receiveIfFree { numbers += $0.map(\.number) } == nil)
+    #expect(numbers == [1, 2])
+  }
+
   @Test("a directory that somebody has for itself is in use, also for who would share it")
   func exclusive() async throws {
     let fake = try FakeOwner(folder.path, listens: false) { _, _ in }
@@ -297,9 +348,7 @@ final class FakeOwner: Sendable {
         if arrived >= 0 { sockets.append(FrameSocket(arrived, wake: {})) }
         sockets.removeAll { socket in
           do {
-            let (frames, isOpen) = try socket.receive()
-            for frame in frames { try answer(socket, frame) }
-            return !isOpen
+            return try !socket.receive { for frame in $0 { try answer(socket, frame) } }
           } catch { return true }
         }
       }

@@ -2,14 +2,23 @@ import CacheCore
 import Dispatch
 import Synchronization
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// How a process asks whoever owns the files, itself or another.
 extension CommonStore {
+  var storeHere: SegmentedStore? {
+    state.withLock { if case .owner(let server) = $0.role { server.store } else { nil } }
+  }
+
   func find(_ key: StoreKey, includingExpired: Bool) async throws -> FoundAnswer {
-    if case .owner(let server) = state.withLock({ $0.role }) {
-      let known = includingExpired ? nil : try server.store.readAtOnce(key)
-      let answer =
-        if let known { known } else { try await server.store.read(key, includingExpired: includingExpired) }
-      switch answer {
+    if let store = storeHere {
+      switch try await store.read(key, includingExpired: includingExpired) {
       case .found(let found): return .found(FoundValue(found))
       case .miss(let reason): return .miss(reason)
       }
@@ -93,14 +102,39 @@ extension CommonStore {
       if case .owner(let server) = state.withLock({ $0.role }) {
         return await server.perform(request, from: origin, isAgain: isAgain)
       }
-      let outcome = await withCheckedContinuation { continuation in
-        begin(request, origin, isAgain) { continuation.resume(returning: $0) }
-      }
+      let outcome = await outcome(of: request, origin, isAgain)
       switch outcome {
       case .here(let wasSent): isAgain = isAgain || wasSent
       default: return try read(outcome)
       }
     }
+  }
+
+  private func outcome(of request: StoreRequest, _ origin: UInt64, _ isAgain: Bool) async -> Outcome {
+    guard case .get = request else {
+      return await withCheckedContinuation { continuation in
+        begin(request, origin, isAgain) { continuation.resume(returning: $0) }
+      }
+    }
+    let answer = Answer()
+    if let socket = begin(request, origin, isAgain, { answer.give($0) }), state.withLock({ $0.look.begins() }) {
+      let isFound = look(for: answer, at: socket)
+      state.withLock { $0.look.ended(isFound) }
+    }
+    return await answer.outcome
+  }
+
+  /// Looks for an answer for a moment before it is waited for.
+  ///
+  /// An owner that has the value in memory answers in less time than two threads of this process take to wake up.
+  private func look(for answer: Answer, at socket: FrameSocket) -> Bool {
+    let end = now + AnswerLook.time
+    repeat {
+      listenBriefly(to: socket)
+      if answer.isThere { return true }
+      sched_yield()
+    } while now < end
+    return false
   }
 
   /// The same while the thread of the caller waits.
@@ -112,7 +146,7 @@ extension CommonStore {
         default: return .usage(server.store.usage, server.store.traffic)
         }
       }
-      let answer = Answer()
+      let answer = ThreadAnswer()
       begin(request, 0, false) { answer.give($0) }
       let outcome = answer.wait()
       if case .here = outcome { continue }
@@ -133,13 +167,16 @@ extension CommonStore {
   }
 
   /// Sends a question, or has it sent as soon as somebody is there to answer.
+  ///
+  /// - Returns: Where it was sent, if its answer is the only one that is waited for.
+  @discardableResult
   func begin(
     _ request: StoreRequest, _ origin: UInt64, _ isAgain: Bool, _ tell: @escaping @Sendable (Outcome) -> Void
-  ) {
+  ) -> FrameSocket? {
     let now = SystemClock().now.nanoseconds
     enum Course {
       case tell(Outcome)
-      case send(FrameSocket, [UInt64])
+      case send(FrameSocket, [UInt64], isAlone: Bool)
       case wait
     }
     let (course, isAsleep) = state.withLock { state -> (Course, Bool) in
@@ -154,15 +191,19 @@ extension CommonStore {
       state.waitingSince = state.waitingSince ?? now
       defer { state.isAsleep = false }
       guard case .guest(let socket, _, isWelcome: true) = state.role else { return (.wait, state.isAsleep) }
-      return (.send(socket, state.sendable()), state.isAsleep)
+      return (.send(socket, state.sendable(), isAlone: state.calls.count == 1), state.isAsleep)
     }
+    var answering: FrameSocket?
     switch course {
-    case .tell(let outcome): return tell(outcome)
-    case .send(let socket, let numbers): send(numbers, to: socket)
+    case .tell(let outcome): tell(outcome)
+    case .send(let socket, let numbers, let isAlone):
+      send(numbers, to: socket)
+      if isAlone { answering = socket }
     case .wait: break
     }
     // Silence has to be noticed from now on.
     if isAsleep { wake() }
+    return answering
   }
 
   var closed: CacheError { CacheError(.closed, "the store in \(directory.path) is closed") }
@@ -222,8 +263,42 @@ extension CommonStore.State {
   }
 }
 
-/// What a thread waits for.
+/// What a task waits for, once it has looked for it in vain.
 private final class Answer: Sendable {
+  private enum State {
+    case awaited(CheckedContinuation<CommonStore.Outcome, Never>?)
+    case given(CommonStore.Outcome)
+  }
+
+  private let state = Mutex(State.awaited(nil))
+
+  var isThere: Bool { state.withLock { if case .given = $0 { true } else { false } } }
+
+  func give(_ given: CommonStore.Outcome) {
+    let waiting = state.withLock { state in
+      defer { state = .given(given) }
+      if case .awaited(let waiting) = state { return waiting }
+      return nil
+    }
+    waiting?.resume(returning: given)
+  }
+
+  var outcome: CommonStore.Outcome {
+    get async {
+      await withCheckedContinuation { continuation in
+        let given = state.withLock { state -> CommonStore.Outcome? in
+          if case .given(let given) = state { return given }
+          state = .awaited(continuation)
+          return nil
+        }
+        if let given { continuation.resume(returning: given) }
+      }
+    }
+  }
+}
+
+/// What a thread waits for.
+private final class ThreadAnswer: Sendable {
   private let outcome = Mutex<CommonStore.Outcome?>(nil)
   private let isThere = DispatchSemaphore(value: 0)
 

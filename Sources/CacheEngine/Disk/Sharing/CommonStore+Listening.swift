@@ -50,15 +50,14 @@ extension CommonStore {
       if events & Int16(POLLOUT) != 0 { socket.flush() }
       if events & ~Int16(POLLOUT) != 0 {
         do {
-          let (frames, goesOn) = try socket.receive()
-          if !frames.isEmpty { heard() }
-          for frame in frames { try take(frame, from: socket, &isWelcome) }
-          isOpen = goesOn
+          isOpen = try socket.receive { try take($0, from: socket, &isWelcome) }
         } catch { (isOpen, refusal) = (false, error as? CacheError) }
       }
       tick()
     }
     socket.breakOff()
+    // What this owner answered is not taken for the next one's.
+    socket.endReceiving()
     isDeaf()
     state.withLock { state in
       state.role = .seeking
@@ -98,6 +97,17 @@ extension CommonStore {
     if wasSilent, expects.hearsChanges, case .guest(_, _, isWelcome: true) = state.withLock({ $0.role }) {
       tell(expects)
     }
+  }
+
+  /// Receives what the owner sends, on the thread of one who waits for it, if that is nobody else's business just then.
+  func listenBriefly(to socket: FrameSocket) {
+    var isWelcome = true
+    do { _ = try socket.receiveIfFree { try take($0, from: socket, &isWelcome) } } catch { socket.breakOff() }
+  }
+
+  private func take(_ frames: [SharedFrame], from socket: FrameSocket, _ isWelcome: inout Bool) throws {
+    if !frames.isEmpty { heard() }
+    for frame in frames { try take(frame, from: socket, &isWelcome) }
   }
 
   private func take(_ frame: SharedFrame, from socket: FrameSocket, _ isWelcome: inout Bool) throws {

@@ -12,7 +12,7 @@ internal import Darwin
 
 /// One end of a connection between processes that share a directory; it never blocks.
 ///
-/// Any thread sends; one thread receives.
+/// Any thread sends; one receives at a time, and deals with what came before another does.
 final class FrameSocket: Sendable {
   /// So much may wait for a peer that does not read; one that lets more come is not waited for.
   static let mostWaiting = 16 << 20
@@ -37,6 +37,7 @@ final class FrameSocket: Sendable {
   private struct In {
     var buffer: ArraySlice<UInt8> = []
     var files: [StoreFile] = []
+    var isOver = false
   }
 
   private let socket: StoreFile
@@ -126,31 +127,49 @@ final class FrameSocket: Sendable {
     return out.pieces.compactMap(\.onSent)
   }
 
-  /// What has come since.
+  /// Deals with what has come since.
   ///
-  /// - Returns: The frames, and whether the connection goes on: the last frames come before its end.
-  /// - Throws: ``ProtocolViolation``.
-  func receive() throws -> (frames: [SharedFrame], isOpen: Bool) {
-    try arriving.withLock { arriving in
-      var frames: [SharedFrame] = []
-      while true {
-        var given: Int32 = -1
-        let room = SharedFrame.mostInline + SharedFrame.headSize
-        let got = unsafe withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { memory in
-          let got = unsafe cstore_receive(descriptor, memory.baseAddress, memory.count, &given)
-          if got > 0 { unsafe arriving.buffer.append(contentsOf: memory[..<got]) }
-          return got
-        }
-        if got < 0, errno == EAGAIN || errno == EWOULDBLOCK { return (frames, true) }
-        if got < 0, errno == EPROTO { throw ProtocolViolation() }
-        guard got > 0 else { return (frames, false) }
-        if given >= 0 { arriving.files.append(StoreFile(given)) }
-        while let frame = try SharedFrame.next(in: &arriving.buffer, &arriving.files) { frames.append(frame) }
-        guard arriving.files.count <= Self.mostFiles else { throw ProtocolViolation() }
-        if arriving.buffer.isEmpty { arriving.buffer = [] }
-        // Others have their turn.
-        if got < room || frames.count >= 64 { return (frames, true) }
+  /// - Parameter take: Called with the frames in the order in which they came; it must not receive.
+  /// - Returns: Whether the connection goes on: the last frames come before its end.
+  /// - Throws: ``ProtocolViolation``; what `take` throws.
+  func receive(_ take: ([SharedFrame]) throws -> Void) throws -> Bool {
+    try arriving.withLock { try receive(&$0, take) }
+  }
+
+  /// The same, unless another thread is about it; `nil` then, and once receiving has ended.
+  func receiveIfFree(_ take: ([SharedFrame]) throws -> Void) throws -> Bool? {
+    let isOpen = try arriving.withLockIfAvailable { $0.isOver ? nil : try receive(&$0, take) }
+    return isOpen ?? nil
+  }
+
+  /// Waits for who receives now; ``receiveIfFree(_:)`` does nothing from now on.
+  func endReceiving() { arriving.withLock { $0.isOver = true } }
+
+  private func receive(_ arriving: inout In, _ take: ([SharedFrame]) throws -> Void) throws -> Bool {
+    let (frames, isOpen) = try frames(&arriving)
+    try take(frames)
+    return isOpen
+  }
+
+  private func frames(_ arriving: inout In) throws -> (frames: [SharedFrame], isOpen: Bool) {
+    var frames: [SharedFrame] = []
+    while true {
+      var given: Int32 = -1
+      let room = SharedFrame.mostInline + SharedFrame.headSize
+      let got = unsafe withUnsafeTemporaryAllocation(byteCount: room, alignment: 8) { memory in
+        let got = unsafe cstore_receive(descriptor, memory.baseAddress, memory.count, &given)
+        if got > 0 { unsafe arriving.buffer.append(contentsOf: memory[..<got]) }
+        return got
       }
+      if got < 0, errno == EAGAIN || errno == EWOULDBLOCK { return (frames, true) }
+      if got < 0, errno == EPROTO { throw ProtocolViolation() }
+      guard got > 0 else { return (frames, false) }
+      if given >= 0 { arriving.files.append(StoreFile(given)) }
+      while let frame = try SharedFrame.next(in: &arriving.buffer, &arriving.files) { frames.append(frame) }
+      guard arriving.files.count <= Self.mostFiles else { throw ProtocolViolation() }
+      if arriving.buffer.isEmpty { arriving.buffer = [] }
+      // Others have their turn.
+      if got < room || frames.count >= 64 { return (frames, true) }
     }
   }
 }

@@ -5,6 +5,8 @@ protocol StoreElsewhere: AnyObject, Sendable {
   var clock: any CacheClock { get }
   var usage: LevelUsage { get }
   var traffic: StoreTraffic { get }
+  /// The files' store while it is this process that owns them: what reads need not ask for.
+  var storeHere: SegmentedStore? { get }
   func find(_ key: StoreKey, includingExpired: Bool) async throws -> FoundAnswer
   /// When an entry was stored that has not expired.
   func created(_ key: StoreKey) throws -> Int64?

@@ -100,6 +100,9 @@ final class StoreFollower: StoreElsewhere {
 
   // MARK: Reading
 
+  /// What others wrote meanwhile has to be read first.
+  var storeHere: SegmentedStore? { nil }
+
   func find(_ key: StoreKey, includingExpired: Bool) async throws -> FoundAnswer {
     for isLast in [false, false, false, true] {
       let store = try await current()

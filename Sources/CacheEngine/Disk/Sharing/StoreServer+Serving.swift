@@ -39,8 +39,7 @@ extension StoreServer {
     if events & Int16(POLLOUT) != 0 { guest.socket.flush() }
     guard events & Int16(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 else { return }
     do {
-      let (frames, isOpen) = try guest.socket.receive()
-      for frame in frames { try take(frame, from: guest) }
+      let isOpen = try guest.socket.receive { for frame in $0 { try take(frame, from: guest) } }
       if !isOpen { drop(guest) }
     } catch { drop(guest) }
   }
