@@ -189,7 +189,7 @@ package enum ServedPanel: Panel {
       "HTTP",
       [
         Figure(
-          name: "hit", value: FigureTable.percent(counts.hits, counts.answered),
+          name: "from the cache", value: FigureTable.percent(counts.hits, counts.answered),
           definition: "requests answered without asking the server ÷ requests that came to the cache",
           unit: "percent of requests", window: FigureTable.session,
           source: "the proxy's counts; expect calls it http.hit"),
@@ -248,7 +248,7 @@ package enum ServedPanel: Panel {
     guard let counts = list.counts else { return "" }
     var text: DisplayText = ""
     let parts =
-      ["hit \(FigureTable.percent(counts.hits, counts.answered)) of \(Format.count(counts.answered))"]
+      ["from the cache \(FigureTable.percent(counts.hits, counts.answered)) of \(Format.count(counts.answered))"]
       + (counts.validated > 0 ? ["validated \(Format.count(counts.validated))"] : [])
       + ["saved \(Format.bytes(counts.savedBytes))"]
       + (counts.collapsed > 0 ? ["collapsed \(Format.count(counts.collapsed))"] : [])
