@@ -233,12 +233,16 @@ let package = Package(
     .target(
       name: "ExplorerText", dependencies: ["CacheEngine"], path: "Sources/CacheExplorer/Text", swiftSettings: strict),
     .target(
-      name: "ExplorerModel", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
+      name: "ExplorerState", dependencies: ["ExplorerText", "CacheEngine", "CacheEngineHitRatio"],
+      path: "Sources/CacheExplorer/State", swiftSettings: strict),
+    // These two know nothing of each other, so that they are compiled side by side: they take longest.
+    .target(
+      name: "ExplorerModel", dependencies: ["ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio"],
       path: "Sources/CacheExplorer/Model", swiftSettings: strict),
     .target(
       name: "ExplorerCache",
       dependencies: [
-        "ExplorerText", "ExplorerModel", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
+        "ExplorerText", "ExplorerState", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
         "CacheEngineModels", "CacheEngineNetwork", "CacheEngineTesting", "CacheEngineTransformers", "CacheEngineHTTP",
         "CacheEngineProxy", "CacheEngineShared", "CacheEngineRedis",
         .product(name: "Logging", package: "swift-log"),
@@ -249,11 +253,12 @@ let package = Package(
     .executableTarget(
       name: "CacheExplorer",
       dependencies: [
-        "ExplorerText", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio", "CacheEngineInspector",
-        "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses", "CTerminalGuard",
+        "ExplorerText", "ExplorerState", "ExplorerModel", "ExplorerCache", "CacheEngine", "CacheEngineHitRatio",
+        "CacheEngineInspector", "CacheEngineTesting", "CacheEngineHTTP", "CacheEngineProxy", "CNcurses",
+        "CTerminalGuard",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Explorer"])),
       ],
-      exclude: ["Text", "Model", "Cache"], swiftSettings: strict),
+      exclude: ["Text", "State", "Model", "Cache"], swiftSettings: strict),
     // An app to attach to, and how one is written; not a product.
     .executableTarget(
       name: "AttachedApp", dependencies: ["CacheEngine", "CacheEngineInspector"], path: "Examples/AttachedApp",
@@ -401,7 +406,8 @@ let package = Package(
       name: "FuzzTests",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
+        "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
@@ -414,10 +420,10 @@ let package = Package(
     .testTarget(
       name: "CacheExplorerTests",
       dependencies: [
-        "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngine", "CacheEngineEncryption",
-        "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared", "CacheEngineTesting",
-        "CacheEngineTransformers", "LoopbackServer", "TestRedis",
-        "PseudoTerminal", "CPseudoTerminal", "CStore", "AttachedApp",
+        "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngine",
+        "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared",
+        "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal",
+        "CPseudoTerminal", "CStore", "AttachedApp",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),
@@ -446,7 +452,8 @@ if Context.environment["CACHEENGINE_FUZZ"] != nil {
       name: "CacheFuzzer",
       dependencies: faces + [
         "CacheDisk", "CacheEngine", "CacheEngineImages", "CacheEngineInspector", "CacheEngineTesting", "CacheExplorer",
-        "ExplorerCache", "ExplorerModel", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy", "CacheEngineRedis",
+        "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngineHTTP", "CacheEngineProxy",
+        "CacheEngineRedis",
         .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTP"])),
         .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],

@@ -7,6 +7,7 @@ import Foundation
 @testable import CacheEngineInspector
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// Files as they are really written, which fuzzing begins with.

@@ -4,6 +4,7 @@ import CacheEngineInspector
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 extension FuzzTarget {
   /// What comes over a socket, in pieces of uneven sizes.

@@ -7,6 +7,7 @@ import Synchronization
 
 @testable import CacheEngineInspector
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// Every parser of bytes that somebody else may have written, with what must hold whatever they are.
 ///

@@ -1,5 +1,5 @@
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// Something that two caches are compared by.

@@ -1,7 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,5 @@
 import CacheEngine
 import ExplorerCache
-import ExplorerModel
 import ExplorerText
 
 /// What two caches made of the same requests, and which differences matter.

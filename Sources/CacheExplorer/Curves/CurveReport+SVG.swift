@@ -1,6 +1,6 @@
 import CacheEngine
 import CacheEngineHitRatio
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// The curves as a picture of its own, without scripts or fonts from elsewhere.

@@ -1,7 +1,7 @@
 import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// The miss-ratio curves of a trace at a level, as a table with a plot, as JSON, and as a picture.

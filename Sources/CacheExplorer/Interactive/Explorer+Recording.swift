@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 extension Explorer {

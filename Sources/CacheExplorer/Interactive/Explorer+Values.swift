@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 extension Explorer {

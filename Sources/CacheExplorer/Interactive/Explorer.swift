@@ -2,6 +2,7 @@ import CTerminalGuard
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// The interactive program: turns keys, engine events and time into messages, draws, and carries out effects.

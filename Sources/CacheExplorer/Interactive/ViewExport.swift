@@ -2,6 +2,7 @@ import CacheEngineHitRatio
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// What the screen shows, for a file: the picture as text, or the rows of the focused panel as a table.

@@ -1,5 +1,5 @@
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

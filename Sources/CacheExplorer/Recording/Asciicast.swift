@@ -1,5 +1,6 @@
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// Where a replay stands: the picture, the model that makes it, and whether and how fast it goes on.

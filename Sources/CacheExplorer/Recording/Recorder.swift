@@ -2,6 +2,7 @@ import CacheEngine
 import Dispatch
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Synchronization
 

@@ -1,6 +1,6 @@
 import CacheEngineHitRatio
 import CacheEngine
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// The file of a recorded session: a line of JSON for the beginning, one for each message and each picture.

@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 
 /// Keeps keys and values out of the recording of a masked session.
 ///

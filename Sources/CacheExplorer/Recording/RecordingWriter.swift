@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(Glibc)

@@ -1,6 +1,6 @@
 import CacheEngine
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// Plays a recording on a screen, until the person leaves.

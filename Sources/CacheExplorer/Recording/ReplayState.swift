@@ -1,6 +1,7 @@
 import CacheEngine
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// A replay on the screen: where it stands, and what the person does with it.

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// Draws a replay: the picture as it was, and a row of the replay's own.

@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineProxy
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Synchronization
 

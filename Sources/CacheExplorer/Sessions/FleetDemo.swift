@@ -2,7 +2,6 @@
 import ArgumentParser
 import CacheEngine
 import ExplorerCache
-import ExplorerModel
 import ExplorerText
 
 #if canImport(FoundationEssentials)

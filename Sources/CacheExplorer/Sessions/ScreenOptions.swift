@@ -1,6 +1,7 @@
 #if Explorer
 import ArgumentParser
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 import CacheEngine
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

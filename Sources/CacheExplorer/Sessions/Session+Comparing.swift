@@ -4,6 +4,7 @@ import CacheEngine
 import CacheEngineHitRatio
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -5,6 +5,7 @@ import CacheEngineHTTP
 import CacheEngineProxy
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Synchronization
 

@@ -2,7 +2,7 @@
 import ArgumentParser
 import CacheEngine
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

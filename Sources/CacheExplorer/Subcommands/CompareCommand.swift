@@ -2,7 +2,7 @@
 import ArgumentParser
 import CacheEngineHitRatio
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -2,6 +2,7 @@
 import ArgumentParser
 import ExplorerCache
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// The manual: made of the tables that the program itself works by, so that it cannot tell anything else.

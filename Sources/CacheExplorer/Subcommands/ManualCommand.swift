@@ -1,6 +1,5 @@
 #if Explorer
 import ArgumentParser
-import ExplorerModel
 import ExplorerText
 
 /// `cache-explorer manual [--format roff|markdown]`, for whoever installs the program.

@@ -1,7 +1,7 @@
 #if Explorer
 import ArgumentParser
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

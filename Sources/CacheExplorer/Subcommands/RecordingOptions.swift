@@ -1,7 +1,7 @@
 #if Explorer
 import ArgumentParser
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// What is recorded, or replayed in place of a cache.

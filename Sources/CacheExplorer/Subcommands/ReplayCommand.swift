@@ -1,7 +1,7 @@
 #if Explorer
 import ArgumentParser
 import CacheEngineHitRatio
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// `cache-explorer replay CONFIG --trace FILE [--format text|json]`.

@@ -1,6 +1,5 @@
 #if Explorer
 import ArgumentParser
-import ExplorerModel
 import ExplorerText
 
 /// `cache-explorer run CONFIG [--script FILE|-] [--format text|json]`.

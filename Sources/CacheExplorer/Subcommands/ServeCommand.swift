@@ -3,7 +3,7 @@ import ArgumentParser
 import CacheEngine
 import CacheEngineProxy
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// `cache-explorer serve CONFIG --http HOST:PORT --origin URL`.

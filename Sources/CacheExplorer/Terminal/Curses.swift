@@ -1,6 +1,6 @@
 import CNcurses
 import CTerminalGuard
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(Darwin)

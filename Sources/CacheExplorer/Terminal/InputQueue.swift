@@ -1,5 +1,5 @@
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 
 /// What a person does, in order, for one who waits for it.
 ///

@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 
 /// Turns the bytes that a terminal sends into keys, pastes and what the mouse does.
 ///

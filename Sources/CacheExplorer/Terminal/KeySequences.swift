@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 
 /// What single control bytes and complete escape sequences mean.
 enum KeySequences {

@@ -1,6 +1,6 @@
 import CTerminalGuard
 import Dispatch
-import ExplorerModel
+import ExplorerState
 
 #if canImport(Darwin)
 import Darwin

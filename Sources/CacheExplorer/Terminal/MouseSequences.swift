@@ -1,5 +1,5 @@
 import ExplorerCache
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// What a terminal is told about the mouse and says of it.

@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// A screen in memory, for tests: keeps what was shown and plays the person.

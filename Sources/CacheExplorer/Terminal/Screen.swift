@@ -1,4 +1,3 @@
-import ExplorerModel
 import ExplorerText
 
 /// Something that shows canvases and reports what a person does: the terminal, or a test's recorder.

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// One screen for two programs: each draws on its half, and what a person does goes to both, or to one.

@@ -1,6 +1,6 @@
 import CTerminalGuard
 import Dispatch
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -2,6 +2,7 @@ import CacheEngine
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// What the screen does when the program that the cache belongs to is there again.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct MonitorReaderTests {
   private func read(_ lines: String...) -> MonitoredTraffic {

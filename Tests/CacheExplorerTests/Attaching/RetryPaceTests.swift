@@ -3,6 +3,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 @Suite struct RetryPaceTests {
   @Test("who waits for an app tries soon, then less and less often, and every five seconds for ever")

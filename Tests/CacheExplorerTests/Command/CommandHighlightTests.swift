@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct CommandHighlightTests {
   /// A letter for each character: v a verb, o an option, l a level, q a quantity, s what is quoted, x what is wrong.

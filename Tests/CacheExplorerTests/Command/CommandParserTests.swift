@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct CommandParserTests {
   @Test("Time, faults and workloads are written with their units")

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 struct CommandTextTests {

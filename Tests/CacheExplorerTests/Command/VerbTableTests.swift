@@ -4,6 +4,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct VerbTableTests {
   @Test("Every verb that has a file is in the table that help, completion, manual and scripts are made of")

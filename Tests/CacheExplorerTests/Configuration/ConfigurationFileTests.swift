@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct ConfigurationFileTests {
   /// Runs a body with the path of a folder that is there for it alone.

@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct ConfigurationReaderTests {
   @Test("Every field of the levels that write to disk or network can be written down")

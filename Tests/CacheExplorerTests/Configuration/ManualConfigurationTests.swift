@@ -4,6 +4,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 @Suite struct ManualConfigurationTests {
   @Test("the configuration in the manual is that of the example it names")

@@ -2,6 +2,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct OperatorConfigurationTests {
   private func read(_ level: String) throws(ConfigurationFailure) -> LevelSpecification? {

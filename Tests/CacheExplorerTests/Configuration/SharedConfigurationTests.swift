@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// The level `redis` in configurations.
 struct SharedConfigurationTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// The setting `sharing` of the level `disk`.
 struct SharedDiskTests {

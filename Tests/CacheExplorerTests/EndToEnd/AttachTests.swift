@@ -10,6 +10,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 #if canImport(Darwin)
 import Darwin

@@ -6,6 +6,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 @Suite struct ComparisonReportTests {
   private static let hitRate = ComparedMeasure(kind: .hitRate)

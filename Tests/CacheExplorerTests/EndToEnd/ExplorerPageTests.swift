@@ -4,6 +4,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// The manual in `Documentation/Explorer.md`: what it lists is what there is, and what it shows is what the program says.

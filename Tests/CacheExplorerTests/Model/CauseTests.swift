@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// `why:`: each miss names the event that caused it.

@@ -2,6 +2,7 @@ import CacheEngine
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// What must add up at every moment.
 enum Conservation {

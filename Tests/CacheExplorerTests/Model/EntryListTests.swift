@@ -5,6 +5,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct EntryListTests {
   private static let levels = [

@@ -2,6 +2,7 @@ import CacheEngine
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct MeasureTests {
   @Test(

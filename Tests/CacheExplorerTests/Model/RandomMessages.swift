@@ -4,6 +4,7 @@ import CacheEngine
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// Messages as nobody would send them: hostile texts, impossible numbers, beginnings without ends.

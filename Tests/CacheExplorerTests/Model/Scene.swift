@@ -3,6 +3,7 @@ import CacheEngine
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// A model with a story to tell, made of events as a cache would send them.

@@ -3,6 +3,7 @@ import CacheEngine
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct SortedSlotsTests {
   private let noTie: SortedSlots.Tie = { _, _ in 0 }

@@ -6,6 +6,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// A live session on a screen in memory: keys, commands, a workload and resizes, recorded and replayed.

@@ -5,6 +5,7 @@ import Foundation
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// A session that was recorded into a file of a test, with the pictures that were shown.

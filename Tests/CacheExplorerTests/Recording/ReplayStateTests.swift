@@ -4,6 +4,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// What a person does with a replay.

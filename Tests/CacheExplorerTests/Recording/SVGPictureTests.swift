@@ -9,6 +9,7 @@ import FoundationXML
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct SVGPictureTests {
   /// The texts of an XML document, and what its elements say of them; `nil` if it is none.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// A recording whose file is written more slowly than the session goes on.

@@ -30,16 +30,16 @@ struct FolderTests {
     Room(path: "Sources/CacheEngineImages", folders: ["Pixels", "Codec"]),
     Room(path: "Sources/CacheEngineInspector", folders: ["Wire", "Socket", "Events", "Server", "Client"]),
     Room(path: "Sources/CacheExplorer/Text", folders: []),
-    Room(
-      path: "Sources/CacheExplorer/Model",
-      folders: ["Commands", "State", "Keys", "Coding", "Drawing", "Screens", "View", "Update"]),
+    Room(path: "Sources/CacheExplorer/State", folders: ["Commands", "Picture", "Messages", "Coding"]),
+    Room(path: "Sources/CacheExplorer/Model", folders: ["Keys", "Drawing", "Screens", "View", "Update"]),
     Room(
       path: "Sources/CacheExplorer/Cache",
       folders: ["Configuration", "Live", "Workload", "Building", "Attaching", "Serving", "Verbs", "Demos"]),
     Room(
       path: "Sources/CacheExplorer",
       folders: [
-        "Text", "Model", "Cache", "Process", "Terminal", "Recording", "Curves", "Comparing", "Interactive", "Sessions",
+        "Text", "State", "Model", "Cache", "Process", "Terminal", "Recording", "Curves", "Comparing", "Interactive",
+        "Sessions",
         "Subcommands",
       ]),
   ]

@@ -4,6 +4,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// Where something new has a place that the compiler does not ask for, as Documentation/Adding.md lists them.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 @Suite(.timeLimit(.minutes(10))) struct AdjustableClockTests {
   private let base = ManualClock()

@@ -3,6 +3,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct CommandHistoryTests {
   @Test("What is typed in one session is there in the next, oldest first, for nobody else to read")

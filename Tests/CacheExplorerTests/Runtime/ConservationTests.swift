@@ -2,8 +2,10 @@ import CacheEngine
 import Foundation
 import Testing
 
+@testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// A real cache under load, looked at while it works.
 struct ConservationTests {

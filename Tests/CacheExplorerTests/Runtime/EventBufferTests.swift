@@ -3,6 +3,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct EventBufferTests {
   private func event(_ number: Int) -> CacheEvent {

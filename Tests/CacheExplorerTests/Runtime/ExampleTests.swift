@@ -7,6 +7,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// Tells whether anything happens.
 private final class EventCount: CacheObserver {

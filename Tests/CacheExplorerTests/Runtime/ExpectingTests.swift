@@ -7,6 +7,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// Expectations about a cache that was used.
 struct ExpectingTests {

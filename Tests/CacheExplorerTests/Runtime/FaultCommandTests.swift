@@ -7,6 +7,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// `fault`, `speed`, `advance`, `load`, `reload` and `export`, as scripts write them.
 @Suite(.timeLimit(.minutes(10))) struct FaultCommandTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// What the screen, `stats`, the JSON and `expect` say of the same requests.

@@ -1,5 +1,6 @@
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// Verbs alone: without what the interpreter notes before and after them for undo.
 extension Interpreter {

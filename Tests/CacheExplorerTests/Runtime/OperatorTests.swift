@@ -7,6 +7,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// Configurations with operators, built and used on a clock that stands still.
 @Suite(.timeLimit(.minutes(10))) struct OperatorTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct PagedStorageTests {
   /// Has as many entries as one likes, gives them one by one, and refuses to list them.

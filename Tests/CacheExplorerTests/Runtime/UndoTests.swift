@@ -4,6 +4,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// `undo`: everything as it was, or nothing at all.
 struct UndoTests {

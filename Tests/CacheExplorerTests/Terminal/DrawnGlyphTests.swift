@@ -2,6 +2,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 @Suite("Glyphs on their way to the terminal")

@@ -2,6 +2,7 @@ import Testing
 
 @testable import CacheExplorer
 @testable import ExplorerModel
+@testable import ExplorerState
 
 @Suite("Key decoder")
 struct KeyDecoderTests {

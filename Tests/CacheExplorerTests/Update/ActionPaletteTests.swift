@@ -5,6 +5,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// `^P`: everything that can be done, by its name.
 struct ActionPaletteTests {

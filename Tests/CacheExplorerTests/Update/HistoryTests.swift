@@ -2,6 +2,7 @@ import CacheEngine
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// From a second of a level's history to what happened in it.

@@ -3,6 +3,7 @@ import ExplorerText
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// What a memory warning cost, and that nothing which matters is cut while there is room.
 struct BannerTests {

@@ -2,6 +2,7 @@ import CacheEngineTesting
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 struct CanvasTests {

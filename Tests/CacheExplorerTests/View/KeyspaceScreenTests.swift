@@ -2,6 +2,7 @@
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// The screen of a Redis server.

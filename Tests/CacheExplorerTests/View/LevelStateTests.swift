@@ -2,6 +2,7 @@ import CacheEngine
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// Errors, and what else is out of the ordinary with a level, as they are told on the screens.

@@ -1,5 +1,6 @@
 import CacheEngine
 import ExplorerModel
+import ExplorerState
 
 @testable import ExplorerCache
 @testable import ExplorerText

@@ -3,6 +3,7 @@ import CacheEngine
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 @testable import ExplorerText
 
 /// A session in which every kind of miss has happened once.

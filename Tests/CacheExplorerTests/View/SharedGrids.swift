@@ -2,6 +2,7 @@
 import Testing
 
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// The screens of what processes share, whole.
 enum SharedGrids {

@@ -5,6 +5,7 @@ import Testing
 @testable import CacheExplorer
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 /// Ten questions that bring somebody to the explorer, each as the keys that answer it.
 struct TenQuestionsTests {

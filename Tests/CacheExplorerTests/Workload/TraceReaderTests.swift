@@ -6,6 +6,7 @@ import Testing
 
 @testable import ExplorerCache
 @testable import ExplorerModel
+@testable import ExplorerState
 
 struct TraceReaderTests {
   private func read(_ bytes: Data, in folder: borrowing TemporaryFolder) throws -> [TraceReader.Request] {

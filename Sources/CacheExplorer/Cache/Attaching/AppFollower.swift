@@ -1,6 +1,6 @@
 import CacheEngine
 import CacheEngineInspector
-import ExplorerModel
+import ExplorerState
 
 /// Tells what becomes of an app: how full its levels are, that it is gone, and that it is there again.
 struct AppFollower: Sendable {

@@ -2,7 +2,7 @@ import CacheEngine
 import CacheEngineHitRatio
 import CacheEngineInspector
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// Attaches to an app that serves its cache at a socket.

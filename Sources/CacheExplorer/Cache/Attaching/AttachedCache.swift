@@ -1,10 +1,13 @@
 import CacheEngine
 import CacheEngineTesting
-package import ExplorerModel
+package import ExplorerState
 package import ExplorerText
 
 /// A cache that is shown and that another program made.
 package struct AttachedCache: Sendable {
+  /// What has a screen of its own.
+  package enum Subject: Sendable { case server, fleet }
+
   package let live: LiveCache
   package let levels: [LevelRow]
   package let operators: [OperatorRow]
@@ -17,8 +20,8 @@ package struct AttachedCache: Sendable {
   package let settings: [ConfigurationSetting]
   /// What is told first.
   package var notes: [String]
-  /// What is shown first; `nil` for the overview.
-  package var page: Page?
+  /// Whose screen is shown first; `nil` for the overview.
+  package var subject: Subject?
   /// Tells what becomes of it.
   package var follow: Follower.Follow = { _ in }
   /// Shows another one of several apps.
@@ -28,23 +31,11 @@ package struct AttachedCache: Sendable {
   /// Looks once more, and tells the model of a picture what no level tells.
   package var refresh: @Sendable () async -> [Message] = { [] }
 
-  /// The model of its first picture.
-  package var model: Model {
-    var model = Model(title: title, levels: levels, operators: operators, chain: chain, now: live.clock.now)
-    model.attachment = attachment
-    model.config = config
-    return model
-  }
-
-  /// What a model keeps when the cache is reached anew.
+  /// What a model keeps when the cache is reached, for the first time or anew.
   package var replacement: Replacement {
-    Replacement(title: title, levels: levels, operators: operators, chain: chain, config: config)
-  }
-
-  private var config: ConfigSheet {
     var config = ConfigSheet()
     (config.file, config.settings) = (source, settings)
-    return config
+    return Replacement(title: title, levels: levels, operators: operators, chain: chain, config: config)
   }
 }
 

@@ -1,6 +1,6 @@
 import CacheEngine
 import CacheEngineInspector
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Synchronization
 
@@ -65,7 +65,7 @@ package final class AttachedFleet: Sendable {
     var cache = first.cache
     cache.notes = ["\(count) apps are attached; F shows them side by side, and the other screens \(first.name)"]
     if let failure { cache.notes.append("\((failure as? CacheError)?.message ?? String(describing: failure))") }
-    cache.page = .fleet
+    cache.subject = .fleet
     cache.follow = { await fleet.follow($0) }
     cache.choose = { fleet.choices.post($0) }
     cache.report = { fleet.watch.sheet().json }

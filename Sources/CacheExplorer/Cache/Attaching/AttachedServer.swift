@@ -1,7 +1,7 @@
 import CacheEngine
 import CacheEngineRedis
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 #if Redis
@@ -64,7 +64,7 @@ package enum AttachedServer {
       notes: [
         "\(server.address) is \(sheet.server.product) \(sheet.server.version) with \(Format.counted(sheet.server.keys, "key"))",
         "\(Format.counted(sheet.sample.keys, "key")) looked at\(sheet.sample.isAll ? ", which are all" : "")",
-      ], page: .keyspace,
+      ], subject: .server,
       follow: { [live] in await follow(server, live, $0) }, report: { server.sheet.json },
       refresh: {
         do { try await server.look() } catch { server.note(problem: String(describing: error)) }

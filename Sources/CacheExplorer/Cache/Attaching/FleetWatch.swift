@@ -1,5 +1,5 @@
 import CacheEngine
-import ExplorerModel
+import ExplorerState
 import Synchronization
 
 /// Collects what several apps tell, and puts it in the order in which it happened.

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 /// Who is told what happens to a cache of another program.
 package struct Follower: Sendable {

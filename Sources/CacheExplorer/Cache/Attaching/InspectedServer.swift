@@ -1,7 +1,7 @@
 #if Redis
 import CacheEngine
 import CacheEngineRedis
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Synchronization
 

@@ -2,7 +2,7 @@ import CacheEngine
 import CacheEngineRedis
 import CacheEngineShared
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 
 extension CacheBuilder {
   #if Redis

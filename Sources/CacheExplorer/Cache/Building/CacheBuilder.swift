@@ -2,7 +2,7 @@ package import CacheEngine
 import CacheEngineHitRatio
 import CacheEngineShared
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 
 /// Builds a running cache from its description.
 package struct CacheBuilder<Value: ShownValue> {

@@ -1,7 +1,7 @@
 package import CacheEngine
 package import CacheEngineModels
 import CacheEngineTesting
-package import ExplorerModel
+package import ExplorerState
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
 import CacheEngine
-import ExplorerModel
+import ExplorerState
 
 /// A cache in use, with what it was made of.
 package struct OpenedCache: Sendable {

@@ -1,5 +1,5 @@
 import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 /// Where the fields of a level stand in the file.

@@ -1,5 +1,5 @@
 package import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 
 /// A cache as a file describes it, checked and complete.
 package struct CacheConfiguration: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 
 /// Finds shared levels whose changes cannot be heard where copies are held.
 ///

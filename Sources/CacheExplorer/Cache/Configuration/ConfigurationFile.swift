@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

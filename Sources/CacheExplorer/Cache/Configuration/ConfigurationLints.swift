@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// What a configuration allows but hardly anybody means.

@@ -1,6 +1,6 @@
 #if Explorer
 import CacheEngine
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Yams
 

@@ -2,7 +2,7 @@
 import CacheEngine
 import CacheEngineRedis
 import CacheEngineShared
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 /// The level that processes share.

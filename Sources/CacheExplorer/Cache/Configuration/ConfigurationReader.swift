@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 
 #if Explorer
 import ExplorerText

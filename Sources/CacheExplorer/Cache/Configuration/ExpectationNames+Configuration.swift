@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 
 extension ExpectationNames {
   package init(_ configuration: CacheConfiguration, hasProxy: Bool = false) {

@@ -1,5 +1,5 @@
 #if Explorer
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Yams
 

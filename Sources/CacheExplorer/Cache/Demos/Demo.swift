@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 /// The demonstrations that are built into the program.

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 /// One moment of a demonstration.
 package struct DemoStep: Sendable {

@@ -2,7 +2,7 @@
 package import CacheEngine
 import CacheEngineHTTP
 package import CacheEngineProxy
-package import ExplorerModel
+package import ExplorerState
 import HTTPTypes
 
 /// A cache behind a proxy with a server and visitors of its own, all in this process and without a socket.

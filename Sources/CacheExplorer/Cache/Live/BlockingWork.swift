@@ -1,5 +1,4 @@
 import Dispatch
-import ExplorerModel
 
 /// Runs calls that block on threads of their own: Swift's pool has as many threads as there are cores, and two
 /// blocked ones stop everything on this kind of machine.

@@ -1,6 +1,5 @@
 import CacheEngine
 import CacheEngineTesting
-import ExplorerModel
 import ExplorerText
 
 extension Fault {

@@ -1,7 +1,7 @@
 import CacheEngineHitRatio
 import CacheEngine
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 extension LiveCache {

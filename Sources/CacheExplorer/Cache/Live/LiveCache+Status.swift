@@ -1,6 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 
 extension LiveCache {

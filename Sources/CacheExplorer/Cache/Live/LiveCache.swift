@@ -1,7 +1,7 @@
 package import CacheEngine
 package import CacheEngineHitRatio
 package import CacheEngineTesting
-package import ExplorerModel
+package import ExplorerState
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

@@ -1,5 +1,5 @@
 package import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 import Logging
 
 extension LogLine {

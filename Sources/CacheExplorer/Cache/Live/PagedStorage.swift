@@ -1,5 +1,4 @@
 package import CacheEngine
-import ExplorerModel
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,4 @@
-import ExplorerModel
+import ExplorerState
 package import CacheEngine
 import Synchronization
 

@@ -1,5 +1,5 @@
 package import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 import Synchronization
 
 /// What a proxy has done, since the start and lately.

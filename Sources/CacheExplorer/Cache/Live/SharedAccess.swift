@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 /// The store under a level that processes share, as commands and the screen use it.
 package struct SharedAccess: Sendable {

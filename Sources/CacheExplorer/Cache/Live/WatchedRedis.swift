@@ -3,7 +3,7 @@ import CacheEngine
 import CacheEngineRedis
 import CacheEngineShared
 import CacheEngineTesting
-import ExplorerModel
+import ExplorerState
 import ExplorerText
 import Synchronization
 

@@ -2,7 +2,7 @@
 package import CacheEngine
 package import CacheEngineHTTP
 package import CacheEngineProxy
-package import ExplorerModel
+package import ExplorerState
 
 /// The cache of a configuration behind a proxy.
 package struct ServedCache: Sendable {

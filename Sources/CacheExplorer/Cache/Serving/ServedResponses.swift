@@ -1,7 +1,7 @@
 #if Explorer
 package import CacheEngine
 package import CacheEngineHTTP
-import ExplorerModel
+import ExplorerState
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct ConfigVerb: Verb {
   package static let syntax = VerbSyntax("config", "show the settings in force, and where each comes from")

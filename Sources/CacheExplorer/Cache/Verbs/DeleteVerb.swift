@@ -1,5 +1,5 @@
 import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 
 package struct DeleteVerb: Verb {
   package static let syntax = VerbSyntax(

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct ExpectVerb: Verb {
   package static let syntax = VerbSyntax(

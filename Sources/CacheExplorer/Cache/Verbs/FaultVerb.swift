@@ -1,5 +1,5 @@
 import CacheEngineTesting
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 package struct FaultVerb: Verb {

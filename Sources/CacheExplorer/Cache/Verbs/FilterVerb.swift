@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 package struct FilterVerb: Verb {

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct HelpVerb: Verb {
   package static let syntax = VerbSyntax("help [VERB]", "tell what the verbs do", [.verb], required: 0)

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct LoadVerb: Verb {
   package static let syntax = VerbSyntax("load CONFIG", "open another configuration in place of this one", [.file])

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct MarkVerb: Verb {
   package static let syntax = VerbSyntax("mark TEXT", "write a line of your own into the log", [.text], takesRest: true)

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 package import ExplorerText
 
 /// Listens to every command of the Redis server that is looked at.

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct QuitVerb: Verb {
   package static let syntax = VerbSyntax("quit", "leave", otherNames: ["exit", "bye"])

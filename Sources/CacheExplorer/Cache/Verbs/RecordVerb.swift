@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 package import ExplorerText
 
 package struct RecordVerb: Verb {

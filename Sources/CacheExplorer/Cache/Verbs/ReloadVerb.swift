@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct ReloadVerb: Verb {
   package static let syntax = VerbSyntax("reload", "read the configuration again and start over with it")

@@ -1,5 +1,5 @@
 import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

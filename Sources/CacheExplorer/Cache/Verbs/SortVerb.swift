@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct SortVerb: Verb {
   private static let columns = EntryList.Column.allCases.map(\.word)

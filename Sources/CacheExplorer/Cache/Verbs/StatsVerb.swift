@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct StatsVerb: Verb {
   package static let syntax = VerbSyntax("stats", "show the statistics of every level")

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 /// As ``StatsVerb``, in sentences for a person.
 package struct StatusVerb: Verb {

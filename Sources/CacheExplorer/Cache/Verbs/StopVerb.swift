@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct StopVerb: Verb {
   package static let syntax = VerbSyntax("stop", "stop the workload")

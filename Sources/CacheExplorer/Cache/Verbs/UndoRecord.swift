@@ -1,5 +1,5 @@
 import CacheEngine
-import ExplorerModel
+import ExplorerState
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 
 package struct UndoVerb: Verb {
   package static let syntax = VerbSyntax(

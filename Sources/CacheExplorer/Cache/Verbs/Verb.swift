@@ -1,4 +1,4 @@
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 /// A verb of the command line: how it is written, what a line with it means, who may refuse it, and what it does.

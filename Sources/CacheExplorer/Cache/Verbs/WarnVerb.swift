@@ -1,5 +1,5 @@
 import CacheEngine
-package import ExplorerModel
+package import ExplorerState
 
 package struct WarnVerb: Verb {
   private static let severities = ["low", "critical"]

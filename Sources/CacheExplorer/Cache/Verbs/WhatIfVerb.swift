@@ -1,6 +1,6 @@
 import CacheEngine
 import CacheEngineHitRatio
-package import ExplorerModel
+package import ExplorerState
 import ExplorerText
 
 /// What other capacities and other policies would have brought.

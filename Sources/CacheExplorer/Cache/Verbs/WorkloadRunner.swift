@@ -1,6 +1,5 @@
 import CacheEngine
 package import CacheEngineHitRatio
-import ExplorerModel
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

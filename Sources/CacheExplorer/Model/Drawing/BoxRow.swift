@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 /// Boxes from left to right: levels, the operators before what they hold, and lanes above one another.

@@ -1,3 +1,5 @@
+import ExplorerState
+
 /// The composition as rows under one another: what an operator holds is indented below it.
 enum ChainTree {
   struct Row: Equatable {

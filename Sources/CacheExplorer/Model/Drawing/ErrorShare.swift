@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// Which share of what was answered were errors, of late and since the start: the same words and the same look wherever errors

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// What a figure on the screen means: its definition, unit, window, and the counter that it is made of.

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// What is out of the ordinary with a level at the moment: a sign and a word, so that nobody needs colours to see it.

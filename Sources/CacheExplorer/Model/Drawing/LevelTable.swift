@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// The levels as rows, for screens on which boxes have no room.

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// What is said of an operator: what it is, and what it does at the moment.

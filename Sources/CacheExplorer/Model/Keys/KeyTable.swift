@@ -1,3 +1,5 @@
+package import ExplorerState
+
 /// Which key does what, and where.
 ///
 /// The dispatcher, the help and the key bar are made of this one table.

@@ -1,3 +1,4 @@
+package import ExplorerState
 package import ExplorerText
 
 /// Everything that can be done, found by its name: keys of all screens, verbs, themes.

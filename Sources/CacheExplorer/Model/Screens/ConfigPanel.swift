@@ -1,4 +1,4 @@
-import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 extension Page {

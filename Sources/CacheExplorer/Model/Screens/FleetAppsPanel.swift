@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 /// The apps one by one, the loads that they share, and the story of the chosen key.

@@ -1,4 +1,5 @@
 package import CacheEngine
+package import ExplorerState
 
 /// What is looked at closely: opened by Enter or v, left by Esc.
 package struct Inspection: Sendable, Equatable {

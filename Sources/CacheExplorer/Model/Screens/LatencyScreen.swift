@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// How long each level takes, drawn large: columns on a logarithmic axis whose heights are logarithms of the counts.

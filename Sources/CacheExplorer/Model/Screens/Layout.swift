@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 /// Where the parts of the screen are.

@@ -1,4 +1,4 @@
-import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// Where the levels and their histories stand on the overview.

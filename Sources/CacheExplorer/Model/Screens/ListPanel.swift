@@ -1,3 +1,4 @@
+package import ExplorerState
 package import ExplorerText
 
 /// A row of a list, which is found by its name.

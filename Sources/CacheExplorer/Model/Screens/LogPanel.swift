@@ -1,4 +1,5 @@
 package import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 extension Page {

@@ -1,4 +1,5 @@
 package import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 /// All that the screen shows and all that the keys have done to it.

@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 extension Page {

@@ -1,4 +1,4 @@
-import ExplorerText
+import ExplorerState
 
 /// A screen: what one key shows whole.
 package struct Page: Sendable {

@@ -1,4 +1,5 @@
 package import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 /// A part of the screen that can have the focus: what it remembers, what keys, the mouse and messages do to that, how it looks, and

@@ -1,5 +1,3 @@
-import ExplorerText
-
 /// Which panels the overview has below the levels, and in which order they take their places: at the left, at the right above
 /// and below, and at the foot.
 package struct PanelArrangement: Sendable, Equatable {

@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 /// One request of a client in sentences, and what is stored for its address.

@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 extension ServedExchange {

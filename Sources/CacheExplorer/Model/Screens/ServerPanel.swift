@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerState
 package import ExplorerText
 
 /// A Redis server in figures, and what a listening for its commands brought.

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineHitRatio
+package import ExplorerState
 package import ExplorerText
 
 extension Page {

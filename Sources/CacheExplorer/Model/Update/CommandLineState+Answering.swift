@@ -1,4 +1,4 @@
-import CacheEngine
+package import ExplorerState
 import ExplorerText
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 
 extension CommandLineState {
   private static let mostCandidates = 100

@@ -1,5 +1,3 @@
-import ExplorerText
-
 /// Hiding and moving the panels of the overview.
 extension Model {
   /// What can have the focus on a screen, in the order of Tab.

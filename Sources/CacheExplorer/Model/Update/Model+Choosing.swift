@@ -1,3 +1,4 @@
+package import ExplorerState
 import ExplorerText
 
 /// Finding an action by its name, and doing it.

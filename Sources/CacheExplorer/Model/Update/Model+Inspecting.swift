@@ -1,4 +1,5 @@
 import CacheEngine
+package import ExplorerState
 import ExplorerText
 
 extension Model {

@@ -1,4 +1,5 @@
 package import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// Copying, exporting, undoing, and beginning the figures anew.

@@ -1,3 +1,4 @@
+import ExplorerState
 package import ExplorerText
 
 /// Looking at what somebody else did: a recorded model shown as the person who looks at it wants it.

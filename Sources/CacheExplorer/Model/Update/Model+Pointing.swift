@@ -1,4 +1,4 @@
-import CacheEngine
+package import ExplorerState
 import ExplorerText
 
 /// What the mouse does: a click chooses, a double click is Enter, the wheel scrolls what is under it.

@@ -1,3 +1,5 @@
+package import ExplorerState
+
 extension Model {
   /// Carries out an editing key in the command line or in the filter.
   package mutating func type(_ action: Action) -> [Effect] {

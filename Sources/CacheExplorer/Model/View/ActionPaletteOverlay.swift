@@ -1,3 +1,4 @@
+import ExplorerState
 package import ExplorerText
 
 /// What can be done, with what is typed of its name above.

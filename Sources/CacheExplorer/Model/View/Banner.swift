@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// What a memory warning did and what that cost; stays until it is dismissed.

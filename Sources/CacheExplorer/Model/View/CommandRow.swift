@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 /// The row in which commands and filters are typed and questions asked, and the row of the last answer.

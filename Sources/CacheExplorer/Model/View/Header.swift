@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 enum Header {

@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 /// Every key and verb and what it does, from their tables; how one verb is used; or what the figures of the focused panel mean.

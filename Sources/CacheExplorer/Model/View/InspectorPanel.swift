@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// What is inspected: a request or a value, beside the panels or over them.

@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 /// The most useful keys, from the key table.

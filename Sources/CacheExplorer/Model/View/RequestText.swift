@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerState
 import ExplorerText
 
 /// A request line by line: how it ended, its way through the levels on one axis of time, who shared it, and why it missed.

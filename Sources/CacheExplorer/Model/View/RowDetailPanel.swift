@@ -1,3 +1,4 @@
+import ExplorerState
 import ExplorerText
 
 /// A row in full: names at the left, and what is said of each in as many lines as it needs.

@@ -1,4 +1,4 @@
-import CacheEngine
+import ExplorerState
 package import ExplorerText
 
 /// Two pictures on one: beside each other where it is wide, one above the other where it is high.

@@ -1,3 +1,4 @@
+import ExplorerState
 package import ExplorerText
 
 /// Draws the model.

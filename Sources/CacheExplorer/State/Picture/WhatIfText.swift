@@ -1,0 +1,182 @@
+import CacheEngine
+package import CacheEngineHitRatio
+package import ExplorerText
+
+/// What other capacities and other policies would have brought, in words that the screen, the answers and the manual share.
+package enum WhatIfText {
+  /// One question and its answer.
+  package struct Row: Equatable, Sendable {
+    /// `now`, `¼`, `×2`, or the name of a policy.
+    package var title: String
+    /// The policy of a question about capacities, the capacity of one about policies.
+    package var setting: String
+    /// From 0 to 1; `nil` until enough is known.
+    package var value: Double?
+    /// What it gains, in points.
+    package var gain: Double?
+    /// How far it may be off, in points; `nil` for what was measured.
+    package var margin: Double?
+    /// It is the cheapest change that helps.
+    package var isAdvised = false
+  }
+
+  /// A capacity in the level's own unit.
+  package static func capacity(_ capacity: Int, _ level: HitRatioObserver.Level) -> String {
+    switch level.unit {
+    case .cost: Format.bytes(capacity)
+    case .entries: "\(Format.count(capacity)) \(capacity == 1 ? "entry" : "entries")"
+    }
+  }
+
+  /// `61.2%`.
+  package static func percent(_ share: Double?) -> String { share.map { tenths($0 * 100) + "%" } ?? Format.none }
+
+  /// One decimal, without a locale.
+  package static func tenths(_ value: Double) -> String {
+    let tenths = Int((min(max(value, -1e6), 1e6) * 10).rounded())
+    return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
+  }
+
+  /// `+4.2`.
+  package static func gain(_ points: Double?) -> String {
+    guard let points else { return Format.none }
+    let text = tenths(points)
+    return text.hasPrefix("-") ? "−" + text.dropFirst() : text == "0.0" ? "0.0" : "+" + text
+  }
+
+  /// `±0.6`, and never less than what is shown can tell.
+  package static func margin(_ points: Double?) -> String { points.map { "±" + tenths($0) } ?? "measured" }
+
+  /// The cache as it is, the other capacities, the other policies; without numbers until enough is known.
+  package static func rows(_ report: HitRatioReport) -> [Row] {
+    let level = report.level
+    let now = report.estimates.first
+    let advised = report.cheapestImprovement
+    func row(_ title: String, _ setting: String, _ index: Int) -> Row {
+      guard report.estimates.indices.contains(index), let now, report.estimates[index].isKnown else {
+        return Row(title: title, setting: setting)
+      }
+      let estimate = report.estimates[index]
+      return Row(
+        title: title, setting: setting, value: estimate.value, gain: 100 * (estimate.value - now.value),
+        margin: index == 0 ? nil : 100 * estimate.margin, isAdvised: advised == estimate)
+    }
+    var rows = [row("now", "\(level.eviction.name) \(capacity(level.capacity, level))", 0)]
+    let factors = Set(level.factors).subtracting([1]).sorted()
+    for factor in factors {
+      rows.append(row(name(of: factor), capacity(Int(Double(level.capacity) * factor), level), rows.count))
+    }
+    for eviction in level.evictions where eviction != level.eviction {
+      rows.append(row(eviction.name, "policy", rows.count))
+    }
+    return rows
+  }
+
+  package static func name(of factor: Double) -> String {
+    switch factor {
+    case 0.25: "¼"
+    case 0.5: "½"
+    default: "×" + (factor == factor.rounded() ? "\(Int(factor))" : "\(factor)")
+    }
+  }
+
+  /// The cheapest change that helps, or that nothing does.
+  package static func advice(_ report: HitRatioReport) -> String {
+    guard let now = report.estimates.first else {
+      return "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely"
+    }
+    guard let change = report.cheapestImprovement else {
+      let saving = report.cheapestSaving.map { "; \(capacity($0.capacity, report.level)) would do as well" }
+      return "no change helps" + (saving ?? "")
+    }
+    let gain = "\(gain(100 * (change.value - now.value))) points (\(margin(100 * change.margin)))"
+    return change.eviction == now.eviction
+      ? "\(capacity(change.capacity, report.level)) in place of \(capacity(report.level.capacity, report.level)) would bring \(gain); no other policy helps"
+      : "policy \(change.eviction.name) in place of \(now.eviction.name) would bring \(gain), and costs nothing"
+  }
+
+  /// One row in full.
+  package static func detail(_ row: Row, _ report: HitRatioReport) -> RowDetail {
+    let name = report.level.name
+    var detail = RowDetail("\(name.uppercased())  \(row.title)  \(row.setting)")
+    guard let value = row.value, let now = report.estimates.first?.value else {
+      detail.add("", "not enough is known yet: \(Format.count(report.samples)) look-ups were looked at closely", .faint)
+      return detail
+    }
+    let isNow = row.margin == nil
+    detail.add(
+      "", isNow ? "the level as it is; counted, not estimated" : "what the level would have answered instead")
+    detail.add("hit rate", percent(value) + (isNow ? "" : ", now \(percent(now))"), .key)
+    if !isNow {
+      let more = Int(((value - now) * Double(report.requests)).rounded())
+      detail.add("change", "\(gain(row.gain)) points, \(margin(row.margin)): 95 of 100 estimates are closer")
+      detail.add(
+        "hits",
+        "\(Format.count(abs(more))) \(more < 0 ? "fewer" : "more") of \(Format.counted(report.requests, "look-up"))")
+      let field = row.setting == "policy" ? "policy" : report.level.unit == .cost ? "capacity" : "count"
+      detail.add("try it", "change \(name).\(field) in the file (5 shows where), and r reads it again", .faint)
+    }
+    if row.isAdvised { detail.add("", "the cheapest change that helps", .hit) }
+    detail.add("known from", basis(report), .faint)
+    return detail
+  }
+
+  /// The same where there is little room.
+  package static func shortAdvice(_ report: HitRatioReport) -> String {
+    guard let now = report.estimates.first else { return "not enough is known yet" }
+    guard let change = report.cheapestImprovement else { return "no change helps" }
+    let name = change.eviction == now.eviction ? capacity(change.capacity, report.level) : change.eviction.name
+    return "\(name): \(gain(100 * (change.value - now.value))) points \(margin(100 * change.margin))"
+  }
+
+  /// What is to be said where events never came; `nil` where all did.
+  package static func unseen(_ count: Int) -> String? {
+    guard count > 0 else { return nil }
+    return
+      "\(Format.count(count)) \(count == 1 ? "event was" : "events were") dropped on the way from the app: "
+      + "the estimates may be off by more than their error says"
+  }
+
+  /// What the numbers are known from.
+  package static func basis(_ report: HitRatioReport) -> String {
+    let share = report.rate >= 1 ? "every key" : "1 key in \(Int((1 / report.rate).rounded()))"
+    var parts = [Format.counted(report.requests, "look-up"), share, Format.bytes(report.bytes)]
+    if let time = report.timeShare { parts.append("\(tenths(100 * time))% of the time") }
+    return parts.joined(separator: " · ")
+  }
+
+  /// Everything about a level, a line for each question.
+  package static func lines(_ report: HitRatioReport) -> [String] {
+    func pad(_ text: String, _ width: Int) -> String {
+      text + String(repeating: " ", count: max(0, width - text.count))
+    }
+    func lead(_ text: String, _ width: Int) -> String {
+      String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+    let rows = rows(report).map { row in
+      "  " + pad(row.title, 10) + pad(row.setting, 20) + lead(percent(row.value), 7) + lead(gain(row.gain), 8)
+        + lead(row.value == nil ? "" : margin(row.margin), 10) + (row.isAdvised ? "  ◀ the cheapest that helps" : "")
+    }
+    return ["\(report.level.name): \(advice(report))", "  " + basis(report)] + rows
+  }
+
+  package static func json(_ report: HitRatioReport) -> JSONText {
+    func points(_ value: Double) -> JSONText { .fraction(value) }
+    func estimate(_ estimate: HitRatioEstimate) -> JSONText {
+      .object([
+        ("policy", .text(estimate.eviction.name)), ("capacity", .number(estimate.capacity)),
+        ("hitRate", .fraction(estimate.value)), ("error", .fraction(estimate.margin)),
+      ])
+    }
+    let level = report.level
+    return .object([
+      ("name", .text(level.name)), ("policy", .text(level.eviction.name)), ("capacity", .number(level.capacity)),
+      ("unit", .text(level.unit == .cost ? "bytes" : "entries")), ("lookups", .number(report.requests)),
+      ("hits", .number(report.hits)), ("samples", .number(report.samples)), ("keyShare", .fraction(report.rate)),
+      ("memoryBytes", .number(report.bytes)), ("timeShare", report.timeShare.map(JSONText.fraction)),
+      ("estimates", .array(report.estimates.map(estimate))),
+      ("cheapest", report.cheapestImprovement.map(estimate)), ("saving", report.cheapestSaving.map(estimate)),
+      ("advice", .text(advice(report))),
+    ])
+  }
+}
