@@ -4,7 +4,7 @@ package import CacheEngine
 @dynamicMemberLookup
 package struct LevelTraffic: Sendable {
   /// Since the start.
-  package private(set) var count = CacheStatistics.Level()
+  @usableFromInline package private(set) var count = CacheStatistics.Level()
   private var lately = RecentCounts<CacheStatistics.Level>()
   package private(set) var seconds = SecondRing()
   /// The answer that took longest, of those that were told.
@@ -16,6 +16,8 @@ package struct LevelTraffic: Sendable {
     package var request: RequestID?
   }
 
+  // Screens ask it for each figure: across the wall of the room a path costs far more than what it leads to.
+  @inlinable
   package subscript<Value>(dynamicMember path: KeyPath<CacheStatistics.Level, Value>) -> Value { count[keyPath: path] }
 
   /// In the last seconds.
