@@ -38,11 +38,13 @@ test: test-dependencies ## Run every test
 # Processes of their own: the inspector's threads answer in real time, which the engine's tests leave little of, and the
 # program's tests start processes and terminals, whose descriptors the others need not share.
 	@./Scripts/run-tests --traits $(TRAITS) --skip '(HTTP|Proxy|Inspector|Redis|Explorer|SharedProcess|HostileShare)Tests'
-	@./Scripts/run-tests --traits $(TRAITS) --filter 'SharedProcessTests|HostileShareTests|FleetTests|CompareTests'
+	@./Scripts/run-tests --traits $(TRAITS) --filter 'SharedProcessTests|HostileShareTests'
+# Each starts several processes, which have to answer in time: one after the other.
+	@./Scripts/run-tests --traits $(TRAITS) --no-parallel --filter 'FleetTests|FleetDemoTests|CompareTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter 'CacheEngineHTTPTests|CacheEngineProxyTests'
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineInspectorTests
 	@./Scripts/run-tests --traits $(TRAITS) --filter CacheEngineRedisTests
-	@./Scripts/run-tests --traits $(TRAITS) --filter CacheExplorerTests --skip 'FleetTests|CompareTests'
+	@./Scripts/run-tests --traits $(TRAITS) --filter CacheExplorerTests --skip 'FleetTests|FleetDemoTests|CompareTests'
 	@./Scripts/check-consumers
 	@./Scripts/docs .build/docs
 

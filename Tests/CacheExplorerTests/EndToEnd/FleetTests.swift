@@ -56,11 +56,18 @@ struct FleetTests {
   }
 
   /// Looks until the fleet is as it should be.
-  private func wait(for fleet: AttachedCache, _ holds: (FleetSheet) -> Bool) async throws -> FleetSheet {
+  private func wait(
+    for fleet: AttachedCache, at place: SourceLocation = #_sourceLocation, _ holds: (FleetSheet) -> Bool
+  ) async throws -> FleetSheet {
     var last = FleetSheet(now: CacheInstant(nanoseconds: 0))
-    try await turns {
-      for case .fleet(let sheet) in await fleet.refresh() { last = sheet }
-      return holds(last)
+    do {
+      try await turns {
+        for case .fleet(let sheet) in await fleet.refresh() { last = sheet }
+        return holds(last)
+      }
+    } catch {
+      Issue.record("the fleet stands so: \(last)", sourceLocation: place)
+      throw error
     }
     return last
   }
