@@ -323,6 +323,8 @@ let package = Package(
       dependencies: [
         "CacheEngineProxy", "CacheEngineHTTP", "CacheEngine",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["Proxy"])),
+        .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Proxy"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Proxy"])),
       ],
       swiftSettings: strict),

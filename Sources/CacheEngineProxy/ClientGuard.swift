@@ -12,8 +12,9 @@ final class ClientGuard: ChannelDuplexHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// How long a client that has its last answer may go on sending.
-  static let lingering = TimeAmount.seconds(2)
+  /// How long a client that has its last answer may go on sending: closed at once, the connection would be reset, and the answer
+  /// lost on the way (RFC 9112, section 9.6).
+  private static let lingering = TimeAmount.seconds(2)
 
   private let headTimeout: TimeAmount
   private let idleTimeout: TimeAmount
@@ -27,11 +28,15 @@ final class ClientGuard: ChannelDuplexHandler {
   private var isAwaiting = false
   /// More was written than the client has taken for now.
   private var isFull = false
+  /// The bytes that it had not taken when that was looked at last.
+  private var untaken = Int.max
   /// Its answer has begun.
   private var hasAnswered = false
   /// An answer has begun and not ended.
   private var isAnswering = false
   private var hasRefused = false
+  /// The last answer has gone out.
+  private var hasEnded = false
 
   init(headTimeout: Duration, idleTimeout: Duration) {
     self.headTimeout = .nanoseconds(headTimeout.clampedNanoseconds)
@@ -64,8 +69,17 @@ final class ClientGuard: ChannelDuplexHandler {
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     isFull = !context.channel.isWritable
+    untaken = isFull ? Self.untaken(context) : .max
     expect(context, isNew: true)
     context.fireChannelWritabilityChanged()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.outputClosed = event {
+      hasEnded = true
+      wait(Self.lingering, context)
+    }
+    context.fireUserInboundEventTriggered(event)
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -101,10 +115,8 @@ final class ClientGuard: ChannelDuplexHandler {
       context.write(
         wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-      // Closed at once, the connection would be reset, and the answer lost on the way to a client that still sends.
-      context.close(mode: .output, promise: nil)
-      deadline = .now() + Self.lingering
-      return setAlarm(at: .now() + Self.lingering, context)
+      wait(idleTimeout, context)
+      return context.close(mode: .output, promise: nil)
     }
     guard !hasRefused else { return }
     context.fireErrorCaught(error)
@@ -114,12 +126,16 @@ final class ClientGuard: ChannelDuplexHandler {
   /// Sets the alarm for what is the client's to do: to take what is there, to go on with its request, or to begin one.
   private func expect(_ context: ChannelHandlerContext, isNew: Bool = false) {
     // What a client does not take fills up our memory, whatever else it sends meanwhile.
-    guard !isFull || isNew, !hasRefused else { return }
+    guard !isFull || isNew, !hasRefused, !hasEnded else { return }
     guard isFull || isReading || !isAwaiting else {
       deadline = nil
       return
     }
-    let time = NIODeadline.now() + (isFull || isReading ? idleTimeout : headTimeout)
+    wait(isFull || isReading ? idleTimeout : headTimeout, context)
+  }
+
+  private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+    let time = context.eventLoop.now + time
     deadline = time
     if let alarm, alarm.time <= time { return }
     setAlarm(at: time, context)
@@ -138,7 +154,16 @@ final class ClientGuard: ChannelDuplexHandler {
   private func ring(_ context: ChannelHandlerContext) {
     alarm = nil
     guard let deadline else { return }
-    if deadline <= .now() { context.close(promise: nil) } else { setAlarm(at: deadline, context) }
+    guard deadline <= context.eventLoop.now else { return setAlarm(at: deadline, context) }
+    let left = Self.untaken(context)
+    // Who takes an answer slowly takes it.
+    guard left > 0, left < untaken else { return context.close(promise: nil) }
+    untaken = left
+    wait(idleTimeout, context)
+  }
+
+  private static func untaken(_ context: ChannelHandlerContext) -> Int {
+    (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 }
 #endif

@@ -241,7 +241,7 @@ where Store.Key == String, Store.Value == StoredVariants {
           case .forward(let request, _, let expectsContinue):
             goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
           }
-          guard goesOn else { return try await linger(connection.channel, outbound, &parts) }
+          guard goesOn else { return try await linger(outbound, &parts) }
         }
       }
     } catch {
@@ -249,15 +249,12 @@ where Store.Key == String, Store.Value == StoredVariants {
     }
   }
 
-  /// Takes for a while what a client still sends that has its last answer: a connection that is closed before is reset, and the
-  /// answer is lost on the way (RFC 9112, section 9.6).
+  /// Takes what a client still sends that was given its last answer, until ``ClientGuard`` ends that.
   private func linger(
-    _ channel: any Channel, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+    _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
     _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
   ) async throws {
     outbound.finish()
-    let end = channel.eventLoop.scheduleTask(in: ClientGuard.lingering) { channel.close(promise: nil) }
-    defer { end.cancel() }
     while try await parts.next(isolation: #isolation) != nil {}
   }
 
@@ -317,11 +314,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     let outbound = exchange.outbound
     // An origin may answer what it has read by its length a moment before the end is read here.
     channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
-      guard !feed.isPut else { return }
-      outbound.finish()
-      channel.eventLoop.scheduleTask(in: ClientGuard.lingering) {
-        if !feed.isPut { channel.close(promise: nil) }
-      }
+      if !feed.isPut { outbound.finish() }
     }
   }
 

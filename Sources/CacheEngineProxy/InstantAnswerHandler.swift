@@ -17,17 +17,24 @@ struct InstantAnswers: Sendable {
 
 /// Answers on the event loop what the cache can answer at once; everything else goes on to a task.
 ///
-/// Requests come here one after the other, each when the one before is answered, so no answer overtakes another one.
+/// Requests come here one after the other, each when the one before is answered, so no answer overtakes another one. The last one of
+/// a connection goes on, too: its answer has to be taken before the end.
 final class InstantAnswerHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
   private let answers: InstantAnswers
+  private var peer: String?
   private var pending:
     (answer: HTTPCacheAnswer, head: HTTPRequestHead, content: ByteBuffer, start: ContinuousClock.Instant)?
 
   init(_ answers: InstantAnswers) { self.answers = answers }
+
+  func channelActive(context: ChannelHandlerContext) {
+    peer = context.remoteAddress?.ipAddress
+    context.fireChannelActive()
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
@@ -48,10 +55,10 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   }
 
   private func answer(to head: HTTPRequestHead) -> HTTPCacheAnswer? {
-    guard head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
+    guard head.isKeepAlive, head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
       !head.headers.contains(name: "transfer-encoding"),
       case .forward(let request, let target, _) = RequestCheck(
-        head, origin: answers.origin, peer: nil, settings: answers.settings)
+        head, origin: answers.origin, peer: peer, settings: answers.settings)
     else { return nil }
     return answers.cache(request, target)
   }
@@ -68,7 +75,6 @@ final class InstantAnswerHandler: ChannelInboundHandler {
       context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil)
     }
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
-    if !framed.isKept { context.close(promise: nil) }
     served.isWhole = true
     served.duration = start.duration(to: .now)
     answers.note(served)

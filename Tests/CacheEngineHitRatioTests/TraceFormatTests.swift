@@ -64,6 +64,8 @@ import Testing
     #expect(try read(common).sizes == [0])
     let host = #"www.example.com:80 10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.0" 200 5000000000 "-" "-""#
     #expect(try read(host).sizes == [.max])
+    let zone = #"h - - [10/Oct/2000:13:55:36 +9223372036854775807] "GET / HTTP/1.1" 200 1"#
+    #expect(try names(zone) == (["/"], .log))
     let varnish =
       #"10.0.0.1 - - [22/Nov/2026:20:58:29 +0000] "GET http://example.com/a b HTTP/1.1" 206 100 "-" "x""# + "\r\n"
     #expect(try names(varnish) == (["http://example.com/a b"], .log))

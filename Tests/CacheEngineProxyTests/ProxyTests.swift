@@ -303,6 +303,37 @@ struct ProxyTests: ProxySuite {
     }
   }
 
+  @Test("The last answer of a connection is whole, however late it is read", arguments: ["HTTP/1.0", "HTTP/1.1"])
+  func lateReader(version: String) async throws {
+    let body = String(repeating: "x", count: 6 << 20)
+    try await withProxy(origin: { _ in Self.fresh(body) }) { (port, proxy, _) async throws in
+      _ = try await ask(port, get())
+      let late = try await RawClient.askAndTakeNothing(
+        port, "GET / \(version)\r\nHost: a\r\nConnection: close\r\n\r\n")
+      while proxy.counts.requests < 2 { await Task.yield() }
+      let answer = try await late.takeAll()
+      #expect(answer.contains("hit") && answer.hasSuffix(body))
+    }
+  }
+
+  @Test("N23: who claims to come from another's address is given nothing that was meant for that one")
+  func claimedAddress() async throws {
+    try await withProxy(origin: { request in
+      let isClaimed = request.lowercased().components(separatedBy: "x-forwarded-for").count > 2
+      return Self.fresh(isClaimed ? "two" : "one", "Vary: X-Forwarded-For\r\n")
+    }) { (port, _, origin) async throws in
+      for _ in 0..<2 { #expect(try await askOnce(port, "").hasSuffix("one")) }
+      #expect(origin.requests.count { $0.hasPrefix("GET / ") } == 1)
+      #expect(try await askOnce(port, "X-Forwarded-For: 127.0.0.1\r\n").hasSuffix("two"))
+    }
+  }
+
+  /// Asks as one who would ask again, and leaves when the answer is there.
+  private func askOnce(_ port: Int, _ fields: String) async throws -> String {
+    try await ask(port, "GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n" + get("/last"))
+      .components(separatedBy: "HTTP/1.1 ")[1]
+  }
+
   @Test("A client that does not end its request is cut off")
   func slowClient() async throws {
     var settings = ProxySettings()

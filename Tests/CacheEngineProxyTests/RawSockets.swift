@@ -114,9 +114,36 @@ final class RawServer: Sendable {
   }
 }
 
-/// A connection that nothing is read from.
+/// A connection that nothing is read from, until it is.
 struct Greedy: Sendable {
   fileprivate let channel: any Channel
+
+  /// Reads until the other side has ended it.
+  func takeAll() async throws -> String {
+    let taken = channel.eventLoop.makePromise(of: ByteBuffer.self)
+    try await channel.pipeline.addHandler(Collector(taken)).get()
+    try await channel.setOption(.autoRead, value: true).get()
+    return String(buffer: try await taken.futureResult.get())
+  }
+
+  private final class Collector: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let taken: Mutex<ByteBuffer>
+    private let promise: EventLoopPromise<ByteBuffer>
+
+    init(_ promise: EventLoopPromise<ByteBuffer>) {
+      self.promise = promise
+      taken = Mutex(ByteBuffer())
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      let bytes = unwrapInboundIn(data)
+      taken.withLock { _ = $0.writeImmutableBuffer(bytes) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { promise.succeed(taken.withLock { $0 }) }
+  }
 
   /// Ends it.
   func leave() async throws { try await channel.close() }

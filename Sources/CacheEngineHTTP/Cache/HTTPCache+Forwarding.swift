@@ -61,8 +61,8 @@ extension HTTPCache {
       {
         tell(.stored)
         status.forwardStatus = 304
-        status.isStored = true
-        return answer(confirmed, to: journey.request, at: clock.timeSinceEpoch, status)
+        status.isStored = confirmed.verdict == .kept
+        return answer(confirmed.response, to: journey.request, at: clock.timeSinceEpoch, status)
       }
       tell(.alone)
       let own = journey.request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
@@ -216,6 +216,24 @@ extension HTTPCache {
     return answer(selected, to: journey.request, at: now, status)
   }
 
+  /// What becomes of what is stored, once the origin has spoken of it again.
+  private enum Verdict { case kept, untouched, forgotten }
+
+  /// Judges a freshened response as if it had come with a GET, as which it is kept.
+  private func verdict(on fresh: StoredResponse, for request: HTTPTypes.HTTPRequest, at time: Duration) -> Verdict {
+    var get = request
+    get.method = .get
+    // Whose answers may not be stored changes nothing of what others asked for.
+    get.headerFields[.cacheControl] = nil
+    switch policy.refusal(toStore: fresh.head, for: get, receivedAt: time) {
+    case nil, .useless: return RequestTerms(request).forbidsStoring ? .untouched : .kept
+    // What it says to one with credentials is for nobody else to keep, new terms included.
+    case .authorization: return .untouched
+    // Terms that forbid to keep it go for what is kept, and for what others are about to keep.
+    default: return .forgotten
+    }
+  }
+
   /// Freshens what a 304 speaks of.
   ///
   /// - Returns: The response for the request; `nil` if the 304 speaks of nothing that is stored.
@@ -223,7 +241,7 @@ extension HTTPCache {
     _ journey: Journey, _ head: HTTPTypes.HTTPResponse, _ validation: HTTPCachePolicy.Validation,
     _ ticket: VariantTurns.Ticket,
     requestTime: Duration, responseTime: Duration
-  ) async -> StoredResponse? {
+  ) async -> (response: StoredResponse, verdict: Verdict)? {
     let places = policy.confirmed(by: head, of: journey.stored, asked: validation)
     guard let first = journey.selected.flatMap({ places.contains($0) ? $0 : nil }) ?? places.last else { return nil }
     @Sendable func freshened(_ response: StoredResponse) -> StoredResponse {
@@ -238,24 +256,24 @@ extension HTTPCache {
     @Sendable func isConfirmed(_ response: StoredResponse) -> Bool {
       confirmed.contains { $0.isSameRepresentation(as: response) }
     }
-    let refusal = policy.refusal(toStore: chosen.head, for: journey.request, receivedAt: responseTime)
-    switch refusal {
-    case nil, .useless:
+    let verdict = verdict(on: chosen, for: journey.request, at: responseTime)
+    switch verdict {
+    case .kept:
       await write(journey.target.text, ticket) { [chosen] variants in
-        for place in variants.responses.indices where isConfirmed(variants.responses[place]) {
-          variants.responses[place] = freshened(variants.responses[place])
+        variants.responses = variants.responses.compactMap { response in
+          guard isConfirmed(response) else { return response }
+          let fresh = freshened(response)
+          // What its request had in a field that is named newly, nobody knows any more.
+          return fresh.head.headerFields[values: .vary] == response.head.headerFields[values: .vary] ? fresh : nil
         }
         variants.add(chosen, for: journey.request.headerFields)
       }
-    case .authorization:
-      // What it says to one with credentials is for nobody else to keep, new terms included.
-      break
-    default:
-      // Terms that forbid to keep it go for what is kept, and for what others are about to keep.
+    case .untouched: break
+    case .forgotten:
       turns.invalidate(journey.target.text)
       await write(journey.target.text, nil) { $0.responses.removeAll(where: isConfirmed) }
     }
-    return chosen
+    return (chosen, verdict)
   }
 
   /// Takes over what the answer to a HEAD says of the stored answer to a GET.
@@ -266,11 +284,18 @@ extension HTTPCache {
     guard head.status == .ok || [404, 410].contains(head.status.code), let selected = journey.selectedResponse else {
       return
     }
-    await write(journey.target.text, ticket) { [policy] variants in
+    var fresh =
+      head.status.code == selected.head.status.code
+      ? policy.freshened(selected, byHead: head, requestTime: requestTime, responseTime: responseTime) : nil
+    if let named = fresh?.head.headerFields, let own = SelectingFields(of: journey.request.headerFields, named: named) {
+      fresh?.selecting = own
+    }
+    let verdict = fresh.map { verdict(on: $0, for: journey.request, at: responseTime) } ?? .kept
+    if verdict == .untouched { return }
+    if verdict == .forgotten { turns.invalidate(journey.target.text) }
+    await write(journey.target.text, verdict == .kept ? ticket : nil) { [fresh] variants in
       guard let place = variants.responses.firstIndex(of: selected) else { return }
-      if head.status.code == selected.head.status.code,
-        let fresh = policy.freshened(selected, byHead: head, requestTime: requestTime, responseTime: responseTime)
-      {
+      if verdict == .kept, let fresh {
         variants.responses[place] = fresh
       } else {
         variants.responses.remove(at: place)

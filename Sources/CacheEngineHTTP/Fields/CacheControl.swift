@@ -5,7 +5,8 @@ import RawStructuredFieldValues
 /// The directives of `Cache-Control` and of fields like it.
 ///
 /// After RFC 9111, section 5.2, read as its section 4.2.1 advises: what cannot be understood makes a response stale, and never
-/// lives longer. Of a directive that stands there several times the first one counts.
+/// lives longer. Of a directive that stands there several times the first one counts; of those that may name fields, what is said of
+/// the whole response, and else all that are named.
 package struct CacheControl: Sendable, Equatable {
   private enum Argument: Equatable {
     case none
@@ -89,6 +90,7 @@ package struct CacheControl: Sendable, Equatable {
     return names.isEmpty ? nil : names
   }
 
+  private static let naming: Set = ["private", "no-cache"]
   private static let counting: Set = ["max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"]
 
   private static func argument(_ text: Substring) -> Argument {
@@ -98,7 +100,13 @@ package struct CacheControl: Sendable, Equatable {
   }
 
   private mutating func add(_ name: String, _ argument: Argument) {
-    if directives[name] == nil { directives[name] = argument }
+    guard let first = directives[name] else {
+      directives[name] = argument
+      return
+    }
+    guard Self.naming.contains(name), case .text(let names) = first, !isUnqualified(name) else { return }
+    directives[name] = argument
+    if case .text(let more) = argument, !isUnqualified(name) { directives[name] = .text("\(names), \(more)") }
   }
 }
 #endif

@@ -6,10 +6,13 @@ extension HTTPCachePolicy {
   package struct Validation: Sendable, Equatable {
     package var tags: [EntityTag]
     package var modifiedSince: String?
+    /// Whether the request asks about nothing else, so that an answer which does not say of what it speaks speaks of these.
+    package var isAlone: Bool
 
-    package init(tags: [EntityTag] = [], modifiedSince: String? = nil) {
+    package init(tags: [EntityTag] = [], modifiedSince: String? = nil, isAlone: Bool = true) {
       self.tags = tags
       self.modifiedSince = modifiedSince
+      self.isAlone = isAlone
     }
 
     package var isEmpty: Bool { tags.isEmpty && modifiedSince == nil }
@@ -26,28 +29,32 @@ extension HTTPCachePolicy {
     guard request.method == .get, !request.headerFields.contains(.ifMatch),
       !request.headerFields.contains(.ifUnmodifiedSince), !request.headerFields.contains(.ifRange)
     else { return Validation() }
-    var validation = Validation()
+    let own = Self.tags(of: request)
     let first = selected.map { stored.responses[$0] }
+    // A server that is told tags heeds no date.
+    var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
     // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
-    if let first, first.entityTag == nil {
-      validation.modifiedSince = first.lastModified
-      return validation
-    }
+    if let first, first.entityTag == nil { return validation }
     for response in [first].compactMap(\.self) + stored.responses {
       if let tag = response.entityTag, !validation.tags.contains(tag) { validation.tags.append(tag) }
     }
-    validation.modifiedSince = first?.lastModified
+    validation.isAlone = own.allSatisfy { tag in validation.tags.contains { $0.matchesWeakly(tag) } }
     return validation
   }
 
   /// Puts the validators on a request.
   package func add(_ validation: Validation, to request: inout HTTPRequest) {
     guard !validation.isEmpty else { return }
-    let own = request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
+    let own = Self.tags(of: request)
     let tags = validation.tags + own.filter { tag in !validation.tags.contains { $0.matchesWeakly(tag) } }
     // A date of the client's own would be asked about in place of ours.
-    request.headerFields[.ifModifiedSince] = own.isEmpty ? validation.modifiedSince : nil
+    request.headerFields[.ifModifiedSince] = validation.modifiedSince
     request.headerFields[.ifNoneMatch] = tags.isEmpty ? nil : tags.map(\.text).joined(separator: ", ")
+  }
+
+  /// The tags that a client asks about itself.
+  private static func tags(of request: HTTPRequest) -> [EntityTag] {
+    request.headerFields.combined(.ifNoneMatch).map(EntityTag.list) ?? []
   }
 
   /// The stored responses that a 304 speaks of: RFC 9111, section 4.3.4.
@@ -68,8 +75,12 @@ extension HTTPCachePolicy {
     if let modified = probe.lastModified, validation.tags.isEmpty {
       return latest.first { stored.responses[$0].lastModified == modified }.map { [$0] } ?? []
     }
-    if validation.tags.count == 1 {
-      return latest.first { stored.responses[$0].entityTag == validation.tags[0] }.map { [$0] } ?? []
+    if validation.tags.count == 1, validation.isAlone {
+      return latest.first { place in
+        let response = stored.responses[place]
+        let dates = Set([probe.lastModified, response.lastModified].compactMap(\.self))
+        return response.entityTag == validation.tags[0] && dates.count < 2
+      }.map { [$0] } ?? []
     }
     if validation.tags.isEmpty, let sent = validation.modifiedSince {
       return latest.first { stored.responses[$0].lastModified == sent && stored.responses[$0].entityTag == nil }

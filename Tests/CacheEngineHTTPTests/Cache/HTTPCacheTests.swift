@@ -115,6 +115,85 @@ struct HTTPCacheTests {
     #expect(try await cache.response(for: get("If-None-Match: \"2\"")).head.status == .notModified)
   }
 
+  @Test(
+    "N26: a 304 without a tag says nothing of what is stored if the client asked about another one itself",
+    arguments: [["ETag: \"1\""], ["Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT"]])
+  func notModifiedForClient(validators: [String]) async throws {
+    let origin = ScriptedOrigin { request, count in
+      request.headerFields[.ifNoneMatch]?.contains("\"2\"") == true
+        ? HTTPAnswer(304, ["Cache-Control: max-age=99"])
+        : HTTPAnswer(200, ["Cache-Control: max-age=10"] + validators, "\(count)")
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "0")
+    clock.advance(by: .seconds(10))
+    #expect(try await cache.response(for: get("If-None-Match: \"2\"")).head.status == .notModified)
+    #expect(try await cache.response(for: get()).text() != "0")
+  }
+
+  @Test("N26: a 304 without a tag but with another date says nothing of what is stored")
+  func notModifiedOfAnotherDate() async throws {
+    let origin = ScriptedOrigin { request, count in
+      request.headerFields.contains(.ifNoneMatch)
+        ? HTTPAnswer(304, ["Last-Modified: Fri, 02 Jan 2026 00:00:00 GMT"])
+        : HTTPAnswer(
+          200, ["Cache-Control: no-cache", "ETag: \"1\"", "Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT"], "\(count)")
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "0")
+    #expect(try await cache.response(for: get()).text() == "2")
+  }
+
+  @Test("N3: who wants nothing stored has nothing forgotten that others asked for")
+  func noStoreOfOne() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      request.headerFields.contains(.ifNoneMatch)
+        ? HTTPAnswer(304, ["ETag: \"1\""]) : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "body")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    let own = try await cache.response(for: get("Cache-Control: no-store, no-cache"))
+    #expect(try await own.text() == "body")
+    #expect(own.status.forwardStatus == 304 && !own.status.isStored)
+    #expect(try await cache.response(for: get()).status.isHit)
+  }
+
+  @Test("N23, N26: where a 304 names other fields to choose by, only who asked is given what it speaks of")
+  func newVary() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      let fields = ["Cache-Control: max-age=10", "ETag: \"1\""]
+      return request.headerFields.contains(.cacheControl)
+        ? HTTPAnswer(304, fields + ["Vary: x-a, x-b"]) : HTTPAnswer(200, fields + ["Vary: x-a"], "body")
+    }
+    let cache = cache(origin)
+    for name in ["1", "2"] { _ = try await cache.response(for: get("X-A: \(name)")).text() }
+    _ = try await cache.response(for: get("X-A: 1", "X-B: 1", "Cache-Control: no-cache")).text()
+    #expect(try await cache.response(for: get("X-A: 1", "X-B: 1")).status.isHit)
+    for other in [get("X-A: 1", "X-B: 2"), get("X-A: 2", "X-B: 2")] {
+      #expect(try await cache.response(for: other).status.forward == .varyMiss)
+    }
+  }
+
+  @Test("N7: an interim answer is passed on without the fields of its connection")
+  func interimFields() async throws {
+    let noted = Mutex<[HTTPTypes.HTTPResponse]>([])
+    struct Hinting: HTTPOrigin {
+      func send(
+        _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
+        interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+      ) async throws -> HTTPAnswer {
+        await interim(answer(103, "Link: </a>", "Connection: X-Hop", "X-Hop: 1"))
+        return HTTPAnswer(200, [], "")
+      }
+    }
+    let cache = HTTPCache(
+      storing: Memory(clock: clock), policy: HTTPCachePolicy(.shared), origin: Hinting(), clock: clock)
+    for method in [HTTPTypes.HTTPRequest.Method.get, .post] {
+      _ = try await cache.response(for: get(method: method)) { head in noted.withLock { $0.append(head) } }
+    }
+    #expect(noted.withLock { $0 } == [answer(103, "Link: </a>"), answer(103, "Link: </a>")])
+  }
+
   @Test("N3, N26: a 304 that forbids keeping has what it speaks of forgotten", arguments: ["no-store", "private"])
   func forbiddingNotModified(_ control: String) async throws {
     let origin = ScriptedOrigin { request, count in
@@ -291,6 +370,39 @@ struct HTTPCacheTests {
     #expect(try await answer.text() == "")
     _ = try await cache.response(for: get("Cache-Control: no-cache", method: .head))
     #expect(try await cache.response(for: get()).status.forward == .uriMiss)
+  }
+
+  @Test(
+    "N3, N4, N24, N29, N34: what a HEAD's answer says to one person is told to nobody else",
+    arguments: [["Set-Cookie: sid=alice"], ["Cache-Control: private, max-age=99"], ["Cache-Control: no-store"]])
+  func headForOne(fields: [String]) async throws {
+    let origin = ScriptedOrigin { request, _ in
+      request.method == .head
+        ? HTTPAnswer(200, ["ETag: \"1\"", "X: alice"] + fields)
+        : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "body")
+    }
+    var policy = HTTPCachePolicy(.shared)
+    policy.storesCookies = false
+    let cache = HTTPCache(storing: Memory(clock: clock), policy: policy, origin: origin, clock: clock)
+    _ = try await cache.response(for: get()).text()
+    _ = try await cache.response(for: get("Cache-Control: no-cache", "Cookie: sid=alice", method: .head))
+    let answer = try await cache.response(for: get())
+    #expect(!answer.head.headerFields.contains { $0.value.contains("alice") || $0.value.contains("private") })
+    #expect(answer.status.forward == .uriMiss && cache.turns.isIdle)
+  }
+
+  @Test("N5, N29: what a HEAD with credentials is told changes nothing of what all are given")
+  func headWithCredentials() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      request.method == .head
+        ? HTTPAnswer(200, ["Cache-Control: max-age=99", "ETag: \"1\"", "X: alice"])
+        : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "body")
+    }
+    let cache = cache(origin)
+    _ = try await cache.response(for: get()).text()
+    _ = try await cache.response(for: get("Cache-Control: no-cache", "Authorization: alice", method: .head))
+    let answer = try await cache.response(for: get())
+    #expect(answer.status.timeToLive == 10 && !answer.head.headerFields.contains { $0.value == "alice" })
   }
 
   @Test("N30: a part of a stored response is answered from it")

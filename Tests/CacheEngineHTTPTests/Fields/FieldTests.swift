@@ -44,6 +44,10 @@ struct FieldTests {
     #expect(CacheControl(["private=\"a b\""]).isUnqualified("private"))
     #expect(CacheControl(["no-cache=\"\""]).isUnqualified("no-cache"))
     #expect(CacheControl(["private=\"x"]).isUnqualified("private"))
+    #expect(CacheControl(["no-cache=x-a", "no-cache=\"x-b, x-c\""]).fields("no-cache")?.count == 3)
+    for lines in [["no-cache=x-a", "no-cache"], ["no-cache", "no-cache=x-a"], ["no-cache=\"\"", "no-cache=x-a"]] {
+      #expect(CacheControl(lines).isUnqualified("no-cache"))
+    }
   }
 
   @Test(

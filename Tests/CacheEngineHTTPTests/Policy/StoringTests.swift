@@ -51,6 +51,12 @@ struct StoringTests {
       Case(rule: "N4", kind: .private, response: ["Cache-Control: private, max-age=60"]),
       Case(rule: "N4", response: ["Cache-Control: private=\"x-a\", max-age=60"]),
       Case(rule: "N4", response: ["Cache-Control: private=\"x a\", max-age=60"], refusal: .forAnother),
+      Case(
+        rule: "N4, N12", response: ["Cache-Control: private=\"x-a\", max-age=60", "Cache-Control: private"],
+        refusal: .forAnother),
+      Case(
+        rule: "N4, N12", response: ["Cache-Control: private, max-age=60", "Cache-Control: private=\"x-a\""],
+        refusal: .forAnother),
       Case(rule: "N5", request: ["Authorization: x"], refusal: .authorization),
       Case(rule: "N5", kind: .private, request: ["Authorization: x"]),
       Case(rule: "N6", response: ["Cache-Control: no-cache", "ETag: \"a\""]),

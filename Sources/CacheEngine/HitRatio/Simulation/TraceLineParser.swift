@@ -109,6 +109,7 @@ struct TraceLineParser {
       (0...23).contains(hour), (1...31).contains(day), (1_000...9_999).contains(year)
     else { return nil }
     let zone = last.count == 2 ? Int(last[1]) ?? 0 : 0
+    guard (-2_400...2_400).contains(zone) else { return nil }
     // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms" (2013), for years that are positive.
     let shifted = month < 2 ? year - 1 : year
     let ofEra = shifted % 400
