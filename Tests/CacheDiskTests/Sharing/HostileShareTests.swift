@@ -263,6 +263,20 @@ import Testing
     #expect(numbers == [1, 2])
   }
 
+  @Test("P15 after what cannot be read nothing more is, whoever receives")
+  func brokenStream() throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(unsafe cstore_pair(&pair) == 0)
+    let (near, far) = (FrameSocket(pair[0], wake: {}), FrameSocket(pair[1], wake: {}))
+    far.send(try StoreReply.count(1).frame(number: 1))
+    #expect(throws: ProtocolViolation.self) { try near.receiveIfFree { _ in throw ProtocolViolation() } }
+    far.send(try StoreReply.count(2).frame(number: 2))
+    var numbers: [UInt64] = []
+    #expect(try near.receive { numbers += $0.map(\.number) } == false)
+    #expect(try near.receiveIfFree { numbers += $0.map(\.number) } == nil)
+    #expect(numbers == [])
+  }
+
   @Test("a directory that somebody has for itself is in use, also for who would share it")
   func exclusive() async throws {
     let fake = try FakeOwner(folder.path, listens: false) { _, _ in }
