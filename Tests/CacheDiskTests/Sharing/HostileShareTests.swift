@@ -263,6 +263,17 @@ import Testing
     #expect(numbers == [1, 2])
   }
 
+  @Test("P15 long values on their way leave most of the process's descriptors to others, and nothing is lost for that")
+  func descriptors() {
+    #expect((1...max(16, Int(cstore_descriptor_limit()) / 4)).contains(CommonStore.mostSent))
+    var state = CommonStore.State(lastHeard: 0, usage: LevelUsage(count: 0, cost: 0, capacity: 1))
+    state.unsent = Array(1...UInt64(CommonStore.mostSent + 5))
+    #expect(state.sendable().count == CommonStore.mostSent)
+    #expect(state.sendable() == [])
+    state.sent -= 7
+    #expect(state.sendable().count == 5)
+  }
+
   @Test("P15 after what cannot be read nothing more is, whoever receives")
   func brokenStream() throws {
     var pair: [Int32] = [-1, -1]
