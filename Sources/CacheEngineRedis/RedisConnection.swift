@@ -88,14 +88,20 @@ final class RedisConnection: Sendable {
         channel, settings, use: use, onPush: onPush, onClose: onClose)
       let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
       let interval = min(settings.pingInterval, settings.commandLimit)
-      try await channel.eventLoop.submit {
-        try secrecy?.add(to: channel.pipeline.syncOperations)
-        try channel.pipeline.syncOperations.addHandler(
-          RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
-            connection.look(pingAfter: settings.pingInterval)
-          })
-      }.get()
-      try await channel.setOption(.autoRead, value: true).get()
+      do {
+        try await channel.eventLoop.submit {
+          try secrecy?.add(to: channel.pipeline.syncOperations)
+          try channel.pipeline.syncOperations.addHandler(
+            RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
+              connection.look(pingAfter: settings.pingInterval)
+            })
+        }.get()
+        try await channel.setOption(.autoRead, value: true).get()
+      } catch {
+        // Nobody else closes what is connected and not read from.
+        channel.close(promise: nil)
+        throw error
+      }
       return connection
     } catch {
       throw CacheError(.unreachable, "\(settings.address) cannot be reached", level: settings.name, underlying: error)

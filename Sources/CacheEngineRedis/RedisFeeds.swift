@@ -10,13 +10,27 @@ final class RedisFeeds: Sendable {
     let send: @Sendable (SharedInvalidation) -> Void
   }
 
-  private struct State {
+  /// What is to be told to whom.
+  private struct Decision: Sendable {
+    let change: SharedInvalidation
+    let listeners: [Listener]
+  }
+
+  private struct State: Sendable {
     var listeners: [Int: Listener] = [:]
     /// What this connection tells of.
     var connection: ObjectIdentifier?
     var tracked: Set<[UInt8]> = []
     /// Those who know that they hear.
     var told: Set<Int> = []
+    /// What is not yet told, in the order in which it was decided.
+    var decided: [Decision] = []
+    var isTelling = false
+
+    mutating func next() -> Decision? {
+      isTelling = !decided.isEmpty
+      return isTelling ? decided.removeFirst() : nil
+    }
   }
 
   private let state = Mutex(State())
@@ -55,7 +69,7 @@ final class RedisFeeds: Sendable {
 
   /// The server tells of these as well: who hears everything now is told so.
   func track(_ prefixes: [[UInt8]], on connection: RedisConnection) {
-    let listeners = state.withLock { state -> [Listener] in
+    announce(.everything(.connected)) { state in
       guard state.connection == ObjectIdentifier(connection) else { return [] }
       state.tracked.formUnion(prefixes)
       let new = state.listeners.filter {
@@ -64,12 +78,11 @@ final class RedisFeeds: Sendable {
       state.told.formUnion(new.keys)
       return Array(new.values)
     }
-    for listener in listeners { listener.send(.everything(.connected)) }
   }
 
   /// A connection has ended.
   func lose(_ connection: RedisConnection, lastHeard: CacheInstant) {
-    let listeners = state.withLock { state -> [Listener] in
+    announce(.lost(lastHeard: lastHeard)) { state in
       guard state.connection == ObjectIdentifier(connection) else { return [] }
       defer {
         state.connection = nil
@@ -77,12 +90,27 @@ final class RedisFeeds: Sendable {
       }
       return state.told.compactMap { state.listeners[$0] }
     }
-    for listener in listeners { listener.send(.lost(lastHeard: lastHeard)) }
   }
 
   func tellEverything(_ cause: InvalidationCause) {
-    let listeners = state.withLock { state in state.told.compactMap { state.listeners[$0] } }
-    for listener in listeners { listener.send(.everything(cause)) }
+    announce(.everything(cause)) { state in state.told.compactMap { state.listeners[$0] } }
+  }
+
+  /// Decides under the lock who is told, and tells outside of it, after all that was decided before.
+  ///
+  /// Who comes while another thread tells leaves it to that: it would overtake what that is about to say.
+  private func announce(_ change: SharedInvalidation, to decide: (inout State) -> [Listener]) {
+    let tells = state.withLock { state -> Bool in
+      let listeners = decide(&state)
+      guard !listeners.isEmpty else { return false }
+      state.decided.append(Decision(change: change, listeners: listeners))
+      defer { state.isTelling = true }
+      return !state.isTelling
+    }
+    guard tells else { return }
+    while let decision = state.withLock({ $0.next() }) {
+      for listener in decision.listeners { listener.send(decision.change) }
+    }
   }
 
   func tell(_ names: [[UInt8]]) {

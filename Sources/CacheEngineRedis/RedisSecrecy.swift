@@ -14,9 +14,17 @@ struct RedisSecrecy: Sendable {
 
   /// Reads the files.
   ///
-  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the file.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the file, or the name that is none.
   init?(_ settings: RedisSettings) throws {
     guard let tls = settings.tls else { return nil }
+    if let name = tls.serverName,
+      !(1...255).contains(name.utf8.count) || name.utf8.contains(0) || RedisSettings.isNumber(name)
+    {
+      throw CacheError(
+        .invalidSetting,
+        "the server's certificate cannot be for “\(name)”: give a name of 1 to 255 bytes and no number, or none for the host in the address",
+        level: settings.name)
+    }
     func read<Content>(_ path: String, _ what: String, _ body: (String) throws -> Content) throws -> Content {
       do { return try body(path) } catch {
         throw CacheError(
@@ -92,9 +100,14 @@ struct RedisSecrecy: Sendable {
 extension RedisSettings {
   /// The name of the host, if it has one and not only a number.
   fileprivate var hostName: String? {
-    guard case .host(let host, let port) = place else { return nil }
-    do { _ = try SocketAddress(ipAddress: host, port: port) } catch { return host }
-    return nil
+    guard case .host(let host, _) = place, !Self.isNumber(host) else { return nil }
+    return host
+  }
+
+  /// Whether a host is given by its number.
+  fileprivate static func isNumber(_ host: String) -> Bool {
+    do { _ = try SocketAddress(ipAddress: host, port: 0) } catch { return false }
+    return true
   }
 }
 #endif

@@ -30,7 +30,8 @@ public struct RedisSettings: Sendable {
     public var certificate: String?
     /// The file with the private key of that.
     public var privateKey: String?
-    /// The name that the server's certificate is for; `nil` for the host in the address, a name or a number.
+    /// The name that the server's certificate is for, of 1 to 255 bytes and no number; `nil` for the host in the address, a name or
+    /// a number.
     public var serverName: String?
 
     /// Describes TLS; without arguments, what the system trusts.

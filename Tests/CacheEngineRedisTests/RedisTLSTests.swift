@@ -154,6 +154,14 @@ struct RedisTLSTests {
     withExtendedLifetime(redis) {}
   }
 
+  @Test(
+    "a name that no certificate is looked up by is told before anybody is connected to",
+    arguments: ["", "127.0.0.1", "::1", "a\0b", String(repeating: "a", count: 256)])
+  func noName(name: String) async throws {
+    let error = try await #require(error(try store { $0.tls?.serverName = name }))
+    #expect(error.code == .invalidSetting && error.message.contains("a name of 1 to 255 bytes"), "\(error)")
+  }
+
   @Test("a server that does not speak TLS is told from one that does, within the limit")
   func wrongSide() async throws {
     let plain = try await TestRedis("--port", "\(port)")

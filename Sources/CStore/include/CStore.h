@@ -91,6 +91,9 @@ ssize_t cstore_receive(int socket, void *bytes, size_t length, int *descriptor);
 /// Makes a file without a name, in memory if the system can; -1 on failure.
 int cstore_nameless_file(void);
 
+/// How many descriptors this process may have.
+int cstore_descriptor_limit(void);
+
 /// How many bytes the path of a socket may have.
 size_t cstore_longest_socket_path(void);
 

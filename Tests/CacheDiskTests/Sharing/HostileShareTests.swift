@@ -164,6 +164,36 @@ import Testing
     try await level.close()
   }
 
+  @Test("P15 a guest that was stopped itself asks before it takes its owner for silent", arguments: [false, true])
+  func stoppedGuest(isAsking: Bool) throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(unsafe cstore_pair(&pair) == 0)
+    close(pair[1])
+    var state = CommonStore.State(
+      role: .guest(FrameSocket(pair[0], wake: {}), process: 1, isWelcome: true), lastHeard: 0,
+      usage: LevelUsage(count: 0, cost: 0, capacity: 1))
+    state.isHearing = true
+    state.ears[1] = (0, { _ in })
+    if isAsking { state.waitingSince = 0 }
+    func isSilent(at time: Int64) -> Bool {
+      _ = state.course(at: time, limit: 90)
+      return state.isSilent
+    }
+    // It stood still for ten times the limit.
+    #expect(!isSilent(at: 900))
+    #expect(state.pingedAt == 900)
+    #expect(!isSilent(at: 960))
+    #expect(isSilent(at: 961))
+    // Who was not stopped notices as soon as ever.
+    (state.isSilent, state.pingedAt, state.lastHeard, state.isHearing) = (false, nil, 1_000, true)
+    if isAsking { state.waitingSince = 1_000 }
+    #expect(!isSilent(at: 1_030))
+    #expect(state.pingedAt == nil)
+    #expect(!isSilent(at: 1_031))
+    #expect(!isSilent(at: 1_090))
+    #expect(isSilent(at: 1_092))
+  }
+
   @Test("P15 an owner that has let go of the files and lets nobody in is not waited for")
   func absence() async throws {
     let fake = try FakeOwner(folder.path) { socket, frame in
@@ -231,6 +261,31 @@ import Testing
     near.endReceiving()
     #expect(try near.receiveIfFree { numbers += $0.map(\.number) } == nil)
     #expect(numbers == [1, 2])
+  }
+
+  @Test("P15 long values on their way leave most of the process's descriptors to others, and nothing is lost for that")
+  func descriptors() {
+    #expect((1...max(16, Int(cstore_descriptor_limit()) / 4)).contains(CommonStore.mostSent))
+    var state = CommonStore.State(lastHeard: 0, usage: LevelUsage(count: 0, cost: 0, capacity: 1))
+    state.unsent = Array(1...UInt64(CommonStore.mostSent + 5))
+    #expect(state.sendable().count == CommonStore.mostSent)
+    #expect(state.sendable() == [])
+    state.sent -= 7
+    #expect(state.sendable().count == 5)
+  }
+
+  @Test("P15 after what cannot be read nothing more is, whoever receives")
+  func brokenStream() throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(unsafe cstore_pair(&pair) == 0)
+    let (near, far) = (FrameSocket(pair[0], wake: {}), FrameSocket(pair[1], wake: {}))
+    far.send(try StoreReply.count(1).frame(number: 1))
+    #expect(throws: ProtocolViolation.self) { try near.receiveIfFree { _ in throw ProtocolViolation() } }
+    far.send(try StoreReply.count(2).frame(number: 2))
+    var numbers: [UInt64] = []
+    #expect(try near.receive { numbers += $0.map(\.number) } == false)
+    #expect(try near.receiveIfFree { numbers += $0.map(\.number) } == nil)
+    #expect(numbers == [])
   }
 
   @Test("a directory that somebody has for itself is in use, also for who would share it")

@@ -48,6 +48,17 @@ import Testing
     Data((0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number) })
   }
 
+  @Test("a long value goes both ways where the capacity has no limit")
+  func unlimited() async throws {
+    let owner = try open(capacity: .max)
+    let guest = try open(apart: true, capacity: .max)
+    let (sent, found) = (value(1, 100_000), value(2, 100_000))
+    try await guest.set(sent, forKey: "a")
+    #expect(try await owner.get("a") == sent)
+    try await owner.set(found, forKey: "b")
+    #expect(try await guest.get("b") == found)
+  }
+
   @Test("P15 a level that asks another process keeps the contract, and so does the one that is asked")
   func contract() async {
     for isGuest in [true, false] {

@@ -5,6 +5,7 @@ import CacheEngineShared
 import CacheEngineTesting
 import Foundation
 import PseudoTerminal
+import Synchronization
 import TestRedis
 import Testing
 
@@ -132,6 +133,54 @@ struct FleetTests {
     following.cancel()
     await following.value
     one.close()
+  }
+
+  /// Lists what it holds once a gate is open: before, as in an app that is stopped.
+  private struct GatedLevel: StorageLevel {
+    let base: any StorageLevel<String, Data> = MemoryCacheLevel<String, Data>(name: "memory")
+    let gate: Gate
+
+    var name: String { base.name }
+    var usage: LevelUsage { base.usage }
+    func get(_ key: String) async throws -> Data? { try await base.get(key) }
+    func set(_ value: Data, forKey key: String) async throws { try await base.set(value, forKey: key) }
+    func remove(_ key: String) async throws { try await base.remove(key) }
+    func clear() async throws { try await base.clear() }
+    func expire(_ key: String) async throws { try await base.expire(key) }
+    func removeExpired() async throws -> Int { try await base.removeExpired() }
+
+    func contents() async throws -> [EntrySummary<String>] {
+      try await gate.pass()
+      return try await base.contents()
+    }
+  }
+
+  @Test("an app that does not say what it holds keeps nobody waiting, and is heard when it does")
+  func stopped() async throws {
+    let folder = try TemporaryFolder()
+    let (open, shut) = (Gate(), Gate())
+    open.open()
+    var servers: [InspectorServer] = []
+    for (name, gate) in [("one", open), ("two", shut)] {
+      let level = GatedLevel(gate: gate)
+      try await level.set(Data([1]), forKey: "k")
+      servers.append(try CacheInspector.serve(level, at: folder.url.appending(path: name).path(), name: name))
+    }
+    let fleet = try await AttachedFleet.open([folder.url.path()], buffer: EventBuffer())
+    _ = try await wait(for: fleet) { $0.apps.map(\.copies) == [1, 0] }
+    let told = Mutex(0)
+    let following = Task {
+      await fleet.follow(
+        Follower(
+          post: { message in if case .fleet = message { told.withLock { $0 += 1 } } }, use: { _ in },
+          pause: { try await ContinuousClock().sleep(for: $0) }))
+    }
+    try await turns { told.withLock { $0 } > 2 }
+    shut.open()
+    _ = try await wait(for: fleet) { $0.apps.map(\.copies) == [1, 1] }
+    following.cancel()
+    await following.value
+    for server in servers { server.close() }
   }
 
   @Test("what --once --format json prints of several apps fits its schema, and of their picture the text")

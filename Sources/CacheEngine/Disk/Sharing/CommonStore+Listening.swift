@@ -44,6 +44,7 @@ extension CommonStore {
         pollfd(
           fd: socket.descriptor, events: Int16(POLLIN | (socket.isWaitingForRoom ? POLLOUT : 0)), revents: 0),
       ]
+      let looked = now
       _ = unsafe poll(&polled, 2, patience)
       if polled[0].revents != 0 { drainWakes() }
       let events = polled[1].revents
@@ -53,7 +54,8 @@ extension CommonStore {
           isOpen = try socket.receive { try take($0, from: socket, &isWelcome) }
         } catch { (isOpen, refusal) = (false, error as? CacheError) }
       }
-      tick()
+      // Who was stopped meanwhile looks first for what was answered before.
+      if now - looked <= limit { tick() }
     }
     socket.breakOff()
     // What this owner answered is not taken for the next one's.
@@ -142,28 +144,8 @@ extension CommonStore {
 
   /// Notices that the owner is silent.
   func tick() {
-    enum Course {
-      case ping(FrameSocket)
-      case give([Call])
-      case nothing
-    }
     let now = now
-    let course = state.withLock { state -> Course in
-      let isHearing = state.isHearing && !state.ears.isEmpty
-      guard let since = state.waitingSince ?? (isHearing ? state.lastHeard : state.pingedAt) else { return .nothing }
-      let quiet = now - max(state.lastHeard, since)
-      if quiet > limit {
-        state.isSilent = true
-        defer { (state.calls, state.unsent, state.sent, state.waitingSince) = ([:], [], 0, nil) }
-        return .give(Array(state.calls.values))
-      }
-      if quiet > limit / 3, state.pingedAt == nil, case .guest(let socket, _, isWelcome: true) = state.role {
-        state.pingedAt = now
-        return .ping(socket)
-      }
-      return .nothing
-    }
-    switch course {
+    switch state.withLock({ $0.course(at: now, limit: limit) }) {
     case .nothing: return
     case .ping(let socket):
       if let ping = try? StoreRequest.ping.frame(number: 0, origin: 0, at: now, isAgain: false) { socket.send(ping) }
@@ -171,5 +153,34 @@ extension CommonStore {
       for call in calls { call.tell(.silence) }
       isDeaf()
     }
+  }
+}
+
+extension CommonStore.State {
+  enum Course {
+    case ping(FrameSocket)
+    case give([CommonStore.Call])
+    case nothing
+  }
+
+  /// What to do about an owner of which nothing is heard.
+  ///
+  /// There is a ping in every silence: a guest that was stopped itself has only not asked. Its answer ends the silence, however late.
+  mutating func course(at now: Int64, limit: Int64) -> Course {
+    let isHearing = isHearing && !ears.isEmpty
+    guard let since = waitingSince ?? (isHearing ? lastHeard : pingedAt) else { return .nothing }
+    let quiet = now - max(lastHeard, since)
+    if case .guest(let socket, _, isWelcome: true) = role {
+      guard let pinged = pingedAt else {
+        guard quiet > limit / 3 else { return .nothing }
+        pingedAt = now
+        return .ping(socket)
+      }
+      guard now - pinged > limit - limit / 3 else { return .nothing }
+    }
+    guard quiet > limit else { return .nothing }
+    isSilent = true
+    defer { (calls, unsent, sent, waitingSince) = ([:], [], 0, nil) }
+    return .give(Array(calls.values))
   }
 }

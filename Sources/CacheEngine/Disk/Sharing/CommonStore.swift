@@ -80,8 +80,10 @@ final class CommonStore: StoreElsewhere {
     var traffic = StoreTraffic()
   }
 
-  /// So many changes may be under way at once; the rest waits here.
-  static let mostSent = 2_048
+  /// So many questions may be under way at once; the rest waits here.
+  ///
+  /// Each may have a descriptor, for a long value that is sent or comes, and others of this process need some as well.
+  static let mostSent = min(2_048, max(16, Int(cstore_descriptor_limit()) / 4))
 
   let settings: Settings
   let limit: Int64

@@ -133,7 +133,7 @@ final class FrameSocket: Sendable {
   /// - Returns: Whether the connection goes on: the last frames come before its end.
   /// - Throws: ``ProtocolViolation``; what `take` throws.
   func receive(_ take: ([SharedFrame]) throws -> Void) throws -> Bool {
-    try arriving.withLock { try receive(&$0, take) }
+    try arriving.withLock { $0.isOver ? false : try receive(&$0, take) }
   }
 
   /// The same, unless another thread is about it; `nil` then, and once receiving has ended.
@@ -142,13 +142,19 @@ final class FrameSocket: Sendable {
     return isOpen ?? nil
   }
 
-  /// Waits for who receives now; ``receiveIfFree(_:)`` does nothing from now on.
+  /// Waits for who receives now; nothing is received from now on.
   func endReceiving() { arriving.withLock { $0.isOver = true } }
 
   private func receive(_ arriving: inout In, _ take: ([SharedFrame]) throws -> Void) throws -> Bool {
-    let (frames, isOpen) = try frames(&arriving)
-    try take(frames)
-    return isOpen
+    do {
+      let (frames, isOpen) = try frames(&arriving)
+      try take(frames)
+      return isOpen
+    } catch {
+      // Where the next frame begins, and what it belongs to, nobody knows any more.
+      arriving.isOver = true
+      throw error
+    }
   }
 
   private func frames(_ arriving: inout In) throws -> (frames: [SharedFrame], isOpen: Bool) {

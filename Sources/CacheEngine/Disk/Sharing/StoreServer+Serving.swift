@@ -120,7 +120,7 @@ extension StoreServer {
   /// The most that a body may be: a value, and what belongs to it.
   private var longestBody: Int { Self.longestBody(store.limits.capacity) }
 
-  static func longestBody(_ capacity: Int) -> Int { capacity.addingReportingOverflow(1 << 20).partialValue }
+  static func longestBody(_ capacity: Int) -> Int { min(capacity, .max - (1 << 20)) + (1 << 20) }
 
   private func start(_ frame: SharedFrame, _ guest: Guest, _ instance: UInt64) {
     guest.state.withLock { $0.running += 1 }

@@ -32,15 +32,16 @@ struct AppSession: Sendable {
   ///
   /// - Throws: ``CacheError`` that says why there is nothing to attach to.
   static func open(_ place: AppPlace, isAgain: Bool) async throws -> AppSession {
+    let asked = SystemClock().now
     let (client, inlet, socket) = try await BlockingWork.run { try place.connect() }
-    return AppSession(client, inlet, socket, isAgain: isAgain)
+    return AppSession(client, inlet, socket, asked: asked, isAgain: isAgain)
   }
 
-  private init(_ client: InspectorClient, _ inlet: AppInlet, _ socket: String, isAgain: Bool) {
+  private init(_ client: InspectorClient, _ inlet: AppInlet, _ socket: String, asked: CacheInstant, isAgain: Bool) {
     (self.client, self.inlet) = (client, inlet)
     let welcome = client.welcome
     let figures = RecentFigures()
-    clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now))
+    clock = RemoteClock(now: CacheInstant(nanoseconds: welcome.now), asked: asked, answered: SystemClock().now)
     let whatIf = HitRatioObserver(levels: welcome.levels.compactMap(\.watched), clock: clock)
     // An app of an older library tells no counts: then they are made of what came of its events.
     observers = welcome.tellsCounts == true ? [whatIf] : [figures, figures.statistics, whatIf]

@@ -20,6 +20,8 @@ package final class AttachedFleet: Sendable {
   /// So many entries of each level are asked for.
   private static let mostEntries = 1_000
   private static let pace = Duration.milliseconds(500)
+  /// For so long an app is waited for that does not say what it holds: it may be stopped.
+  private static let patience = Duration.seconds(1)
 
   private let places: [AppPlace]
   private let buffer: EventBuffer
@@ -85,13 +87,15 @@ package final class AttachedFleet: Sendable {
 
   private func sit(_ session: AppSession) {
     let welcome = session.client.welcome
-    let place = watch.join(
-      FleetSheet.App(name: welcome.app, pid: welcome.pid, socket: session.cache.source),
-      shared: Set(welcome.levels.filter { $0.kind == "shared" }.map(\.name)),
-      sources: Set(welcome.levels.filter(\.isSource).map(\.name)))
-    state.withLock { state in
+    let place = state.withLock { state in
+      // Of two that come at once each has the same place here and there.
+      let place = watch.join(
+        FleetSheet.App(name: welcome.app, pid: welcome.pid, socket: session.cache.source),
+        shared: Set(welcome.levels.filter { $0.kind == "shared" }.map(\.name)),
+        sources: Set(welcome.levels.filter(\.isSource).map(\.name)))
       state.sockets.insert(session.cache.source)
       if place < state.sessions.count { state.sessions[place] = session } else { state.sessions.append(session) }
+      return place
     }
     let seat = FleetSeat(watch: watch, place: place, clock: session.clock, buffer: buffer)
     session.begin(seat)
@@ -106,15 +110,12 @@ package final class AttachedFleet: Sendable {
         group.addTask { await self.follow(session, follower) }
       }
       group.addTask { await self.choose(follower) }
+      group.addTask { await self.seek(follower) }
       var turns = 0
       var told: FleetSheet?
       while !Task.isCancelled {
         do { try await follower.pause(Self.pace) } catch { break }
         turns += 1
-        if turns.isMultiple(of: 2) { await list() }
-        if turns.isMultiple(of: 4) {
-          for session in await newcomers(follower) { group.addTask { await self.follow(session, follower) } }
-        }
         let sheet = watch.sheet()
         // Ages alone need not be told twice a second.
         var same = told
@@ -126,21 +127,38 @@ package final class AttachedFleet: Sendable {
     }
   }
 
-  /// Attaches to apps that have come since.
-  private func newcomers(_ follower: Follower) async -> [AppSession] {
-    let known = state.withLock { $0.sockets }
-    var sessions: [AppSession] = []
-    for socket in places.flatMap(\.sockets) where !known.contains(socket) && known.count + sessions.count < Self.most {
-      do {
-        let session = try await sit(socket)
-        let welcome = session.client.welcome
-        log("attached to \(welcome.app) (pid \(welcome.pid)) as well", session, follower)
-        sessions.append(session)
-      } catch {
-        // Nobody listens there, or not to us; the next look tries again.
+  /// Attaches to apps that come.
+  ///
+  /// Nobody waits for one that is stopped, and one task at a time tries it.
+  private func seek(_ follower: Follower) async {
+    await withDiscardingTaskGroup { group in
+      while !Task.isCancelled {
+        do { try await follower.pause(Self.pace * 4) } catch { break }
+        for socket in newcomers() { group.addTask { await self.meet(socket, follower) } }
       }
+      group.cancelAll()
     }
-    return sessions
+  }
+
+  /// The sockets that have come since, which count as followed from now on.
+  private func newcomers() -> [String] {
+    let sockets = places.flatMap(\.sockets)
+    return state.withLock { state in
+      sockets.filter { state.sockets.count < Self.most && state.sockets.insert($0).inserted }
+    }
+  }
+
+  /// Attaches to an app as well, and follows it.
+  private func meet(_ socket: String, _ follower: Follower) async {
+    let session: AppSession
+    do { session = try await sit(socket) } catch {
+      // Nobody listens there, or not to us; the next look tries again.
+      _ = state.withLock { $0.sockets.remove(socket) }
+      return
+    }
+    let welcome = session.client.welcome
+    log("attached to \(welcome.app) (pid \(welcome.pid)) as well", session, follower)
+    await follow(session, follower)
   }
 
   /// Follows one app through all its lives.
@@ -162,7 +180,21 @@ package final class AttachedFleet: Sendable {
     let follower = AppFollower(place: AppPlace(path: socket)) { next in
       self.sit(next)
     }
-    await follower.follow(session, mine)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.keepListing(place, outer) }
+      await follower.follow(session, mine)
+      group.cancelAll()
+    }
+  }
+
+  /// Asks an app again and again what it holds.
+  ///
+  /// One that is stopped keeps no other app waiting, and is not asked once more before it has answered.
+  private func keepListing(_ place: Int, _ follower: Follower) async {
+    while !Task.isCancelled {
+      do { try await follower.pause(Self.pace * 2) } catch { return }
+      await list(place)
+    }
   }
 
   /// Shows another app on the other screens, whenever somebody wants that.
@@ -183,17 +215,32 @@ package final class AttachedFleet: Sendable {
     follower.post(.log([LogLine(time: time, level: .notice, source: "explorer", text: text)], lost: 0))
   }
 
-  /// Asks every app what it holds in levels of its own.
+  /// Asks every app what it holds in levels of its own; of one that does not answer in time what it told last stays.
   private func list() async {
-    let sessions = state.withLock { $0.sessions }
-    await withTaskGroup(of: Void.self) { group in
-      for (place, session) in sessions.enumerated() where session.client.ending == nil {
-        group.addTask { [watch] in
-          guard let (copies, count) = await session.copies(atMost: Self.mostEntries) else { return }
-          watch.holds(place, copies, count: count)
+    let count = state.withLock { $0.sessions.count }
+    await withTaskGroup(of: Bool.self) { group in
+      for place in 0..<count {
+        group.addTask {
+          await self.list(place)
+          return true
         }
       }
+      group.addTask {
+        do { try await ContinuousClock().sleep(for: Self.patience) } catch { return true }
+        return false
+      }
+      var waiting = count
+      while waiting > 0, await group.next() == true { waiting -= 1 }
+      group.cancelAll()
     }
+  }
+
+  private func list(_ place: Int) async {
+    let session = state.withLock { $0.sessions[place] }
+    guard session.client.ending == nil, let (copies, count) = await session.copies(atMost: Self.mostEntries) else {
+      return
+    }
+    watch.holds(place, copies, count: count)
   }
 }
 

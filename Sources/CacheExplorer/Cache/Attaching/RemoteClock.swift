@@ -7,10 +7,13 @@ struct RemoteClock: CacheClock {
   private let base = SystemClock()
   private let ahead: Duration
 
-  init(now: CacheInstant) {
-    let ahead = base.now.duration(to: now)
-    // What the greeting took is no difference.
-    self.ahead = ahead < .seconds(-10) || ahead > .seconds(1) ? ahead : .zero
+  /// - Parameters:
+  ///   - now: What the other process said, by its clock.
+  ///   - asked: When it was asked, by ours.
+  ///   - answered: When its answer was there, by ours.
+  init(now: CacheInstant, asked: CacheInstant, answered: CacheInstant) {
+    // It may take as long as it likes to answer: by a clock that is shared it did so meanwhile.
+    ahead = asked <= now && now <= answered ? .zero : answered.duration(to: now)
   }
 
   /// A moment of the other process by our clock.
