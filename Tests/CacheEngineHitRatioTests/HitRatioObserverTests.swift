@@ -87,6 +87,29 @@ import Testing
     #expect(report.cheapestImprovement == nil)
   }
 
+  @Test("a key whose first lifetime comes with a reload stays where it was held for ever")
+  func firstLifetime() throws {
+    let observer = HitRatioObserver(levels: [.init(name: "m", capacity: 10)], share: 1, clock: clock)
+    func tell(_ kind: CacheEvent.Kind) {
+      observer.record(CacheEvent(time: clock.now, request: RequestID(1), level: "m", key: "k", kind: kind))
+    }
+    let deadline = clock.now.advanced(by: .seconds(60))
+    tell(.stored(.set, cost: 1, deadline: nil, .zero))
+    tell(.miss(.absent, .zero))
+    tell(.stored(.set, cost: 1, deadline: deadline, .zero))
+    tell(.hit(cost: 1, deadline: deadline, .zero))
+    #expect(try #require(observer.reports.first).hits == 1)
+  }
+
+  @Test("a policy that is asked about more than once is one question")
+  func repeatedPolicies() throws {
+    let observer = HitRatioObserver(
+      levels: [
+        .init(name: "m", capacity: 10, eviction: .fifo, evictions: Array(repeating: .lru, count: 40) + [.fifo])
+      ], clock: clock)
+    #expect(try #require(observer.reports.first).requests == 0)
+  }
+
   @Test("without the expiry the same requests would all be hits in twice the room")
   func neverExpires() async throws {
     let requests = (0..<6_000).map { $0 % 100 }

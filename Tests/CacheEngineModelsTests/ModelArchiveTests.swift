@@ -3,6 +3,7 @@ import CacheEngine
 @testable import CacheEngineModels
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -180,6 +181,43 @@ import Testing
       try await level.set(damaged, forKey: key)
       #expect(try await archive(ModelCache(), level).value(Book.self, id: "dune") == nil)
     }
+  }
+
+  @Test("what a save writes while a damaged record is read stays", arguments: [true, false])
+  func damageOvertaken(isRestored: Bool) async throws {
+    let (memory, gate, damaged) = (MemoryCacheLevel<String, Data>(), Gate(), Mutex<Data?>(Data([1, 2, 3])))
+    let level = BasicCache<String, Data>(
+      get: { name in
+        let bytes = name == #"models/book/"dune""# ? damaged.withLock { $0.take() } : nil
+        guard let bytes else { return try await memory.get(name) }
+        try await gate.pass()
+        return bytes
+      }, set: { try await memory.set($0, forKey: $1) }, remove: { try await memory.remove($0) },
+      clear: { try await memory.clear() })
+    do {
+      let cache = ModelCache()
+      let saving = archive(cache, level)
+      cache.insert(dune)
+      try await saving.save()
+    }
+    let cache = ModelCache()
+    let archive = archive(cache, level)
+    let reading = Task {
+      if isRestored { _ = try await archive.restore() } else { _ = try await archive.value(Book.self, id: "dune") }
+    }
+    await gate.arrivals(1)
+    cache.insert(dune)
+    let saving = Task { try await archive.save() }
+    if isRestored {
+      // It waits; what does not has its time.
+      for _ in 0..<1_000 { await Task.yield() }
+    } else {
+      try await saving.value
+    }
+    gate.open()
+    try await reading.value
+    try await saving.value
+    #expect(try await self.archive(ModelCache(), level).restore().loaded == 1)
   }
 
   @Test("the whole record of another model of the type is not taken for the one that was asked for")

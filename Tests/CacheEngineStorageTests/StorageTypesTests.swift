@@ -310,6 +310,11 @@ import Testing
     #expect(throws: CacheError.self) { try plain.object(forKey: "a") }
     try plain.setObject("abc", forKey: "a")
     #expect(try reversed.object(forKey: "a") == "\"cba\"", "memory does not hide what the disk holds")
+    try plain.removeInMemoryObject(forKey: "a")
+    for _ in 0..<2 {
+      #expect(try reversed.object(forKey: "a") == "\"cba\"")
+      #expect(try plain.object(forKey: "a") == "abc", "what another one has read first hides nothing either")
+    }
     try plain.close()
   }
 }

@@ -17,7 +17,8 @@ extension ModelArchive {
     case unreadable
   }
 
-  func read(_ name: String, _ coding: ModelCoding?) async throws -> Found {
+  /// Reads a record; `isInTurn` says that no save can come between.
+  func read(_ name: String, _ coding: ModelCoding?, isInTurn: Bool = true) async throws -> Found {
     guard let entry = try await level.lookup(prefix + name).entry else { return .absent }
     let record: ModelRecord
     do { record = try ModelRecord(entry.value, name: name, clock: cache.clock) } catch let error as CacheError
@@ -27,13 +28,13 @@ extension ModelArchive {
       return .unreadable
     } catch {
       list.report(.removed(.damaged, cost: entry.value.count), name)
-      try await level.remove(prefix + name)
+      try await remove(name, holding: entry.value, isInTurn)
       return .unreadable
     }
     let era = try await head().era
     guard record.era == era else {
       // It was removed with all others; the level kept it.
-      if record.era < era { try await level.remove(prefix + name) }
+      if record.era < era { try await remove(name, holding: entry.value, isInTurn) }
       return .absent
     }
     let deadline = [record.deadline, entry.deadline].compactMap(\.self).min()
@@ -50,6 +51,14 @@ extension ModelArchive {
     } catch {
       list.report(.failed(.get, String(describing: error), .zero), name)
       return .unreadable
+    }
+  }
+
+  /// Removes what was read, unless a save has put something else there since.
+  private func remove(_ name: String, holding bytes: Data, _ isInTurn: Bool) async throws {
+    if isInTurn { return try await level.remove(prefix + name) }
+    try await gate.write("save") {
+      if try await level.lookup(prefix + name).entry?.value == bytes { try await level.remove(prefix + name) }
     }
   }
 

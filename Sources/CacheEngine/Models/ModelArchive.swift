@@ -71,8 +71,8 @@ public final class ModelArchive: Sendable {
   let keys: (@Sendable () async throws -> [String])?
   /// Removes keys by a condition; `nil` if the level cannot.
   let removeAll: (@Sendable (@escaping @Sendable (String) -> Bool) async throws -> Void)?
-  /// Saves come one after the other.
-  private let gate = WriteGate<String>()
+  /// Saves come one after the other, and none while what they write is read as a whole.
+  let gate = WriteGate<String>()
   let state = Mutex(State())
 
   /// Creates an archive; what the cache holds already is written with the first save.
@@ -187,6 +187,11 @@ public final class ModelArchive: Sendable {
   /// - Complexity: A read of the level for each model, one after the other, and for each of the 256 pages of the list.
   @discardableResult
   public func restore() async throws -> Restoration {
+    // What is damaged or left over is removed on the way, and must not be what a save has just written.
+    try await gate.write("save") { try await readEverything() }
+  }
+
+  private func readEverything() async throws -> Restoration {
     let start = cache.state.withLock { $0.graph.beginReads() }
     defer { cache.state.withLock { $0.graph.archive?.endReads() } }
     var found = Restoration()
@@ -248,7 +253,7 @@ public final class ModelArchive: Sendable {
       case .read(let start):
         defer { cache.state.withLock { $0.graph.archive?.endReads() } }
         let name = try name(of: key)
-        guard case .model(let edit) = try await read(name, codings[ObjectIdentifier(type)]) else {
+        guard case .model(let edit) = try await read(name, codings[ObjectIdentifier(type)], isInTurn: false) else {
           let isCurrent = cache.state.withLock { state in
             state.graph.archive?.makeWhole(key, readSince: start)
             return state.graph.archive?.isCurrent(key, since: start) ?? true

@@ -61,8 +61,9 @@ final class StoredObject: Sendable {
   func value<Value: Sendable>(readBy transformer: Transformer<Value>?) -> Value? {
     let reader = transformer?.name
     let value = state.withLock { state -> (any Sendable)? in
-      // Without bytes the value is all there is.
-      reader == nil || state.reader == reader || state.encode == nil ? state.value : nil
+      // Where bytes can neither be found nor made, the value is all there is.
+      let isAll = state.encode == nil && state.bytes == nil
+      return reader == nil || state.reader == reader || isAll ? state.value : nil
     }
     return value.flatMap { $0 as? Value }
   }

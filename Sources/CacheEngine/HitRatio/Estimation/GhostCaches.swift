@@ -51,7 +51,7 @@ struct GhostCaches: Sendable {
   /// The misses of each cache since the last restart, by groups of keys, each with the weight of its sample.
   private(set) var misses: [[Double]]
   private var table = SlotTable<UInt64, Key>()
-  /// When each key leaves each cache, in milliseconds; empty as long as nothing expires.
+  /// When each key leaves each cache, in milliseconds; what lies behind its end never does.
   private var deadlines: ContiguousArray<UInt32> = []
   /// The key that is being handled keeps its number, though nobody holds it for a moment.
   private var pinned: Int32 = -1
@@ -95,7 +95,7 @@ struct GhostCaches: Sendable {
     let expires = self[id].lifetime > 0
     for index in questions.indices {
       if holders & 1 << UInt32(index) != 0 {
-        guard expires, deadlines[place(id, index)] <= time else {
+        guard expires, deadline(id, index) <= time else {
           questions[index].policy.touched(id)
           continue
         }
@@ -169,6 +169,11 @@ struct GhostCaches: Sendable {
   }
 
   private func place(_ id: Int32, _ index: Int) -> Int { Int(id) * questions.count + index }
+
+  private func deadline(_ id: Int32, _ index: Int) -> UInt32 {
+    let place = place(id, index)
+    return place < deadlines.count ? deadlines[place] : .max
+  }
 
   private mutating func insert(_ id: Int32, _ hash: UInt32, into index: Int, at time: UInt32) {
     let cost = self[id].cost

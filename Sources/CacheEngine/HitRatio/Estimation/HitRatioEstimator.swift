@@ -71,7 +71,7 @@ public struct HitRatioEstimator: Sendable {
   /// - Parameters:
   ///   - capacity: The capacity of the cache, in the unit of the costs that are recorded. At least 1.
   ///   - eviction: The policy of the cache.
-  ///   - factors: The other capacities to ask about, as multiples of this one.
+  ///   - factors: The other capacities to ask about, as multiples of this one; at most 24.
   ///   - evictions: The other policies to ask about.
   ///   - rate: The share of the keys to look at. Smaller is cheaper and less exact.
   ///   - maximumEntries: How many keys the small caches may know together.
@@ -93,7 +93,9 @@ public struct HitRatioEstimator: Sendable {
     }
     var questions = [question(eviction, 1)]
     questions += Set(factors).subtracting([1]).sorted().map { question(eviction, $0) }
-    questions += evictions.filter { $0 != eviction }.map { question($0, 1) }
+    for other in evictions where !questions.contains(where: { $0.eviction == other }) {
+      questions.append(question(other, 1))
+    }
     ghosts = GhostCaches(questions, groups: Self.groups)
     for index in questions.indices { questions[index].capacity /= 2 }
     halves = Array(repeating: GhostCaches(questions, groups: Self.groups), count: 2)
