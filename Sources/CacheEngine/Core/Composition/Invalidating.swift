@@ -24,9 +24,8 @@ extension ComposedLevel: InvalidatableLevel {
   package func invalidate(tagged tag: String) async throws {
     try await sweep(.tagged(tag)) {
     } upper: {
-      if let tagged = upper as? any TaggedLevel {
-        try await tagged.removeAll(tagged: tag)
-      } else {
+      guard let tagged = upper as? any TaggedLevel else { return try await upper.clear() }
+      do { try await tagged.removeAll(tagged: tag) } catch let error as CacheError where error.isUnsupported {
         try await upper.clear()
       }
     }
