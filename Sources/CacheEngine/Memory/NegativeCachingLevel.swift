@@ -252,3 +252,12 @@ extension NegativeCachingLevel: InvalidatableLevel {
     }
   }
 }
+
+extension NegativeCachingLevel: EndingLevel {
+  package func end(_ key: Key?) async throws {
+    try await gate.sweep(key.map { .key($0) } ?? .everything) {
+      try await base.endOrRemove(key)
+      if let key { try await remembered.remove(key) } else { try await remembered.clear() }
+    }
+  }
+}
