@@ -2,6 +2,7 @@ import CacheEngine
 @testable import CacheEngineModels
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -107,6 +108,47 @@ import Testing
     #expect(try await later.restore() == ModelArchive.Restoration(loaded: 1))
     for id in 0..<200 { #expect(try await later.value(Shelf.self, id: id) == nil) }
     #expect(try await memory.get(Self.headKey) != head)
+  }
+
+  @Test(
+    "after everything was removed an archive goes on saving where the level cannot remove by condition",
+    arguments: ["hidden", "above", "below"])
+  func savesWithoutSelectiveRemoval(_ place: String) async throws {
+    let plain = ScriptedLevel<String, Data>()
+    let memory = MemoryCacheLevel<String, Data>()
+    let level: BasicCache<String, Data> =
+      switch place {
+      case "above": plain.normalize().compose(memory).normalize()
+      case "below": memory.compose(plain.normalize()).normalize()
+      default: plain.normalize()
+      }
+    let cache = ModelCache()
+    let archive = archive(cache, level)
+    for id in 0..<20 { cache.insert(Shelf(id: id, books: [])) }
+    try await archive.save()
+    cache.removeAll()
+    cache.insert(Shelf(id: 1_000, books: []))
+    try await archive.save()
+    #expect(archive.isSaved)
+    #expect(try await self.archive(ModelCache(), level).restore() == ModelArchive.Restoration(loaded: 1))
+  }
+
+  @Test("a save whose removal of what was there fails for another reason is tried again")
+  func failingRemoval() async throws {
+    let isDown = Mutex(true)
+    let level = HookedLevel(
+      base: MemoryCacheLevel<String, Data>(),
+      onClear: { if isDown.withLock({ $0 }) { throw CacheError(.simulated, "down") } })
+    let cache = ModelCache()
+    let archive = archive(cache, level)
+    cache.insert(Shelf(id: 1, books: []))
+    try await archive.save()
+    cache.removeAll()
+    await #expect(throws: CacheError.self) { try await archive.save() }
+    #expect(!archive.isSaved)
+    isDown.withLock { $0 = false }
+    try await archive.save()
+    #expect(archive.isSaved)
   }
 
   @Test("a restore after everything was removed, and before that was saved, brings nothing back")

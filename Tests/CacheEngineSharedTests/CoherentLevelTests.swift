@@ -280,6 +280,27 @@ import Testing
     #expect(try await cache.get("a") == 2)
   }
 
+  @Test(
+    "a removal by tag that is heard empties an upper level that keeps no tags, which serves on",
+    arguments: [false, true])
+  func tagAboveHidden(isComposed: Bool) async throws {
+    let plain = ScriptedLevel<String, Int>()
+    let memory = Memory()
+    let upper = isComposed ? memory.compose(plain.normalize()).normalize() : plain.normalize()
+    let client = store.client("here")
+    let shared = try Shared(client, namespace: "test", valueCoding: .json, clock: clock)
+    let cache = upper.compose(shared, coherence: Coherence(client, of: shared), observer: nil, clock: clock)
+    try await turns { cache.coherence.deafSince == nil }
+    let there = try await Process("there", store, clock: clock)
+    try await cache.store(1, forKey: "a", terms: StoreTerms(tags: ["x"]))
+    try await there.cache.removeAll(tagged: "x")
+    try await turns { cache.coherence.tags == 1 || cache.coherence.deafSince != nil }
+    #expect(cache.coherence.deafSince == nil)
+    #expect(plain.stored("a") == nil && memory.peek("a") == nil)
+    try await cache.set(2, forKey: "b")
+    #expect(try await upper.get("b") == 2)
+  }
+
   @Test("the bus is let go of with the cache")
   func endsListening() async throws {
     let ended = Mutex(false)

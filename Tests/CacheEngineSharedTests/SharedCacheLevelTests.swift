@@ -343,6 +343,24 @@ import Testing
     #expect(try await here.batchGetSome(["a", "b"]).isEmpty)
   }
 
+  @Test("of many keys one that cannot be turned into bytes fails alone, by the name of the level")
+  func bulkWithoutBytes() async throws {
+    let coding = ByteCoding<String>(
+      name: "short",
+      encode: { key in
+        guard key.count < 5 else { throw CacheError(.encodingFailed, "too long") }
+        return Data(key.utf8)
+      }, decode: { String(decoding: $0, as: UTF8.self) })
+    let here = try Level(
+      store.client("here"), namespace: "test", keyCoding: coding, valueCoding: .data, clock: clock)
+    try await here.set([("a", Data([1])), ("b", Data([2]))])
+    let answers = try await here.lookup(["b", "too long", "a", "too long"])
+    #expect(answers.map { (try? $0.result.get())?.entry?.value } == [Data([2]), nil, Data([1]), nil])
+    let error = #expect(throws: CacheError.self) { try answers[1].result.get() }
+    #expect(error?.code == .encodingFailed && error?.level == here.name)
+    #expect(try await here.batchGetSome(["too long", "a"]).map(\.key) == ["a"])
+  }
+
   // MARK: Encryption
 
   @Test("with encryption the store learns no key, tag or value, and what it makes up is not believed")

@@ -9,7 +9,9 @@ public import CacheCore
 /// | hit | the value | the level inside is asked |
 /// | miss | a miss | a miss, ``MissReason/remembered``; the level inside is not asked |
 /// | failed, of a kind to remember | the error | the same error; the level inside is not asked |
-/// | failed otherwise, cancelled, refused | the same | the level inside is asked |
+/// | failed otherwise, cancelled, refused, unsettled, unanswered | the same | the level inside is asked |
+///
+/// To a composition above, a remembered miss does not say that the value is gone: nothing is dropped for it.
 ///
 /// That there is nothing fresh says nothing of what has expired: ``CacheLevel/lookupIncludingExpired(_:)`` is answered from
 /// what that itself has found.
@@ -102,10 +104,11 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
     }
   }
 
-  /// Nobody was asked, or somebody remembers already.
+  /// Nobody was asked, whoever was cannot tell, or somebody remembers already.
   @inlinable
   static func isForgotten(_ reason: MissReason) -> Bool {
-    reason == .refused || reason == .nothingToAsk || reason == .remembered
+    reason == .refused || reason == .nothingToAsk || reason == .unsettled || reason == .unanswered
+      || reason == .remembered
   }
 
   /// Returns the value of the level inside, if that can answer at once and is not known to have nothing.
@@ -249,6 +252,15 @@ extension NegativeCachingLevel: InvalidatableLevel {
     try await gate.sweep(.everything) {
       try await base.invalidateAllIfAble(cause)
       try await remembered.clear()
+    }
+  }
+}
+
+extension NegativeCachingLevel: EndingLevel {
+  package func end(_ key: Key?) async throws {
+    try await gate.sweep(key.map { .key($0) } ?? .everything) {
+      try await base.endOrRemove(key)
+      if let key { try await remembered.remove(key) } else { try await remembered.clear() }
     }
   }
 }

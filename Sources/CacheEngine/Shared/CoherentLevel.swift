@@ -234,3 +234,7 @@ extension CoherentLevel: LoadingLevel {
   package var ownLoadScope: ObjectIdentifier? { base.loadScope }
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
+
+extension CoherentLevel: EndingLevel {
+  package func end(_ key: Key?) async throws { try await base.endOrRemove(key) }
+}

@@ -6,13 +6,21 @@ extension SharedCacheLevel: BulkLevel {
     try await named {
       let distinct = DistinctKeys(keys)
       if keys.isEmpty { return [] }
-      let names = try distinct.keys.map { key in
-        let bytes = try codec.keyCoding.bytes(key)
-        return (id: id(of: key, bytes), key: bytes)
+      let names = distinct.keys.map { key in
+        Result {
+          let bytes = try codec.keyCoding.bytes(key)
+          return (id: id(of: key, bytes), key: bytes)
+        }
       }
-      let found = try await look(names)
+      // A key that has no bytes fails alone.
+      var found = try await look(names.compactMap { try? $0.get() })[...]
       let time = try await time()
-      let results = found.map { answer in Result { try lookup(answer, time, false) } }
+      let results = names.map { name in
+        name.flatMap { _ in
+          let answer = found.removeFirst()
+          return Result { try lookup(answer, time, false) }
+        }.mapError(named)
+      }
       return zip(keys, distinct.spread(results)).map { BulkAnswer(key: $0, result: $1) }
     }
   }

@@ -82,9 +82,13 @@ extension SharedCacheLevel {
   }
 
   func named<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
-    do { return try await body() } catch var error as CacheError {
-      error.level = error.level ?? name
-      throw error
-    }
+    do { return try await body() } catch { throw named(error) }
+  }
+
+  /// The error with the name of this level, if it is one of the cache and has none.
+  func named(_ error: any Error) -> any Error {
+    guard var error = error as? CacheError else { return error }
+    error.level = error.level ?? name
+    return error
   }
 }

@@ -255,6 +255,8 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     listening.withLock { $0 }?.cancel()
     try await gate.writeAll {
       try await disk?.close()
+      // What a read has found on the disk already, it copies to memory no more.
+      try await levels.invalidateAll()
       try await memory?.clear()
     }
   }

@@ -77,6 +77,20 @@ import Testing
     #expect(values(try await memory.compose(table).lookup(["a"])) == [1])
   }
 
+  @Test("where the question below fails, what was found above is answered all the same, unless the reader is cancelled")
+  func failsBelowHits() async throws {
+    let cache = memory.compose(table)
+    try await memory.set(1, forKey: "a")
+    table.onAnswer = { throw CacheError(.simulated, "down") }
+    let answers = try await cache.lookup(["b", "a", "b"])
+    #expect(values(answers) == [nil, 1, nil])
+    #expect(throws: CacheError.self) { try answers.first?.result.get() }
+    #expect(try await cache.batchGetSome(["a", "b"]).map(\.key) == ["a"])
+    await #expect(throws: CacheError.self) { try await cache.allBatch().get(["a", "b"]) }
+    table.onAnswer = { throw CancellationError() }
+    await #expect(throws: CancellationError.self) { try await cache.lookup(["a", "b"]) }
+  }
+
   @Test("a level that is asked key by key is asked for 64 at once at most")
   func bounded() async throws {
     let gate = Gate()

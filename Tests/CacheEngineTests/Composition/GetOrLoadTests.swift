@@ -82,10 +82,11 @@ import Testing
   }
 
   @Test(
-    "a list is loaded once however many ask for it, and of its keys those that were written meanwhile are left alone")
-  func lists() async throws {
+    "a list is loaded once however many ask for it, and of its keys those that were written meanwhile are left alone",
+    arguments: [false, true])
+  func lists(isHidden: Bool) async throws {
     let stack = memory().compose(memory())
-    let level = stack.allBatch()
+    let level = isHidden ? stack.normalize().allBatch().normalize() : stack.allBatch().normalize()
     let gate = Gate()
     let loads = Calls<Int>()
     let callers = (0..<20).map { _ in
@@ -124,6 +125,31 @@ import Testing
       case "normalize": stack.normalize().normalize()
       default: stack.normalize()
       }
+    try await checkWriteWins(write, level, over: bottom)
+  }
+
+  @Test(
+    "a set, a removal or a clear while the value is loaded wins also if an operator stands around a hidden type",
+    arguments: ["set", "remove", "clear", "tagged"],
+    ["maximumAge", "retry", "traced", "observed", "keys", "pool inside"])
+  func writeWinsAroundHidden(_ write: String, _ shape: String) async throws {
+    let bottom = memory()
+    let hidden = memory().compose(bottom).normalize()
+    let level: BasicCache<String, String> =
+      switch shape {
+      case "maximumAge": hidden.maximumAge(.seconds(100), clock: clock).normalize()
+      case "retry": hidden.retry(clock: clock).normalize()
+      case "traced": hidden.traced(by: RecordingObserver(), clock: clock).normalize()
+      case "observed": hidden.observed(as: "all", by: RecordingObserver(), clock: clock).normalize()
+      case "keys": hidden.transformKeys { (key: String) in key }.normalize()
+      default: hidden.pooled().normalize().retry(clock: clock).normalize()
+      }
+    try await checkWriteWins(write, level, over: bottom)
+  }
+
+  private func checkWriteWins(
+    _ write: String, _ level: BasicCache<String, String>, over bottom: MemoryCacheLevel<String, String>
+  ) async throws {
     for isKept in [false, true] {
       if isKept {
         try await level.store("old", forKey: "a", terms: StoreTerms(expiry: lasting, tags: ["red"]))
@@ -271,6 +297,17 @@ import Testing
           .value(try await pool.value(forKey: "a") { _ in .value("never") })
         }
         return .value(inner)
+      }
+    }
+    #expect(error?.code == .circular)
+  }
+
+  @Test("a hidden type and the operators around it share their loads: one that waits for itself there is told so")
+  func circularAroundHidden() async throws {
+    let hidden = memory().compose(memory()).normalize()
+    let error = await #expect(throws: CacheError.self) {
+      try await hidden.value(forKey: "a") { [clock] _ in
+        .value(try await hidden.retry(clock: clock).value(forKey: "a") { _ in .value("never") })
       }
     }
     #expect(error?.code == .circular)

@@ -131,6 +131,56 @@ import Testing
     #expect(try await cache.get("a") == 2)
   }
 
+  @Test("C2 the entry expires and is not lost whatever stands around the upper level, or is composed there")
+  func keepsStaleInside() async throws {
+    let (clock, observer) = (clock, RecordingObserver())
+    func memory() -> Memory { Memory(expiry: .after(.seconds(60)), keepsExpired: .seconds(60), clock: clock) }
+    let same = TwoWayTransformationBox<Int, Int>(transform: { $0 }, inverseTransform: { $0 })
+    try await checkKeepsStale(memory().observed(as: "memory", by: observer, clock: clock), "observed")
+    try await checkKeepsStale(memory().traced(by: observer, clock: clock), "traced")
+    try await checkKeepsStale(memory().expiring(after: .seconds(60), clock: clock), "expiring")
+    try await checkKeepsStale(memory().timeout(after: .seconds(1), writes: .seconds(1), clock: clock), "timeout")
+    try await checkKeepsStale(memory().retry(clock: clock).normalize().capRequests(2), "normalize")
+    try await checkKeepsStale(memory().negativeCaching(for: .seconds(5), clock: clock).optional(), "optional")
+    try await checkKeepsStale(memory().pooled(), "pooled")
+    try await checkKeepsStale(memory().transformKeys { (key: String) in key + "!" }, "transformKeys")
+    try await checkKeepsStale(memory().transformValues(same), "transformValues")
+    try await checkKeepsStale(
+      memory().conditionedValueTransformation(
+        ConditionedTwoWayTransformationBox<String, Int, Int>(
+          conditionalTransform: { $1 }, inverseConditionalTransform: { $1 })), "conditionedValueTransformation")
+    try await checkKeepsStale(switchLevels(memory(), memory()) { _ in .second }, "switchLevels")
+    try await checkKeepsStale(memory().compose(memory()), "compose")
+    try await checkKeepsStale(memory().staleIfError(EmptyLevel(), for: .seconds(60), clock: clock), "staleIfError")
+    // Where nothing outlives its end, it is removed.
+    let plain = ScriptedLevel<String, Int>()
+    try await checkKeepsStale(memory().compose(plain.normalize()), "compose, below a level that keeps nothing expired")
+    #expect(plain.stored("a") == nil)
+  }
+
+  @Test(
+    "C2 a miss that is remembered above is forgotten where stale values may be wanted, too", arguments: [false, true])
+  func rememberedAbove(all: Bool) async throws {
+    let cache = memory.negativeCaching(for: .seconds(60), clock: clock).staleIfError(
+      EmptyLevel(), for: .seconds(60), observer: nil, clock: clock)
+    #expect(try await cache.get("a") == nil)
+    try await memory.set(1, forKey: "a")
+    if all { try await cache.invalidateAll() } else { try await cache.invalidate("a") }
+    // The level inside was asked.
+    #expect(try await cache.lookup("a").missReason == .expired)
+  }
+
+  private func checkKeepsStale(_ upper: some CacheLevel<String, Int>, _ comment: Comment) async throws {
+    let down = ScriptedLevel<String, Int> { _ in throw CacheError(.simulated, "down") }
+    let cache = upper.staleIfError(down, for: .seconds(60), observer: nil, clock: clock)
+    for isOne in [true, false] {
+      try await upper.set(1, forKey: "a")
+      if isOne { try await cache.invalidate("a") } else { try await cache.invalidateAll(.flushed) }
+      let entry = try? await cache.lookup("a").entry
+      #expect(entry?.value == 1 && entry?.isStale == true, comment)
+    }
+  }
+
   @Test("C2 later callers of a pool share no load from before, and a value that was being made is not stored")
   func pooled() async throws {
     let slow = ScriptedLevel<String, Int> { [gate] _ in

@@ -107,6 +107,27 @@ import Testing
     #expect(level.count(of: .get("a")) == 1)
   }
 
+  @Test("that a level cannot tell what it has is not remembered", arguments: [MissReason.unsettled, .unanswered])
+  func cannotTell(_ reason: MissReason) async throws {
+    let unsure = ScriptedLevel<String, Int> { _ in .miss(reason) }
+    let cache = unsure.negativeCaching(for: .seconds(5), clock: clock)
+    for _ in 0..<2 { #expect(try await cache.lookup("a").missReason == reason) }
+    #expect(unsure.count(of: .get("a")) == 2)
+  }
+
+  @Test("what was missed, and not because it is gone, is dropped above no more when the miss is remembered")
+  func rememberedIsNotGone() async throws {
+    let memory = MemoryCacheLevel<String, Int>(
+      expiry: .after(.seconds(1)), keepsExpired: .seconds(100), clock: clock)
+    try await memory.set(1, forKey: "a")
+    clock.advance(by: .seconds(1))
+    let damaged = ScriptedLevel<String, Int> { _ in .miss(.damaged) }
+    let cache = memory.staleIfError(
+      damaged.negativeCaching(for: .seconds(5), clock: clock), for: .seconds(100), clock: clock)
+    for reason in [MissReason.damaged, .remembered] { #expect(try await cache.lookup("a").missReason == reason) }
+    #expect(try await memory.lookupIncludingExpired("a").entry?.value == 1)
+  }
+
   @Test("what is remembered is not passed by, by no way of asking")
   func noWayRound() async throws {
     let memory = MemoryCacheLevel<String, Int>(clock: clock)

@@ -143,7 +143,10 @@ import Testing
 
   @Test("a source that was not asked, or whose own copy has expired, says nothing of what is gone")
   func notGone() async throws {
-    for reason in [MissReason.refused, .expired, .damaged, .authenticationFailed, .nothingToAsk] {
+    let reasons: [MissReason] = [
+      .refused, .expired, .damaged, .authenticationFailed, .newer, .unsettled, .unanswered, .remembered, .nothingToAsk,
+    ]
+    for reason in reasons {
       let memory = memory()
       try await memory.set(1, forKey: "a")
       clock.advance(by: .seconds(10))

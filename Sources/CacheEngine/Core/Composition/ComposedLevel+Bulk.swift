@@ -17,9 +17,9 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
     for place in missing { try reportFailure(of: results[place], distinct.keys[place]) }
     if !missing.isEmpty {
       try Task.checkCancellation()
-      let below = try await lower.lookup(missing.map { distinct.keys[$0] })
-      for ((place, ticket), answer) in zip(zip(missing, tickets), below) {
-        results[place] = try await raised(answer.result, distinct.keys[place], ticket, above: results[place])
+      let below = try await lowerResults(missing.map { distinct.keys[$0] }, areAll: missing.count == results.count)
+      for ((place, ticket), result) in zip(zip(missing, tickets), below) {
+        results[place] = try await raised(result, distinct.keys[place], ticket, above: results[place])
       }
     }
     return zip(keys, distinct.spread(results)).map { BulkAnswer(key: $0, result: $1) }
@@ -48,6 +48,14 @@ extension ComposedLevel: BulkLevel where Lower: BulkLevel {
       do { results.append(.success(try await upper.lookup(key))) } catch { results.append(.failure(error)) }
     }
     return results
+  }
+
+  /// What the lower level gives; where that is nothing for any key, it fails those that it was asked for, and not the others.
+  private func lowerResults(_ keys: [Key], areAll: Bool) async throws -> [Result<Lookup<Value>, any Error>] {
+    do { return try await lower.lookup(keys).map(\.result) } catch {
+      if areAll || error is CancellationError { throw error }
+      return keys.map { _ in .failure(error) }
+    }
   }
 
   /// Stores each value as ``store(_:forKey:terms:)`` does: each key has its turn, so both levels are asked key by key.

@@ -260,6 +260,14 @@ extension ConditionedValueTransformedLevel: LoadingLevel {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
+// Without a level inside it is known by itself, and nothing orders its writes.
+extension BasicCache: LoadingLevel {
+  package var ownLoadScope: ObjectIdentifier? { inner?.loadScope ?? ObjectIdentifier(self) }
+  package func beginLoad(_ key: Key) async throws -> LoadTicket? {
+    try await (inner as? any CacheLevel<Key, Value>)?.noteLoad(key)
+  }
+}
+
 extension BatchLevel: LoadingLevel {
   package var ownLoadScope: ObjectIdentifier? { base.loadScope }
 

@@ -12,11 +12,7 @@ extension ComposedLevel: InvalidatableLevel {
     try await sweep(.key(key)) {
       try await lower.invalidateIfAble(key)
     } upper: {
-      if keepingStale, let storage = upper as? any StorageLevel<Key, Value> {
-        try await storage.expire(key)
-      } else {
-        try await upper.remove(key)
-      }
+      if keepingStale { try await upper.endOrRemove(key) } else { try await upper.remove(key) }
     }
   }
 
@@ -24,9 +20,8 @@ extension ComposedLevel: InvalidatableLevel {
   package func invalidate(tagged tag: String) async throws {
     try await sweep(.tagged(tag)) {
     } upper: {
-      if let tagged = upper as? any TaggedLevel {
-        try await tagged.removeAll(tagged: tag)
-      } else {
+      guard let tagged = upper as? any TaggedLevel else { return try await upper.clear() }
+      do { try await tagged.removeAll(tagged: tag) } catch let error as CacheError where error.isUnsupported {
         try await upper.clear()
       }
     }
@@ -36,11 +31,7 @@ extension ComposedLevel: InvalidatableLevel {
     try await sweep(.everything) {
       try await lower.invalidateAllIfAble(cause)
     } upper: {
-      if keepingStale, let storage = upper as? any StorageLevel<Key, Value> {
-        for entry in try await storage.contents() { try await storage.expire(entry.key) }
-      } else {
-        try await upper.clear()
-      }
+      if keepingStale { try await upper.endOrRemove(nil) } else { try await upper.clear() }
     }
   }
 }

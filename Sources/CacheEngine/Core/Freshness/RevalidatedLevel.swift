@@ -273,6 +273,8 @@ extension RevalidatedLevel: RenewingLevel where Lower: RenewingLevel {
 // A stale value may be wanted there.
 extension RevalidatedLevel: InvalidatableLevel {
   /// Ends the lifetime of the upper level's entry: it is served as far as the policy lets stale values be.
+  ///
+  /// So it is in the levels inside operators and compositions there; from one that lets nothing expire, the entry is removed.
   public func invalidate(_ key: Key) async throws { try await base.invalidate(key, keepingStale: true) }
 
   /// Ends the lifetime of all that the upper level holds.

@@ -112,6 +112,12 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     self.failures = []
   }
 
+  /// Whether nothing was wrong but that a level, or some of a composition, cannot do what was asked for.
+  package var isUnsupported: Bool {
+    guard !failures.isEmpty else { return code == .unsupported }
+    return failures.allSatisfy { ($0.error as? CacheError)?.isUnsupported ?? false }
+  }
+
   /// Creates the error that ``CacheLevel/require(_:)`` throws.
   ///
   /// - Parameters:

@@ -134,8 +134,9 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
 
   /// Whether the level says that there is no such value, and not only that it cannot tell.
   @usableFromInline var meansGone: Bool {
-    ![.refused, .expired, .damaged, .authenticationFailed, .newer, .unsettled, .unanswered, .nothingToAsk].contains(
-      self)
+    ![
+      .refused, .expired, .damaged, .authenticationFailed, .newer, .unsettled, .unanswered, .remembered, .nothingToAsk,
+    ].contains(self)
   }
 
   /// The word for it.

@@ -128,6 +128,12 @@ extension OptionalLevel: BulkLevel where Base: BulkLevel {
   }
 }
 
+extension OptionalLevel: EndingLevel {
+  package func end(_ key: Key?) async throws {
+    try await attempt(key == nil ? .clear : .remove, key) { try await base.endOrRemove(key) }
+  }
+}
+
 extension OptionalLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 extension OptionalLevel: RenewingLevel where Base: RenewingLevel {}
 extension OptionalLevel: ReloadableLevel where Base: ReloadableLevel {}

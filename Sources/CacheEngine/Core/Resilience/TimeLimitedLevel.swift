@@ -138,6 +138,10 @@ extension TimeLimitedLevel: InvalidatableLevel where Base: InvalidatableLevel {
   }
 }
 
+extension TimeLimitedLevel: EndingLevel {
+  package func end(_ key: Key?) async throws { try await write(key) { try await base.endOrRemove(key) } }
+}
+
 extension TimeLimitedLevel: RenewingLevel where Base: RenewingLevel {}
 extension TimeLimitedLevel: ReloadableLevel where Base: ReloadableLevel {}
 

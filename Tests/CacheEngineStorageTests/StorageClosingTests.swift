@@ -1,0 +1,79 @@
+import CacheEngine
+@testable import CacheEngineStorage
+import CacheEngineTesting
+import Dispatch
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct StorageClosingTests {
+  let bench = StorageBench()
+
+  @Test("a read that is under way when the storage is closed leaves nothing in memory", arguments: 1...4)
+  func readUnderWay(steps: Int) async throws {
+    let config = DiskConfig(name: "store", maxSize: 64 << 20, directory: bench.folder.path)
+    let storage = try bench.open(Data.self, disk: config, memory: MemoryConfig(totalCostLimit: 32 << 20))
+    // So long that it is read on a thread of the disk's, and whoever reads is suspended meanwhile.
+    try storage.setObject(Data(count: 9 << 20), forKey: "a")
+    try storage.removeInMemoryObject(forKey: "a")
+    let held = HeldSteps()
+    let reader = Task(executorPreference: held) { [core = storage.core] in
+      defer { held.end() }
+      _ = try? await core.lookup("a")
+    }
+    for _ in 0..<steps { try await held.takeStep() }
+    try await storage.async.close()
+    held.open()
+    await reader.value
+    #expect(storage.memoryUsage?.count == 0)
+    #expect(storage.peek("a") == nil)
+  }
+}
+
+/// Carries out the steps of a task, from one suspension to the next, when it is told to.
+private final class HeldSteps: TaskExecutor {
+  private struct State {
+    var held: [UnownedJob] = []
+    var isOpen = false
+    var hasEnded = false
+  }
+
+  private let state = Mutex(State())
+  private static let queue = DispatchQueue(label: "HeldSteps")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let isHeld = state.withLock { state in
+      if !state.isOpen { state.held.append(job) }
+      return !state.isOpen
+    }
+    if !isHeld { run(job) {} }
+  }
+
+  private func run(_ job: UnownedJob, _ completion: @escaping @Sendable () -> Void) {
+    Self.queue.async { [self] in
+      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      completion()
+    }
+  }
+
+  /// Waits for the next step and carries it out, unless the task has ended.
+  func takeStep() async throws {
+    try await turns { state.withLock { !$0.held.isEmpty || $0.hasEnded } }
+    guard let job = state.withLock({ $0.held.isEmpty ? nil : $0.held.removeFirst() }) else { return }
+    await withCheckedContinuation { done in run(job) { done.resume() } }
+  }
+
+  /// Holds nothing back from now on.
+  func open() {
+    let held = state.withLock { state in
+      state.isOpen = true
+      defer { state.held = [] }
+      return state.held
+    }
+    for job in held { run(job) {} }
+  }
+
+  func end() { state.withLock { $0.hasEnded = true } }
+}
