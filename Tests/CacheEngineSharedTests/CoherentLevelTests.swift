@@ -301,6 +301,38 @@ import Testing
     #expect(try await upper.get("b") == 2)
   }
 
+  @Test("G1 a removal by tag that is heard reaches copies below, and lets nobody join a load that began before")
+  func tagBelow() async throws {
+    let client = store.client("here")
+    let shared = try Shared(client, namespace: "test", valueCoding: .json, clock: clock)
+    let (copies, gate, isHeld) = (Memory(), Gate(), Mutex(false))
+    let slow = BasicCache<String, Int>(
+      get: { key in
+        let value = try await shared.get(key)
+        if isHeld.withLock({ $0 }) { try await gate.pass() }
+        return value
+      }, set: { try await shared.set($0, forKey: $1) }, remove: { try await shared.remove($0) },
+      clear: { try await shared.clear() })
+    let cache = Memory().compose(
+      copies.compose(slow.pooled()), coherence: Coherence(client, of: shared), observer: nil, clock: clock)
+    try await turns { cache.coherence.deafSince == nil }
+    let there = try await Process("there", store, clock: clock)
+    try await there.cache.store(1, forKey: "a", terms: StoreTerms(tags: ["x"]))
+    try await there.cache.store(1, forKey: "b", terms: StoreTerms(tags: ["x"]))
+    try await copies.store(1, forKey: "a", terms: StoreTerms(tags: ["x"]))
+    isHeld.withLock { $0 = true }
+    let early = Task { try await cache.get("b") }
+    await gate.arrivals(1)
+    try await there.cache.removeAll(tagged: "x")
+    try await turns { cache.coherence.tags == 1 }
+    #expect(copies.peek("a") == nil)
+    isHeld.withLock { $0 = false }
+    #expect(try await cache.get("b") == nil)
+    gate.open()
+    _ = try await early.value
+    #expect(try await cache.get("b") == nil && cache.get("a") == nil)
+  }
+
   @Test("the bus is let go of with the cache")
   func endsListening() async throws {
     let ended = Mutex(false)

@@ -16,9 +16,10 @@ extension ComposedLevel: InvalidatableLevel {
     }
   }
 
-  /// Forgets the copies that were stored with a tag, which is done with below.
+  /// Forgets the copies that were stored with a tag; what the lower level copies is removed from where that copies it from.
   package func invalidate(tagged tag: String) async throws {
     try await sweep(.tagged(tag)) {
+      try await lower.invalidateIfAble(tagged: tag)
     } upper: {
       guard let tagged = upper as? any TaggedLevel else { return try await upper.clear() }
       do { try await tagged.removeAll(tagged: tag) } catch let error as CacheError where error.isUnsupported {
@@ -64,6 +65,26 @@ extension CacheLevel {
 
   package func invalidateAllIfAble(_ cause: InvalidationCause) async throws {
     try await (self as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
+  }
+
+  /// What does not know tags forgets everything.
+  func invalidateIfAble(tagged tag: String) async throws {
+    guard let level = self as? any TagInvalidatingLevel else { return try await invalidateAllIfAble(.requested) }
+    try await level.invalidate(tagged: tag)
+  }
+}
+
+/// A level that can forget the copies that were stored with a tag.
+protocol TagInvalidatingLevel: CacheLevel {
+  func invalidate(tagged tag: String) async throws
+}
+
+extension ComposedLevel: TagInvalidatingLevel {}
+
+extension PooledLevel: TagInvalidatingLevel {
+  func invalidate(tagged tag: String) async throws {
+    defer { detachAll() }
+    try await gate.sweep(.tagged(tag)) { try await base.invalidateIfAble(tagged: tag) }
   }
 }
 
