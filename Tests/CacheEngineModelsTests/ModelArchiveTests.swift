@@ -185,7 +185,8 @@ import Testing
 
   @Test("what a save writes while a damaged record is read stays", arguments: [true, false])
   func damageOvertaken(isRestored: Bool) async throws {
-    let (memory, gate, damaged) = (MemoryCacheLevel<String, Data>(), Gate(), Mutex<Data?>(Data([1, 2, 3])))
+    let (memory, gate) = (MemoryCacheLevel<String, Data>(), Gate())
+    let damaged = Mutex<Data?>(Data([1, 2, 3]))
     let level = BasicCache<String, Data>(
       get: { name in
         let bytes = name == #"models/book/"dune""# ? damaged.withLock { $0.take() } : nil

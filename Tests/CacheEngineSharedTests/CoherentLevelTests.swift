@@ -305,7 +305,8 @@ import Testing
   func tagBelow() async throws {
     let client = store.client("here")
     let shared = try Shared(client, namespace: "test", valueCoding: .json, clock: clock)
-    let (copies, gate, isHeld) = (Memory(), Gate(), Mutex(false))
+    let (copies, gate) = (Memory(), Gate())
+    let isHeld = Mutex(false)
     let slow = BasicCache<String, Int>(
       get: { key in
         let value = try await shared.get(key)
