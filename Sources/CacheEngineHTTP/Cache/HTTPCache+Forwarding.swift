@@ -220,7 +220,7 @@ extension HTTPCache {
   private enum Verdict { case kept, untouched, forgotten }
 
   /// Judges a freshened response as if it had come with a GET, as which it is kept.
-  private func verdict(on fresh: StoredResponse, for request: HTTPTypes.HTTPRequest, at time: Duration) -> Verdict {
+  private func judge(_ fresh: StoredResponse, for request: HTTPTypes.HTTPRequest, at time: Duration) -> Verdict {
     var get = request
     get.method = .get
     // Whose answers may not be stored changes nothing of what others asked for.
@@ -256,7 +256,7 @@ extension HTTPCache {
     @Sendable func isConfirmed(_ response: StoredResponse) -> Bool {
       confirmed.contains { $0.isSameRepresentation(as: response) }
     }
-    let verdict = verdict(on: chosen, for: journey.request, at: responseTime)
+    let verdict = judge(chosen, for: journey.request, at: responseTime)
     switch verdict {
     case .kept:
       await write(journey.target.text, ticket) { [chosen] variants in
@@ -290,7 +290,7 @@ extension HTTPCache {
     if let named = fresh?.head.headerFields, let own = SelectingFields(of: journey.request.headerFields, named: named) {
       fresh?.selecting = own
     }
-    let verdict = fresh.map { verdict(on: $0, for: journey.request, at: responseTime) } ?? .kept
+    let verdict = fresh.map { judge($0, for: journey.request, at: responseTime) } ?? Verdict.kept
     if verdict == .untouched { return }
     if verdict == .forgotten { turns.invalidate(journey.target.text) }
     await write(journey.target.text, verdict == .kept ? ticket : nil) { [fresh] variants in
