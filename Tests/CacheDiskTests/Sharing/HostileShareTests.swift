@@ -173,7 +173,7 @@ import Testing
       role: .guest(FrameSocket(pair[0], wake: {}), process: 1, isWelcome: true), lastHeard: 0,
       usage: LevelUsage(count: 0, cost: 0, capacity: 1))
     state.isHearing = true
-    state.ears[1] = (0, { _ in })
+    state.ears[1] = (0, { @Sendable _ in })
     if isAsking { state.waitingSince = 0 }
     func isSilent(at time: Int64) -> Bool {
       _ = state.course(at: time, limit: 90)
