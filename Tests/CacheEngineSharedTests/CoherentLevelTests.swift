@@ -331,7 +331,7 @@ import Testing
     #expect(try await cache.get("b") == nil)
     gate.open()
     _ = try await early.value
-    #expect(try await cache.get("b") == nil && cache.get("a") == nil)
+    for key in ["a", "b"] { #expect(try await cache.get(key) == nil) }
   }
 
   @Test("the bus is let go of with the cache")
