@@ -33,7 +33,7 @@ enum Session {
     let work = Task {
       let runner = ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
       switch script {
-      case .commands(let commands): return await runner.play(commands + expecting.map(ExpectVerb.init))
+      case .commands(let commands): return await runner.play(commands, expecting: expecting)
       case .dialogue(let lines):
         return await runner.play(lines, names: ExpectationNames(configuration), expecting: expecting)
       }
