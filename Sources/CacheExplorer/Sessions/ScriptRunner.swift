@@ -29,8 +29,7 @@ struct ScriptRunner {
     var names = names
     var commands: [any Verb] = []
     var problems: [String] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = line.hasSuffix("\r") ? line.dropLast() : line
+    for (index, line) in text.lines.enumerated() {
       do {
         guard let command = try Verbs.parse(String(line)) else { continue }
         if command is LoadVerb { names = nil }

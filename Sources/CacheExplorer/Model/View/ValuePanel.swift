@@ -59,7 +59,7 @@ enum ValuePanel {
       return ("JSON", JSONLayout.lines(json, width: width))
     }
     if let text = String(validating: bytes, as: UTF8.self), isReadable(bytes) {
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(4_000)
+      let lines = text.lines.prefix(4_000)
       return ("text", lines.flatMap { DisplayText(String($0), atMost: 8_192).wrapped(to: width).map { [Span($0)] } })
     }
     return ("bytes", hex(bytes, width: width))
