@@ -367,7 +367,7 @@ final class Explorer {
       let told = batch.events.suffix(LogRing.capacity)
       let lines = LogLine.lines(
         for: Array(told), now: live.clock.now, wall: live.clock.timeSinceEpoch,
-        first: eventCount + batch.lost + 1 + batch.events.count - told.count)
+        first: eventCount + batch.lost + 1 + batch.events.count - told.count, levels: live.levels)
       eventCount += batch.lost + batch.events.count
       mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))

@@ -35,7 +35,8 @@ enum ValuePanel {
     case .asked: return ("reading", [[Span("…", .faint)]])
     case .absent: return ("absent", [[Span("no level holds it any more", .faint)]])
     case .failed(let reason):
-      return ("failed", DisplayText(reason).wrapped(to: width).map { [Span($0, .error)] })
+      let why = model.isMasked ? "•••••••• hidden, P shows it" : reason
+      return ("failed", DisplayText(why).wrapped(to: width).map { [Span($0, .error)] })
     case .bytes(let bytes, let count):
       let place = sight.level.map { " in \($0.uppercased())" } ?? ""
       let what = "\(Format.bytes(count))\(place)"
