@@ -143,6 +143,7 @@ struct RecordingMask {
     var line = line
     let word = line.event == nil ? "" : line.text.prefix { $0 != " " }
     line.text = "\(word) (\(Self.hidden))"
+    line.keys = []
     return line
   }
 

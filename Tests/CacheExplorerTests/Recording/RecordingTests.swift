@@ -234,7 +234,9 @@ import Testing
     session.send(
       .log(
         [
-          LogLine(time: .zero, level: .info, source: "memory", text: "miss   secret-key", request: request, event: 2),
+          LogLine(
+            time: .zero, level: .info, source: "memory", text: "miss   secret-key", keys: ["secret-key"],
+            request: request, event: 2),
           LogLine(time: .zero, level: .info, source: "explorer", text: "secret words"),
         ], lost: 0))
     let summary = EntrySummary(key: "secret-list", cost: 3, created: Scene.start, deadline: nil)
@@ -265,6 +267,29 @@ import Testing
     #expect(playback.failure == nil)
     #expect(playback.canvas.lines.contains { $0.contains("key-1") })
     #expect(playback.isAsShown(playback.canvas) == true)
+  }
+
+  @Test("What P hid in the log of a session is hidden in its replay")
+  func hiddenInLog() throws {
+    let folder = try TemporaryFolder()
+    let scene = Scene(size: Size(width: 120, height: 40))
+    var session = try RecordedSession(in: folder, model: scene.model)
+    let line = LogLine(time: Scene.wall, level: .error, source: "disk", text: "get    secret-key", keys: ["secret-key"])
+    session.send(.log([line], lost: 0))
+    for key in [Page.log.key, "P"] { session.send(.input(.key(.character(key)))) }
+    session.show()
+    var playback = Playback(try session.opened())
+    playback.go(to: .max)
+    #expect(playback.canvas == session.shown.last)
+    #expect(playback.canvas.lines.contains { $0.contains("get    key-") })
+    #expect(!playback.canvas.lines.contains { $0.contains("secret-key") })
+
+    // Recordings of older programs have no keys in their lines.
+    let text = JSONText(recording: line).line
+    let older = text.replacing(",\"keys\":[\"secret-key\"]", with: "")
+    #expect(older != text)
+    #expect(try JSONText(reading: Array(text.utf8)[...]).recorded(LogLine.self) == line)
+    #expect(try JSONText(reading: Array(older.utf8)[...]).recorded(LogLine.self).keys == [])
   }
 
   @Test("A masked recording of a proxy holds no path, no address, no value of a field and no validator")
