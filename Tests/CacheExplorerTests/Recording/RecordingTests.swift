@@ -152,6 +152,36 @@ import Testing
     #expect(playback.canvas == session.shown[stopped])
   }
 
+  @Test(
+    "Half a character in a line is a fault",
+    arguments: [#""\ud800\u0041""#, #""\ud800\ue000""#, #""\ud800""#, #""\udc00""#])
+  func halfCharacter(text: String) {
+    let fault = #expect(throws: RecordedFault.self) { try JSONText(reading: Array(text.utf8)[...]) }
+    #expect(fault?.message.hasPrefix("there is half a character at column ") == true)
+  }
+
+  @Test("A file may tell of the end of time")
+  func endOfTime() throws {
+    let folder = try TemporaryFolder()
+    let model = Model(title: "t", levels: Scene.threeLevels, size: Size(width: 80, height: 24), now: Scene.start)
+    var session = try RecordedSession(in: folder, model: model)
+    session.show()
+    _ = try session.opened()
+    var lines = try String(contentsOfFile: session.path, encoding: .utf8).split(separator: "\n").map(String.init)
+    let last = try #require(lines.lastIndex { $0.contains("\"picture\":") })
+    lines[last] = "{\"at\":9223372036854775000" + lines[last].drop { $0 != "," }
+    let recording = try Recording(Array((lines.joined(separator: "\n") + "\n").utf8), file: "a.rec")
+    var playback = Playback(recording, speed: 0.5)
+    #expect(playback.pause == .nanoseconds(9_000_000_000_000_000_000))
+    playback.go(toTime: recording.length - 1)
+    #expect(!playback.isAtEnd)
+    playback.set(speed: 1_000)
+    playback.pass(.seconds(1_000_000_000))
+    #expect(playback.isAtEnd && !playback.isPlaying)
+    let report = try Asciicast.write(recording, to: folder.url.appending(path: "a.cast").path())
+    #expect(report.pictures == 2 && report.sentence.hasPrefix("2 pictures of "))
+  }
+
   @Test("What is in a file is a recording's own or left alone, and only its owner may read it")
   func files() throws {
     let folder = try TemporaryFolder()
