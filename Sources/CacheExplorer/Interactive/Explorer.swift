@@ -151,8 +151,7 @@ final class Explorer {
   func show(_ messages: [Message]) {
     for message in messages where exitStatus == nil {
       let message = counted(message)
-      recorder?.note(message, mode: model.mode)
-      for effect in update(&model, message) { carryOut(effect) }
+      for effect in update(&model, message, notedBy: recorder) { carryOut(effect) }
       if case .tick = message { tellRecording() }
     }
     guard exitStatus == nil else { return }

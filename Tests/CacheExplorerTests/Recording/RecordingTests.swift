@@ -377,6 +377,62 @@ import Testing
     #expect(playback.isAsShown(Canvas(Size(width: 7, height: 7))) == false)
   }
 
+  /// Ways to begin to type, and to end it.
+  private static let typed: [[InputEvent.Key]] = [
+    [.character("X"), .character("a"), .enter], [.character("X"), .escape, .character("?")],
+    [.character("?"), .character("/"), .character("d"), .enter],
+    [.character("?"), .character("/"), .escape, .escape],
+    [.control("p")] + "this help".map { InputEvent.Key.character($0) } + [.enter],
+    [.control("p"), .escape, .character("?")],
+  ]
+
+  /// A masked session that everything came to, and its replay at the end.
+  private func replayed(_ messages: (Model) throws -> [Message]) throws -> (session: Model, replay: Model) {
+    let folder = try TemporaryFolder()
+    var model = Scene.busy(Size(width: 120, height: 40)).model
+    (model.isMasked, model.isMouseOn) = (true, true)
+    var session = try RecordedSession(in: folder, model: model)
+    for message in try messages(model) { session.send(message) }
+    session.show()
+    var playback = Playback(try session.opened())
+    playback.go(to: .max)
+    #expect(playback.failure == nil)
+    return (session.model, playback.model)
+  }
+
+  @Test("A masked replay comes to the mode of the session, however somebody typed", arguments: typed)
+  func maskedModes(keys: [InputEvent.Key]) throws {
+    let (session, replay) = try replayed { _ in keys.map { .input(.key($0)) } }
+    #expect(replay.mode == session.mode)
+  }
+
+  @Test("A masked replay comes to the mode of the session, whatever was clicked", arguments: [":", "/"])
+  func maskedClicks(name: String) throws {
+    let (session, replay) = try replayed { model in
+      let bar = try #require(Layout(model).keyBar)
+      func click(_ action: Action) throws -> Message {
+        let x = try #require((0..<model.size.width).first { KeyBar.action(at: $0, model, in: bar) == action })
+        return .input(.mouse(InputEvent.Mouse(kind: .press, at: Point(x: x, y: bar.y))))
+      }
+      return [
+        try click(name == ":" ? .command : .filter), .input(.key(.character("d"))), .input(.key(.escape)),
+        // The first click into a window is not meant, but after a key it is.
+        .input(.focus(true)), .input(.key(.character(":"))), .input(.key(.escape)), try click(.help),
+      ]
+    }
+    #expect(session.mode == .help)
+    #expect(replay.mode == .help)
+  }
+
+  @Test("A line that is refused while the help is open closes it in a masked replay as well")
+  func maskedRefusal() throws {
+    let (session, replay) = try replayed { _ in
+      [.help, .rejected(line: "gte secret", reason: "no", column: 0), .input(.key(.escape))]
+    }
+    #expect(session.mode == .normal)
+    #expect(replay.mode == .normal)
+  }
+
   // MARK: Asciicast
 
   @Test("A terminal that is fed with the asciicast shows the same as was shown", arguments: 1...2)
