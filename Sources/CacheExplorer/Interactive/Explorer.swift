@@ -318,7 +318,7 @@ final class Explorer {
 
   /// What a command changed that no event tells.
   func told(_ verb: any Verb, _ result: CommandResult) {
-    guard result.outcome == .ok else { return }
+    guard result.outcome == .ok || result.hasStartedOver else { return }
     for news in verb.news(of: result, in: interpreter) { carryOut(news, line: "") }
   }
 
