@@ -254,7 +254,7 @@ enum Session {
     let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
     if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
     let levels = opened.live.levels.map(\.name).joined(separator: ", ")
-    say("\(harmless(show.configuration.name)) is open; its levels are \(levels); “help” tells the commands")
+    say("\(harmless(show.configuration.name)) is open; its levels are \(harmless(levels)); “help” tells the commands")
     if let caption = show.caption { say(caption) }
     let session = PlainSession(
       interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,
