@@ -31,7 +31,7 @@ extension Explorer {
     }
     let limit = limit ?? RecordingFormat.usualLimit
     let new = try Recorder(path: file, model: model, isWhole: false, limit: limit)
-    for message in model.asMessages { new.note(message, mode: .normal) }
+    for message in model.asMessages { new.note(message, from: InputState(model), to: model.mode) }
     recorder = new
     mailbox.post(.recording(new.status))
     return "at most \(Format.bytes(limit)); “record off” ends it"

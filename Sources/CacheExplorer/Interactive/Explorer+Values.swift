@@ -37,7 +37,7 @@ extension Explorer {
       guard let text = String(validating: value, as: UTF8.self) else {
         throw CommandFailure(message: "the value is not text; v shows its bytes")
       }
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let lines = text.lines.map { line in
         line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(
           separator: "\t")
       }

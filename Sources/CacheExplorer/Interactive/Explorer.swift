@@ -151,8 +151,7 @@ final class Explorer {
   func show(_ messages: [Message]) {
     for message in messages where exitStatus == nil {
       let message = counted(message)
-      recorder?.note(message, mode: model.mode)
-      for effect in update(&model, message) { carryOut(effect) }
+      for effect in update(&model, message, notedBy: recorder) { carryOut(effect) }
       if case .tick = message { tellRecording() }
     }
     guard exitStatus == nil else { return }
@@ -319,7 +318,7 @@ final class Explorer {
 
   /// What a command changed that no event tells.
   func told(_ verb: any Verb, _ result: CommandResult) {
-    guard result.outcome == .ok else { return }
+    guard result.outcome == .ok || result.hasStartedOver else { return }
     for news in verb.news(of: result, in: interpreter) { carryOut(news, line: "") }
   }
 
@@ -367,7 +366,7 @@ final class Explorer {
       let told = batch.events.suffix(LogRing.capacity)
       let lines = LogLine.lines(
         for: Array(told), now: live.clock.now, wall: live.clock.timeSinceEpoch,
-        first: eventCount + batch.lost + 1 + batch.events.count - told.count)
+        first: eventCount + batch.lost + 1 + batch.events.count - told.count, levels: live.levels)
       eventCount += batch.lost + batch.events.count
       mailbox.post(tick)
       mailbox.post(.events(batch.events, lost: batch.lost))

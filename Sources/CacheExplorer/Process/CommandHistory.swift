@@ -1,5 +1,6 @@
 import ExplorerCache
 import ExplorerState
+import ExplorerText
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -31,7 +32,7 @@ struct CommandHistory: Sendable {
   init(path: String) {
     self.path = path
     let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) } ?? ""
-    let all = text.split(separator: "\n").map(String.init).filter { Self.mayKeep($0) }
+    let all = text.lines.map(String.init).filter { Self.mayKeep($0) }
     lines = Array(all.suffix(Self.most))
     // A link, or a file of somebody else, is not ours to shorten.
     if text.utf8.count > Self.mostBytes || all.count > Self.most * 2 { rewrite() }

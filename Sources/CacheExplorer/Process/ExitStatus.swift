@@ -5,7 +5,8 @@ enum ExitStatus {
     ("1", "an expectation did not hold"),
     (
       "2",
-      "wrong usage: an argument, a script or a trace that cannot be understood, or a command that cannot be carried out"
+      "wrong usage: an argument, a script or a trace that cannot be understood, or a command that cannot be carried out; "
+        + "also output that cannot be written"
     ),
     ("3", "the configuration is not valid, or a level of it cannot be opened"),
     ("4", "there is no usable terminal, and --screen insisted on one"),

@@ -27,7 +27,7 @@ enum Asciicast {
 
     var sentence: String {
       var text = "\(Format.count(pictures)) \(pictures == 1 ? "picture" : "pictures") of "
-      text += Format.behind(nanoseconds: Int64(seconds * 1e9))
+      text += Format.behind(nanoseconds: Int64(min(seconds * 1e9, 9e18)))
       let word = isOfScreen ? "shown" : "recorded"
       if differences > 0 { text += ", \(Format.count(differences)) of them not as they were \(word)" }
       if unchecked == 0, differences == 0, pictures > 0 { text += ", every one as it was \(word)" }

@@ -53,7 +53,7 @@ struct Playback: Sendable {
   var pause: Duration? {
     guard isPlaying, !isAtEnd else { return nil }
     let gap = max(0, recording.pictures[place + 1].at - head)
-    return .nanoseconds(Int64(Double(gap) / speed))
+    return .nanoseconds(Int64(min(Double(gap) / speed, 9e18)))
   }
 
   private mutating func apply(_ picture: Int) {
@@ -127,7 +127,7 @@ struct Playback: Sendable {
   mutating func pass(_ duration: Duration) {
     guard isPlaying else { return }
     let ahead = Double(duration.clampedNanoseconds) * speed
-    go(toTime: head + Int64(min(ahead, 1e18)))
+    go(toTime: CacheInstant(nanoseconds: head).advanced(by: .nanoseconds(Int64(min(ahead, 1e18)))).nanoseconds)
     if isAtEnd { isPlaying = false }
   }
 

@@ -81,9 +81,11 @@ final class Recorder: Sendable {
 
   private var now: Int64 { began.duration(to: clock.now).clampedNanoseconds }
 
-  /// Notes a message before the model is changed by it.
-  func note(_ message: Message, mode: Model.Mode) {
-    guard !isMasked || RecordingMask.mayKeep(message, in: mode) else { return }
+  /// Notes a message.
+  ///
+  /// `before`: What it met in the model. `mode`: What keys are for since.
+  func note(_ message: Message, from before: InputState, to mode: Model.Mode) {
+    guard let message = isMasked ? RecordingMask.kept(message, from: before, to: mode) : message else { return }
     let at = now
     let mustSchedule = waiting.withLock { waiting in
       guard waiting.status.phase == .going else { return false }
@@ -164,6 +166,14 @@ final class Recorder: Sendable {
     }
     return status
   }
+}
+
+/// Changes the model by what happened, and tells the recorder of it.
+func update(_ model: inout Model, _ message: Message, notedBy recorder: Recorder?) -> [Effect] {
+  let before = InputState(model)
+  let effects = update(&model, message)
+  recorder?.note(message, from: before, to: model.mode)
+  return effects
 }
 
 extension CacheStatistics.Snapshot? {

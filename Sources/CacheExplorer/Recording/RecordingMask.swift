@@ -2,6 +2,7 @@ import CacheEngine
 import ExplorerCache
 import ExplorerModel
 import ExplorerState
+import ExplorerText
 
 /// Keeps keys and values out of the recording of a masked session.
 ///
@@ -22,23 +23,30 @@ struct RecordingMask {
     return name
   }
 
-  /// Whether a message may be written at all, as far as the keyboard is concerned.
+  /// What is written of a message, as far as keyboard and mouse are concerned; `nil` if nothing is.
   ///
-  /// `mode`: What keys were for when it came.
-  static func mayKeep(_ message: Message, in mode: Model.Mode) -> Bool {
-    guard case .input(let event) = message else { return true }
-    switch event {
-    case .paste: return false
-    case .resized, .mouse, .focus, .terminate, .suspend, .resumed: return true
-    case .key(let key):
-      switch mode {
-      case .command, .filter, .helpSearch, .palette: return false
-      case .normal:
-        let action = KeyTable.action(for: key, in: .normal)
-        return action != .command && action != .filter && action != .palette
-      case .help, .explaining, .confirming: return true
+  /// Nobody types in a replay. What begins that, goes on with it and ends it is left out, and the replay comes to where the
+  /// session is then.
+  ///
+  /// `before`: What it met. `mode`: What keys are for since.
+  static func kept(_ message: Message, from before: InputState, to mode: Model.Mode) -> Message? {
+    switch message {
+    case .input(.paste): return nil
+    case .input(.key(let key)):
+      if before.mode == .palette, !mode.isTyping, KeyTable.action(for: key, in: .typing) == .accept,
+        let chosen = before.chosen
+      {
+        // As if its own key had been pressed.
+        return InputEvent.Key.key(for: chosen).map { .input(.key($0)) }
       }
+    case .input(.mouse): break
+    // The line is there to be mended, and Esc leads from it to where the help does not stand any more.
+    case .rejected where before.mode == .help: return .input(.key(.escape))
+    default: return message
     }
+    guard before.mode.isTyping || mode.isTyping else { return message }
+    // A click that is not meant lets the next one through, as the key did.
+    return before.ignoresClick ? .input(.mouse(InputEvent.Mouse(kind: .press, at: Point(x: 0, y: 0)))) : nil
   }
 
   /// The message without keys and values; `nil` if nothing is left of it.
@@ -143,6 +151,7 @@ struct RecordingMask {
     var line = line
     let word = line.event == nil ? "" : line.text.prefix { $0 != " " }
     line.text = "\(word) (\(Self.hidden))"
+    line.keys = []
     return line
   }
 
@@ -169,5 +178,39 @@ struct RecordingMask {
     case .asked, .absent: break
     }
     return .value(sight)
+  }
+}
+
+/// What keys and clicks meet in a model.
+struct InputState: Sendable {
+  let mode: Model.Mode
+  /// What Enter does in the palette, if there is a key for it.
+  let chosen: Action?
+  let ignoresClick: Bool
+
+  init(_ model: Model) {
+    mode = model.mode
+    ignoresClick = model.ignoresClick
+    guard mode == .palette, case .action(let action)? = model.palette.chosen?.deed else {
+      chosen = nil
+      return
+    }
+    chosen = action
+  }
+}
+
+extension Model.Mode {
+  fileprivate var isTyping: Bool {
+    switch self {
+    case .command, .filter, .helpSearch, .palette: true
+    case .normal, .help, .explaining, .confirming: false
+    }
+  }
+}
+
+extension InputEvent.Key {
+  /// A key that does something while nothing is typed.
+  fileprivate static func key(for action: Action) -> InputEvent.Key? {
+    KeyTable.bindings.lazy.flatMap(\.keys).first { KeyTable.action(for: $0, in: .normal) == action }
   }
 }

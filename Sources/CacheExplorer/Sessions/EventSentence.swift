@@ -1,4 +1,5 @@
 import CacheEngine
+import ExplorerCache
 import ExplorerState
 import ExplorerText
 
@@ -6,13 +7,13 @@ extension CacheEvent {
   /// What happened, as a sentence for who listens; `nil` for what only pictures need.
   ///
   /// `mask`: Gives keys other names.
-  func sentence(_ mask: KeyMask?) -> String? {
+  /// `levels`: Those of the cache, which may know keys by other names.
+  func sentence(_ mask: KeyMask?, _ levels: [LiveCache.Level]) -> String? {
     guard let mask else { return sentence }
     var event = self
     event.key = key.map { mask.name(of: $0) }
     // What an error says may name the key as well.
-    let keys = [key, madeRoomFor].compactMap(\.self)
-    return event.sentence.map { mask.hide(keys, in: $0) }
+    return event.sentence.map { mask.hide(keys(in: levels), in: $0) }
   }
 
   private var sentence: String? {

@@ -53,7 +53,9 @@ enum OneFrame {
     _ = update(
       &model,
       .log(
-        LogLine.lines(for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: batch.lost + 1),
+        LogLine.lines(
+          for: batch.events, now: live.clock.now, wall: live.clock.timeSinceEpoch, first: batch.lost + 1,
+          levels: live.levels),
         lost: batch.lost))
     for level in live.levels {
       guard let storage = level.storage, let contents = try? await storage.contents() else { continue }

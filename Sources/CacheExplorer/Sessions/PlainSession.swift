@@ -76,9 +76,10 @@ struct PlainSession: Sendable {
   private func tell(_ shown: ShownLevel) {
     let batch = buffer.drain()
     if batch.lost > 0 { say("notice: \(Format.counted(batch.lost, "event")) came too fast to be told") }
+    let levels = live.levels
     let lines = batch.events.compactMap { event -> String? in
       guard let severity = event.severity, LogLevel(name: "\(severity)") ?? .error >= shown.level else { return nil }
-      return event.sentence(mask)
+      return event.sentence(mask, levels)
     }
     if !lines.isEmpty { say(lines.joined(separator: "\n")) }
   }

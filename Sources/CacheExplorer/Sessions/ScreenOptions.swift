@@ -47,7 +47,7 @@ struct ScreenOptions: ParsableArguments, Sendable {
     asksForASCII || ["C", "POSIX"].contains(ProcessInfo.processInfo.environment["LC_ALL"] ?? "")
   }
 
-  /// Other names for keys, if they are to be hidden: none that anybody could look up.
+  /// Other names for keys, if they are to be hidden: none that anybody could look up, and others at each reading.
   var keyMask: KeyMask? { mask ? KeyMask(salt: .random(in: .min ... .max)) : nil }
 
   /// What a model is told before its first picture.

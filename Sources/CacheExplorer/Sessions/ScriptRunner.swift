@@ -29,8 +29,7 @@ struct ScriptRunner {
     var names = names
     var commands: [any Verb] = []
     var problems: [String] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let line = line.hasSuffix("\r") ? line.dropLast() : line
+    for (index, line) in text.lines.enumerated() {
       do {
         guard let command = try Verbs.parse(String(line)) else { continue }
         if command is LoadVerb { names = nil }
@@ -56,11 +55,14 @@ struct ScriptRunner {
   }
 
   /// Plays everything: an expectation that fails does not keep the next ones from being told.
+  ///
+  /// `expecting`: What is expected at the end, also of a script that says `quit`.
   @discardableResult
-  func play(_ commands: [any Verb]) async -> Ending {
+  func play(_ commands: [any Verb], expecting: [Expectation] = []) async -> Ending {
     let interpreter = Interpreter(opened, mode: .script)
     var ending = Ending(live: opened.live)
     await play(commands, by: interpreter, &ending)
+    if !Task.isCancelled { await play(expecting.map(ExpectVerb.init), by: interpreter, &ending) }
     await interpreter.stopWorkload()
     ending.live = interpreter.current.live
     return ending

@@ -91,7 +91,10 @@ extension Session {
     let inbox = ServedInbox()
     let served: Served
     do {
-      served = try await open(serving, isObserved: true, clock: AdjustableClock(), observers: [buffer]) { _, exchange in
+      // What is written into standard error would stand across the screen.
+      served = try await open(
+        serving, isObserved: true, clock: AdjustableClock(), observers: [buffer], report: { inbox.put($0) }
+      ) { _, exchange in
         inbox.put(exchange())
       }
     } catch {
@@ -109,7 +112,7 @@ extension Session {
       buffer: buffer, model: model, history: history,
       panels: paths.panels.map(PanelMemory.init(path:))
     ) { follower in
-      await inbox.follow(served.live.http) { follower.post(.served($0, $1, lost: $2)) }
+      await inbox.follow(served.live.http) { follower.post($0) }
     }
     let work = Task { try await served.run() }
     if let file = serving.record {
@@ -136,6 +139,9 @@ extension Session {
     await served.stop(serving.grace)
     let result = await work.result
     await watch.value
+    // What failed while it ended has no screen any more.
+    let mask = explorer.model.isMasked ? explorer.model.mask : nil
+    for failure in inbox.take().failures { StandardStreams.complain(failure.complaint(mask)) }
     try await finish(served, serving, result)
     // Signals are the way to end it; a terminal that is gone is not.
     if status != 0, ![SIGTERM, SIGINT].contains(status - 128) { throw ExitCode(status) }
@@ -151,7 +157,9 @@ extension Session {
     let isJSON = serving.manner == .json
     let isQuiet = serving.manner == .quiet
     let clock: any CacheClock = isPlain ? AdjustableClock() : SystemClock()
-    let served = try await open(serving, isObserved: isObserved, clock: clock) { request, _ in
+    let served = try await open(
+      serving, isObserved: isObserved, clock: clock, report: { StandardStreams.complain($0.complaint(mask)) }
+    ) { request, _ in
       guard !isQuiet else { return }
       var request = request
       if let mask { request.path = mask.name(of: request.path) }
@@ -159,7 +167,7 @@ extension Session {
     }
     StandardStreams.complain("\(served.greeting); SIGTERM or ^C ends it")
     let end = Ending(served, within: serving.grace)
-    let commands = isPlain ? Task { await obey(served, serving, lines, end) } : nil
+    let commands = isPlain ? Task { await obey(served, serving, mask, lines, end) } : nil
     let interruption = Interruption { end.begin() }
     let result = await Task { try await served.run() }.result
     commands?.cancel()
@@ -190,9 +198,10 @@ extension Session {
 
   private static func open(
     _ serving: Serving, isObserved: Bool, clock: any CacheClock, observers: [any CacheObserver] = [],
+    report: @escaping @Sendable (LogLine) -> Void,
     observe: @escaping @Sendable (ServedRequest, () -> ServedExchange) -> Void
   ) async throws -> Served {
-    let problems = ReportedFailures()
+    let problems = ReportedFailures(clock: clock, report: report)
     do {
       switch serving.traffic {
       case .proxy(let origin, var terms):
@@ -221,10 +230,11 @@ extension Session {
   }
 
   /// Carries out commands from standard input; `quit` ends the proxy, and the end of the input does not, but for a demonstration.
-  private static func obey(_ served: Served, _ serving: Serving, _ lines: LineWriter, _ end: Ending) async {
+  private static func obey(
+    _ served: Served, _ serving: Serving, _ mask: KeyMask?, _ lines: LineWriter, _ end: Ending
+  ) async {
     let interpreter = Interpreter(
       OpenedCache(live: served.live), mode: .interactive, isReadOnly: serving.appearance.readOnly)
-    let mask = serving.appearance.keyMask
     let answer: @Sendable (any Verb) async -> Void = { verb in
       var result = await interpreter.run(verb, mask: mask)
       if mask != nil { result.value = nil }
@@ -295,9 +305,10 @@ private final class Ending: Sendable {
 ///
 /// It holds so many requests and no more: beyond that the oldest go, and are counted.
 private final class ServedInbox: Sendable {
-  private struct Letters {
+  struct Letters {
     var exchanges: [ServedExchange] = []
     var lost = 0
+    var failures: [LogLine] = []
   }
 
   private static let most = 2_000
@@ -317,14 +328,28 @@ private final class ServedInbox: Sendable {
     bell.continuation.yield()
   }
 
+  /// Of these there are few: each kind is told once.
+  func put(_ failure: LogLine) {
+    letters.withLock { $0.failures.append(failure) }
+    bell.continuation.yield()
+  }
+
+  /// What has come and was not told yet.
+  func take() -> Letters {
+    letters.withLock { letters in
+      defer { letters = Letters() }
+      return letters
+    }
+  }
+
   /// Tells what has come, until the task is cancelled.
-  func follow(_ figures: ServedFigures?, _ tell: ([ServedExchange], ServedCounts, Int) -> Void) async {
+  func follow(_ figures: ServedFigures?, _ tell: (Message) -> Void) async {
     for await _ in bell.stream {
-      let taken = letters.withLock { letters in
-        defer { letters = Letters() }
-        return letters
+      let taken = take()
+      if !taken.failures.isEmpty { tell(.log(taken.failures, lost: 0)) }
+      if !taken.exchanges.isEmpty {
+        tell(.served(taken.exchanges, figures?.counts ?? ServedCounts(), lost: taken.lost))
       }
-      if !taken.exchanges.isEmpty { tell(taken.exchanges, figures?.counts ?? ServedCounts(), taken.lost) }
       do { try await ContinuousClock().sleep(for: Self.pause) } catch { return }
     }
   }
@@ -333,13 +358,31 @@ private final class ServedInbox: Sendable {
 /// Tells each kind of failure when it begins, and not with every request.
 private final class ReportedFailures: Sendable {
   private let told = Mutex<Set<String>>([])
+  private let clock: any CacheClock
+  private let report: @Sendable (LogLine) -> Void
+
+  init(clock: any CacheClock, report: @escaping @Sendable (LogLine) -> Void) {
+    self.clock = clock
+    self.report = report
+  }
 
   func note(_ failure: HTTPCacheFailure) {
     let text = "\(failure.step.rawValue): \(failure.error)"
     let isNew = told.withLock { $0.count < 1_000 && $0.insert(text).inserted }
     guard isNew else { return }
-    StandardStreams.complain(
-      "warning: \(harmless(failure.uri)) could not be \(failure.step.words): \(harmless("\(failure.error)"))")
+    report(
+      LogLine(
+        time: clock.timeSinceEpoch, level: .warning, source: "http",
+        text: "\(failure.uri) could not be \(failure.step.words): \(failure.error)", keys: [failure.uri]))
+  }
+}
+
+extension LogLine {
+  /// For standard error.
+  ///
+  /// `mask`: Gives keys other names.
+  fileprivate func complaint(_ mask: KeyMask?) -> String {
+    "warning: \(harmless(mask?.hide(keys, in: text) ?? text))"
   }
 }
 

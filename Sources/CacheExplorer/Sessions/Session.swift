@@ -33,7 +33,7 @@ enum Session {
     let work = Task {
       let runner = ScriptRunner(opened: opened, format: format, print: { StandardStreams.say($0) })
       switch script {
-      case .commands(let commands): return await runner.play(commands + expecting.map(ExpectVerb.init))
+      case .commands(let commands): return await runner.play(commands, expecting: expecting)
       case .dialogue(let lines):
         return await runner.play(lines, names: ExpectationNames(configuration), expecting: expecting)
       }
@@ -254,7 +254,7 @@ enum Session {
     let say: @Sendable (String) -> Void = { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
     if let reason { StandardStreams.complain("notice: \(reason); everything is told in sentences") }
     let levels = opened.live.levels.map(\.name).joined(separator: ", ")
-    say("\(harmless(show.configuration.name)) is open; its levels are \(levels); “help” tells the commands")
+    say("\(harmless(show.configuration.name)) is open; its levels are \(harmless(levels)); “help” tells the commands")
     if let caption = show.caption { say(caption) }
     let session = PlainSession(
       interpreter: Interpreter(opened, mode: .interactive, isReadOnly: show.appearance.readOnly), buffer: buffer,

@@ -1,4 +1,5 @@
 import ExplorerState
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -16,6 +17,9 @@ import Darwin
 
 /// Standard output and error, written whole lines at a time and without buffers that a signal could lose.
 enum StandardStreams {
+  /// Why something that was said could not be written, the first time.
+  private static let failure = Mutex<Int32?>(nil)
+
   static func say(_ text: String) { write(text, to: STDOUT_FILENO) }
 
   static func complain(_ text: String) { write(text, to: STDERR_FILENO) }
@@ -41,7 +45,14 @@ enum StandardStreams {
     }
   }
 
+  /// Leaves, with a status that tells if something that was said is lost.
   static func exit(_ status: Int32) -> Never {
+    var status = status
+    if let failure = Self.failure.withLock({ $0 }) {
+      let reason = unsafe String(cString: strerror(failure))
+      complain("error: standard output could not be written: \(reason); free some room or name another file")
+      if status == 0 { status = ProgramFailure.Status.usage.rawValue }
+    }
     #if canImport(Glibc)
     Glibc.exit(status)
     #elseif canImport(Musl)
@@ -56,11 +67,26 @@ enum StandardStreams {
     if bytes.last != 0x0a { bytes.append(0x0a) }
     var rest = bytes[...]
     while !rest.isEmpty {
-      let written = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
-      if written < 0 && errno == EINTR { continue }
+      let (written, problem) = unsafe rest.withUnsafeBytes { bytes in
+        let count = unsafe systemWrite(descriptor, bytes.baseAddress, bytes.count)
+        return (count, errno)
+      }
+      guard written <= 0 else {
+        rest = rest.dropFirst(written)
+        continue
+      }
+      switch problem {
+      case EINTR: continue
+      case EAGAIN:
+        // Another program has it so that nobody waits in a write.
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = unsafe poll(&room, 1, -1)
       // Nobody reads any more: there is nobody to tell either.
-      if written <= 0 { return }
-      rest = rest.dropFirst(written)
+      case EPIPE: return
+      default:
+        if descriptor == STDOUT_FILENO { Self.failure.withLock { $0 = $0 ?? problem } }
+        return
+      }
     }
   }
 

@@ -105,6 +105,8 @@ struct CommandTextTests {
     let hit = CommandResult(
       command: "get", outcome: .hit, level: "disk", value: Data("one\ntwo".utf8), microseconds: 9, note: "noted")
     #expect(hit.sentence == "get: hit from disk 7 bytes in 9 µs; noted\n  one\n  two")
+    let windows = CommandResult(command: "get", outcome: .hit, value: Data("one\r\ntwo".utf8), microseconds: 9)
+    #expect(windows.sentence == "get: hit 8 bytes in 9 µs\n  one\n  two")
     let miss = CommandResult(command: "get", outcome: .miss, reason: "expired", microseconds: 3)
     #expect(miss.sentence == "get: miss (expired) in 3 µs")
     let binary = CommandResult(command: "get", outcome: .hit, value: Data([0xff]), microseconds: 3)

@@ -301,6 +301,12 @@ private let badConfigurations = [
     "levels: [{ memory: { name: \" \" } }]",
     ":1:28: error: “name” of memory: a name of nothing; write a name, or leave the field out"),
   BadConfiguration(
+    "levels: [{ memory: { name: \"a\\x9b2J\" } }]",
+    ":1:28: error: “name” of memory: that is no name; write at most 100 characters that can be seen"),
+  BadConfiguration(
+    "levels: [{ memory: { name: \"a\\x7f\" } }]",
+    ":1:28: error: “name” of memory: that is no name; write at most 100 characters that can be seen"),
+  BadConfiguration(
     "levels: [{ disk: { directory: d, durability: sinced } }]",
     ":1:46: error: “durability” of disk: there is no durability “sinced”; did you mean “synced”?"),
   BadConfiguration(

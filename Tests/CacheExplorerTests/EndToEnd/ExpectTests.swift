@@ -49,6 +49,16 @@ import Testing
     #expect(idle.output.contains("no traffic"))
   }
 
+  @Test("quit ends a script, and not what is expected of it")
+  func quit() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Self.yaml, to: "c.yaml")
+    let run = try await Program.run(["run", file, "--expect", "memory.hit >= 80%"], input: "get a\nquit\nget b\n")
+    #expect(run.status == 1)
+    #expect(run.errors == "error: 1 of 1 expectation failed\n")
+    #expect(run.output.ranges(of: "get: ").count == 1)
+  }
+
   @Test("replay judges after the trace")
   func replay() async throws {
     let folder = try TemporaryFolder()

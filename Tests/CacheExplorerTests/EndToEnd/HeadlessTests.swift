@@ -317,4 +317,22 @@ import Testing
     #expect(text.status == 2)
     #expect(text.output == "")
   }
+
+  #if os(Linux)
+  @Test("Output that cannot be written is told at the end, with status 2")
+  func fullDisk() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let program = try RunningProgram(
+      ["-c", "exec \"$0\" \"$@\" >/dev/full", Program.path, "run", file], executable: "/bin/sh")
+    program.type("set a 1")
+    try program.endInput()
+    let end = await program.end()
+    #expect(end.status == 2)
+    #expect(end.complaints.count == 1)
+    let complaint = end.complaints.first ?? ""
+    #expect(complaint.hasPrefix("error: standard output could not be written: "), "\(complaint)")
+    #expect(complaint.hasSuffix("; free some room or name another file"), "\(complaint)")
+  }
+  #endif
 }

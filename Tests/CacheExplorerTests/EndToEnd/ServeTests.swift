@@ -186,6 +186,23 @@ struct ServeTests {
     #expect(!said.contains("geheim") && !said.contains("/-/with"), "\(said)")
   }
 
+  @Test("where keys are masked what fails is told without the address")
+  func maskedFailures() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, ["--plain", "--mask"])
+    program.type("fault memory down")
+    #expect(await program.line { $0.hasPrefix("fault: ") } != nil)
+    #expect(try await Curl.run([address + Self.kept]).output == "the content")
+    let warning = try #require(await program.complaint { $0.hasPrefix("warning: ") })
+    #expect(warning.hasPrefix("warning: key-") && warning.contains(" could not be "))
+    program.signal(SIGTERM)
+    let (status, lines, complaints) = await program.end()
+    #expect(status == 0)
+    #expect(!([warning] + lines + complaints).joined().contains("/-/with"))
+  }
+
   @Test("a signal lets a request finish that is under way, and takes no new one")
   func endsGracefully() async throws {
     let server = try LoopbackServer()

@@ -28,8 +28,7 @@ struct RecordedSession {
   }
 
   mutating func send(_ message: Message) {
-    recorder.note(message, mode: model.mode)
-    _ = update(&model, message)
+    _ = update(&model, message, notedBy: recorder)
   }
 
   mutating func show() {

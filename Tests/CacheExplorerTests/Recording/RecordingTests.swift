@@ -152,6 +152,36 @@ import Testing
     #expect(playback.canvas == session.shown[stopped])
   }
 
+  @Test(
+    "Half a character in a line is a fault",
+    arguments: [#""\ud800\u0041""#, #""\ud800\ue000""#, #""\ud800""#, #""\udc00""#])
+  func halfCharacter(text: String) {
+    let fault = #expect(throws: RecordedFault.self) { try JSONText(reading: Array(text.utf8)[...]) }
+    #expect(fault?.message.hasPrefix("there is half a character at column ") == true)
+  }
+
+  @Test("A file may tell of the end of time")
+  func endOfTime() throws {
+    let folder = try TemporaryFolder()
+    let model = Model(title: "t", levels: Scene.threeLevels, size: Size(width: 80, height: 24), now: Scene.start)
+    var session = try RecordedSession(in: folder, model: model)
+    session.show()
+    _ = try session.opened()
+    var lines = try String(contentsOfFile: session.path, encoding: .utf8).split(separator: "\n").map(String.init)
+    let last = try #require(lines.lastIndex { $0.contains("\"picture\":") })
+    lines[last] = "{\"at\":9223372036854775000" + lines[last].drop { $0 != "," }
+    let recording = try Recording(Array((lines.joined(separator: "\n") + "\n").utf8), file: "a.rec")
+    var playback = Playback(recording, speed: 0.5)
+    #expect(playback.pause == .nanoseconds(9_000_000_000_000_000_000))
+    playback.go(toTime: recording.length - 1)
+    #expect(!playback.isAtEnd)
+    playback.set(speed: 1_000)
+    playback.pass(.seconds(1_000_000_000))
+    #expect(playback.isAtEnd && !playback.isPlaying)
+    let report = try Asciicast.write(recording, to: folder.url.appending(path: "a.cast").path())
+    #expect(report.pictures == 2 && report.sentence.hasPrefix("2 pictures of "))
+  }
+
   @Test("What is in a file is a recording's own or left alone, and only its owner may read it")
   func files() throws {
     let folder = try TemporaryFolder()
@@ -234,7 +264,9 @@ import Testing
     session.send(
       .log(
         [
-          LogLine(time: .zero, level: .info, source: "memory", text: "miss   secret-key", request: request, event: 2),
+          LogLine(
+            time: .zero, level: .info, source: "memory", text: "miss   secret-key", keys: ["secret-key"],
+            request: request, event: 2),
           LogLine(time: .zero, level: .info, source: "explorer", text: "secret words"),
         ], lost: 0))
     let summary = EntrySummary(key: "secret-list", cost: 3, created: Scene.start, deadline: nil)
@@ -265,6 +297,29 @@ import Testing
     #expect(playback.failure == nil)
     #expect(playback.canvas.lines.contains { $0.contains("key-1") })
     #expect(playback.isAsShown(playback.canvas) == true)
+  }
+
+  @Test("What P hid in the log of a session is hidden in its replay")
+  func hiddenInLog() throws {
+    let folder = try TemporaryFolder()
+    let scene = Scene(size: Size(width: 120, height: 40))
+    var session = try RecordedSession(in: folder, model: scene.model)
+    let line = LogLine(time: Scene.wall, level: .error, source: "disk", text: "get    secret-key", keys: ["secret-key"])
+    session.send(.log([line], lost: 0))
+    for key in [Page.log.key, "P"] { session.send(.input(.key(.character(key)))) }
+    session.show()
+    var playback = Playback(try session.opened())
+    playback.go(to: .max)
+    #expect(playback.canvas == session.shown.last)
+    #expect(playback.canvas.lines.contains { $0.contains("get    key-") })
+    #expect(!playback.canvas.lines.contains { $0.contains("secret-key") })
+
+    // Recordings of older programs have no keys in their lines.
+    let text = JSONText(recording: line).line
+    let older = text.replacing(",\"keys\":[\"secret-key\"]", with: "")
+    #expect(older != text)
+    #expect(try JSONText(reading: Array(text.utf8)[...]).recorded(LogLine.self) == line)
+    #expect(try JSONText(reading: Array(older.utf8)[...]).recorded(LogLine.self).keys == [])
   }
 
   @Test("A masked recording of a proxy holds no path, no address, no value of a field and no validator")
@@ -320,6 +375,62 @@ import Testing
     #expect(report.sentence.hasSuffix(", every one as it was recorded"))
     // Another picture than the file makes is found.
     #expect(playback.isAsShown(Canvas(Size(width: 7, height: 7))) == false)
+  }
+
+  /// Ways to begin to type, and to end it.
+  private static let typed: [[InputEvent.Key]] = [
+    [.character("X"), .character("a"), .enter], [.character("X"), .escape, .character("?")],
+    [.character("?"), .character("/"), .character("d"), .enter],
+    [.character("?"), .character("/"), .escape, .escape],
+    [.control("p")] + "this help".map { InputEvent.Key.character($0) } + [.enter],
+    [.control("p"), .escape, .character("?")],
+  ]
+
+  /// A masked session that everything came to, and its replay at the end.
+  private func replayed(_ messages: (Model) throws -> [Message]) throws -> (session: Model, replay: Model) {
+    let folder = try TemporaryFolder()
+    var model = Scene.busy(Size(width: 120, height: 40)).model
+    (model.isMasked, model.isMouseOn) = (true, true)
+    var session = try RecordedSession(in: folder, model: model)
+    for message in try messages(model) { session.send(message) }
+    session.show()
+    var playback = Playback(try session.opened())
+    playback.go(to: .max)
+    #expect(playback.failure == nil)
+    return (session.model, playback.model)
+  }
+
+  @Test("A masked replay comes to the mode of the session, however somebody typed", arguments: typed)
+  func maskedModes(keys: [InputEvent.Key]) throws {
+    let (session, replay) = try replayed { _ in keys.map { .input(.key($0)) } }
+    #expect(replay.mode == session.mode)
+  }
+
+  @Test("A masked replay comes to the mode of the session, whatever was clicked", arguments: [":", "/"])
+  func maskedClicks(name: String) throws {
+    let (session, replay) = try replayed { model in
+      let bar = try #require(Layout(model).keyBar)
+      func click(_ action: Action) throws -> Message {
+        let x = try #require((0..<model.size.width).first { KeyBar.action(at: $0, model, in: bar) == action })
+        return .input(.mouse(InputEvent.Mouse(kind: .press, at: Point(x: x, y: bar.y))))
+      }
+      return [
+        try click(name == ":" ? .command : .filter), .input(.key(.character("d"))), .input(.key(.escape)),
+        // The first click into a window is not meant, but after a key it is.
+        .input(.focus(true)), .input(.key(.character(":"))), .input(.key(.escape)), try click(.help),
+      ]
+    }
+    #expect(session.mode == .help)
+    #expect(replay.mode == .help)
+  }
+
+  @Test("A line that is refused while the help is open closes it in a masked replay as well")
+  func maskedRefusal() throws {
+    let (session, replay) = try replayed { _ in
+      [.help, .rejected(line: "gte secret", reason: "no", column: 0), .input(.key(.escape))]
+    }
+    #expect(session.mode == .normal)
+    #expect(replay.mode == .normal)
   }
 
   // MARK: Asciicast

@@ -34,8 +34,7 @@ import Testing
           kind: .stored(.set, cost: 1, deadline: nil, .zero))
       }
       let message = Message.events(events, lost: lost)
-      recorder.note(message, mode: model.mode)
-      _ = update(&model, message)
+      _ = update(&model, message, notedBy: recorder)
       show()
     }
 

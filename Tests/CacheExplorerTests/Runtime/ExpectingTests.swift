@@ -148,6 +148,19 @@ struct ExpectingTests {
         == "s:2:8: error: there is no level “memroy”; did you mean “memory”?\n  expect memroy.hit >= 1%\n         ^")
     _ = try ScriptRunner.parse("load b.yaml\nexpect other.hit >= 1%\n", file: "s", names: names)
   }
+
+  @Test("A script may end its lines as Windows does", arguments: ["\n", "\r\n"])
+  func lineEnds(end: String) throws {
+    let script = ["# first a comment", "get a", "", "stats"].joined(separator: end)
+    for text in [script, script + end] {
+      let commands = try ScriptRunner.parse(text, file: "s")
+      #expect(commands.count == 2)
+      #expect((commands.first as? GetVerb)?.key == "a")
+    }
+    let faulty = script + end + "gte x" + end
+    let failure = #expect(throws: ScriptFailure.self) { try ScriptRunner.parse(faulty, file: "s") }
+    #expect(failure?.description.hasPrefix("s:5:1: error: ") == true)
+  }
 }
 
 extension ExpectingTests {

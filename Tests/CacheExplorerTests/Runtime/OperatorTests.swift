@@ -166,6 +166,23 @@ import Testing
     #expect(bad.error?.contains("not Base64") == true)
   }
 
+  @Test("Where keys are masked, what failed below transformed keys names none of them")
+  func maskedFailures() async throws {
+    let executor = try await build("  - transformKeys: { with: [lowercase, { prefix: v1/ }], level: memory }")
+    let live = executor.live
+    let event = CacheEvent(
+      time: live.clock.now, key: "GeHeim", kind: .requestEnded(.get, .failed("no http://h/v1%2Fgeheim"), .zero))
+    let mask = KeyMask(salt: 7)
+    let sentence = try #require(event.sentence(mask, live.levels))
+    let lines = LogLine.lines(
+      for: [event], now: live.clock.now, wall: live.clock.timeSinceEpoch, first: 1, levels: live.levels)
+    let line = try #require(lines.first)
+    #expect(line.text.contains("v1%2Fgeheim"))
+    for text in [sentence, mask.hide(line.keys, in: line.text)] {
+      #expect(text.contains("no http://h/key-") && !text.lowercased().contains("geheim"), "\(text)")
+    }
+  }
+
   @Test("Values are compressed and written as canonical JSON, and come back whole", arguments: ["gzip", "zlib"])
   func compresses(step: String) async throws {
     let executor = try await build(

@@ -165,11 +165,15 @@ struct ActionPaletteTests {
     #expect(state.palette == nil)
   }
 
-  @Test("Of a masked session nothing of it is recorded, and of an open one every key")
+  @Test("Of a masked session nothing of it is recorded but what was chosen, and of an open one every key")
   func recorded() {
-    let opening = Message.input(.key(.control("p")))
-    #expect(!RecordingMask.mayKeep(opening, in: .normal))
-    #expect(!RecordingMask.mayKeep(.input(.key(.character("s"))), in: .palette))
+    var masked = Scene.busy(Size(width: 80, height: 24)).model
+    let kept = [InputEvent.Key.control("p"), .character("5"), .enter].map { key in
+      let (message, before) = (Message.input(.key(key)), InputState(masked))
+      _ = update(&masked, message)
+      return RecordingMask.kept(message, from: before, to: masked.mode).map { JSONText(recording: $0).line }
+    }
+    #expect(kept == [nil, nil, JSONText(recording: Message.input(.key(.character("5")))).line])
     var (live, again) = (opened().model, Scene.busy(Size(width: 80, height: 24)).model)
     for key in [InputEvent.Key.control("p"), .character("5"), .enter] { _ = update(&again, .input(.key(key))) }
     for key in [InputEvent.Key.character("5"), .enter] { _ = update(&live, .input(.key(key))) }

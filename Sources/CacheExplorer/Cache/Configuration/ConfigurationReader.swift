@@ -256,7 +256,7 @@ package struct ConfigurationReader {
     guard !text.trimmingSpaces.isEmpty else {
       throw QuantityError("a name of nothing", "write a name, or leave the field out")
     }
-    guard text.count <= 100, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.isInvisibleControl }) else {
+    guard text.count <= 100, harmless(text) == text else {
       throw QuantityError("that is no name", "write at most 100 characters that can be seen")
     }
     return text

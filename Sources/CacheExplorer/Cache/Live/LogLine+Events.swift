@@ -8,7 +8,10 @@ extension LogLine {
   /// `now`: This moment by the clock of the events.
   /// `wall`: This moment by the time of day.
   /// `first`: The number of the first event.
-  package static func lines(for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int) -> [LogLine] {
+  /// `levels`: Those of the cache, which may know keys by other names.
+  package static func lines(
+    for events: [CacheEvent], now: CacheInstant, wall: Duration, first: Int, levels: [LiveCache.Level] = []
+  ) -> [LogLine] {
     events.enumerated().compactMap { index, event in
       guard let severity = event.severity else { return nil }
       let word = event.kind.description
@@ -17,7 +20,7 @@ extension LogLine {
       return LogLine(
         time: wall - event.time.duration(to: now), level: LogLevel(severity), source: event.level ?? "cache",
         text: ([padded] + [event.key].compactMap(\.self) + event.kind.details + room).joined(separator: " "),
-        keys: [event.key, event.madeRoomFor].compactMap(\.self), request: event.request, event: first + index)
+        keys: event.keys(in: levels), request: event.request, event: first + index)
     }
   }
 }

@@ -157,23 +157,36 @@ package final class Interpreter: Sendable {
   /// Puts another cache in place of the one in use, which is closed first: both may want one directory.
   package func use(_ configuration: CacheConfiguration, file: String, for verb: String) async -> CommandResult {
     let old = current
-    func failure(_ error: any Error) -> CommandResult {
-      CommandResult(command: verb, outcome: .error, microseconds: 0, error: String(describing: error), isRefused: true)
-    }
-    await stopWorkload()
+    let hasStopped = await stopWorkload()
     undo.withLock { $0 = nil }
-    do { try await old.live.close() } catch { return failure(error) }
     do {
+      try await old.live.close()
       let live = try await old.build(configuration, file)
       let new = OpenedCache(configuration: configuration, file: file, isFile: true, live: live, build: old.build)
       opened.withLock { $0 = new }
       return CommandResult(command: verb, outcome: .ok, microseconds: 0, note: new.changes(from: old))
     } catch {
-      // Back to what worked; its memory is empty now, and what was on disk is there.
-      if let configuration = old.configuration, let live = try? await old.build(configuration, old.file) {
-        opened.withLock { $0.live = live }
-      }
-      return failure(error)
+      let outcome = await reopen(old)
+      var result = CommandResult(
+        command: verb, outcome: .error, microseconds: 0,
+        error: "\(error); the cache of before \(outcome)" + (hasStopped ? ", and the workload has ended" : ""),
+        isRefused: true)
+      result.hasStartedOver = true
+      return result
+    }
+  }
+
+  /// Goes back to what worked; what was on disk is there.
+  ///
+  /// - Returns: What has become of it, in words.
+  private func reopen(_ old: OpenedCache) async -> String {
+    guard let configuration = old.configuration else { return "could not be opened again" }
+    do {
+      let live = try await old.build(configuration, old.file)
+      opened.withLock { $0.live = live }
+      return "is open again" + (live.levels.contains { $0.kind == "memory" } ? ", with empty memory" : "")
+    } catch {
+      return "could not be opened again: \(error)"
     }
   }
 
@@ -184,13 +197,13 @@ package final class Interpreter: Sendable {
     opened.withLock { $0.live = live }
   }
 
-  /// What a screen is told of a configuration that has come into force.
+  /// What a screen is told of a configuration that has come into force, or is in force again.
   func replacement(_ result: CommandResult) -> [ScreenRequest] {
     let opened = current
     guard let configuration = opened.configuration else { return [] }
     var news: [ScreenRequest] = [.show(.replaced(Replacement(configuration, file: opened.file)))]
     if let note = result.note { news.append(.announce(note, .notice)) }
-    if let workload = configuration.workload { news.append(.start(workload)) }
+    if result.outcome == .ok, let workload = configuration.workload { news.append(.start(workload)) }
     return news
   }
 }

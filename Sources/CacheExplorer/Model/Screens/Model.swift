@@ -64,7 +64,7 @@ package struct Model: Sendable {
   /// The mouse is ours, and not the terminal's.
   package var isMouseOn = false
   /// The window has just got the focus: the click that gave it was meant for nothing else.
-  var ignoresClick = false
+  package var ignoresClick = false
   package var theme = Theme.standard
   /// Text may be put into the terminal's clipboard.
   package var canCopy = false

@@ -215,8 +215,10 @@ struct RequestText {
     }
     guard case .failed(let message)? = record.outcome else { return }
     let reference = record.endEvent.map { "; see event \(Format.count($0))" } ?? ""
+    // It may name the key, also as a level knows it.
+    let why = model.isMasked ? "•••••••• hidden, P shows it" : message
     addWrapped(
-      "it failed: " + message + reference, .plain, indent: 5, first: Span("why: ", .key),
+      "it failed: " + why + reference, .plain, indent: 5, first: Span("why: ", .key),
       target: record.endEvent.map { .event($0) })
   }
 }

@@ -35,7 +35,8 @@ enum ValuePanel {
     case .asked: return ("reading", [[Span("…", .faint)]])
     case .absent: return ("absent", [[Span("no level holds it any more", .faint)]])
     case .failed(let reason):
-      return ("failed", DisplayText(reason).wrapped(to: width).map { [Span($0, .error)] })
+      let why = model.isMasked ? "•••••••• hidden, P shows it" : reason
+      return ("failed", DisplayText(why).wrapped(to: width).map { [Span($0, .error)] })
     case .bytes(let bytes, let count):
       let place = sight.level.map { " in \($0.uppercased())" } ?? ""
       let what = "\(Format.bytes(count))\(place)"
@@ -59,7 +60,7 @@ enum ValuePanel {
       return ("JSON", JSONLayout.lines(json, width: width))
     }
     if let text = String(validating: bytes, as: UTF8.self), isReadable(bytes) {
-      let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(4_000)
+      let lines = text.lines.prefix(4_000)
       return ("text", lines.flatMap { DisplayText(String($0), atMost: 8_192).wrapped(to: width).map { [Span($0)] } })
     }
     return ("bytes", hex(bytes, width: width))

@@ -163,7 +163,9 @@ private struct JSONReader {
       var value = UInt32(try unit())
       if (0xd800..<0xdc00).contains(value), bytes[place...].starts(with: [0x5c, 0x75]) {
         place += 2
-        value = 0x10000 + (value - 0xd800) << 10 + (UInt32(try unit()) &- 0xdc00)
+        let low = UInt32(try unit())
+        guard (0xdc00..<0xe000).contains(low) else { throw fault("there is half a character") }
+        value = 0x10000 + (value - 0xd800) << 10 + (low - 0xdc00)
       }
       guard let scalar = Unicode.Scalar(value) else { throw fault("there is half a character") }
       units += Array(String(scalar).utf8)

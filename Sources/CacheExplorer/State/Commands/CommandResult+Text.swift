@@ -57,7 +57,7 @@ extension CommandResult {
       return "  (\(bytes) that \(value.count == 1 ? "is" : "are") not text)"
     }
     let shown = text.prefix(2_000)
-    let lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + harmless(String($0)) }
+    let lines = shown.lines.map { "  " + harmless(String($0)) }
     return lines.prefix(3).joined(separator: "\n")
       + (lines.count > 3 || shown.endIndex < text.endIndex || !isWhole ? "\n  …" : "")
   }

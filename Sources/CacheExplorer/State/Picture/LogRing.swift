@@ -54,8 +54,19 @@ package struct LogLine: Sendable, Equatable, Codable {
     self.event = event
   }
 
-  // Without the keys: a masked recording must not have them, and a replay does without.
-  private enum CodingKeys: CodingKey { case time, level, source, text, request, event }
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    time = try fields.decode(Duration.self, forKey: .time)
+    level = try fields.decode(LogLevel.self, forKey: .level)
+    source = try fields.decode(String.self, forKey: .source)
+    text = try fields.decode(String.self, forKey: .text)
+    // Recordings of older programs do not have them.
+    keys = try fields.decodeIfPresent([String].self, forKey: .keys) ?? []
+    request = try fields.decodeIfPresent(RequestID.self, forKey: .request)
+    event = try fields.decodeIfPresent(Int.self, forKey: .event)
+  }
+
+  private enum CodingKeys: CodingKey { case time, level, source, text, keys, request, event }
 }
 
 /// The last lines of the log.

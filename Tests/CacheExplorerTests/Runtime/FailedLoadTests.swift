@@ -1,0 +1,45 @@
+import CacheEngine
+import Synchronization
+import Testing
+
+@testable import CacheExplorer
+@testable import ExplorerCache
+@testable import ExplorerModel
+@testable import ExplorerState
+@testable import ExplorerText
+
+/// A configuration that is understood, and cannot be opened.
+@MainActor
+@Suite(.timeLimit(.minutes(10))) struct FailedLoadTests {
+  @Test(
+    "A load that fails says what became of the cache of before, and the screen begins anew", arguments: [true, false])
+  func fails(opensAgain: Bool) async throws {
+    let configuration = try ConfigurationReader.read("levels: [{ memory: {} }]", file: "c.yaml", folder: "/")
+    let builds = Mutex(0)
+    let build: OpenedCache.Build = { configuration, file in
+      let number = builds.withLock { count in
+        count += 1
+        return count
+      }
+      guard number == 1 || (number == 3 && opensAgain) else { throw CommandFailure(message: "no room") }
+      return try await CacheBuilder.build(configuration, file: file)
+    }
+    let live = try await build(configuration, "c.yaml")
+    let opened = OpenedCache(configuration: configuration, file: "c.yaml", isFile: true, live: live, build: build)
+    let explorer = Explorer(
+      screen: RecordingScreen(), opened: opened, buffer: EventBuffer(),
+      model: Model(configuration, title: "c", now: live.clock.now))
+    let run = try #require(try Verbs.parse("run zipf --rate 1"))
+    #expect(await explorer.interpreter.run(run).outcome == .ok)
+
+    let result = await explorer.interpreter.use(configuration, file: "d.yaml", for: "load")
+    #expect(result.outcome == .error && result.isRefused)
+    let state = opensAgain ? "is open again, with empty memory" : "could not be opened again: no room"
+    #expect(result.error == "no room; the cache of before \(state), and the workload has ended")
+    explorer.told(LoadVerb(file: "d.yaml"), result)
+    let messages = await explorer.mailbox.take()
+    #expect(messages.contains { if case .replaced = $0 { true } else { false } })
+    #expect(explorer.interpreter.current.file == "c.yaml")
+    try await explorer.live.close()
+  }
+}
