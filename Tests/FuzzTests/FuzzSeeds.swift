@@ -148,8 +148,7 @@ enum FuzzSeeds {
     var model = Model(title: "demo", levels: [], size: Size(width: 60, height: 16), now: CacheInstant(nanoseconds: 0))
     let recorder = try Recorder(path: path, model: model, isWhole: true)
     for message in [.caption("hello"), .filter("x"), .sort("ttl"), .help, .input(.key(.escape))] as [Message] {
-      recorder.note(message, mode: model.mode)
-      _ = update(&model, message)
+      _ = update(&model, message, notedBy: recorder)
       var canvas = Canvas(model.size)
       view(model, on: &canvas)
       recorder.notePicture(canvas)
