@@ -29,16 +29,22 @@ extension WriteBatch {
       guard let victim else { break }
       lose(victim.key, victim.entry, victim.entry.deadline <= now ? .expired : .evicted)
     }
-    // Each round frees what is dead in one segment; a whole turn of the ring frees everything that is.
-    var rounds = store.state.withLock { $0.segments.count } + 1
-    while store.state.withLock({ $0.stayingBytes }) + wanted > limits.budget, rounds > 0 {
-      rounds -= 1
-      guard try reclaimOldest() else { break }
-    }
+    try reclaim(toFit: wanted)
     guard wanted == 0 || store.state.withLock({ $0.allocatedBytes }) + wanted <= limits.capacity else {
       throw CacheError(
         .diskWriteFailed,
         "files that are no longer needed could not be removed from \(store.directory.path), so there is no room")
+    }
+  }
+
+  /// Reclaims the oldest segments until so much fits.
+  ///
+  /// Each round frees what is dead in one segment; a whole turn of the ring frees everything that is.
+  private mutating func reclaim(toFit wanted: Int) throws {
+    var rounds = store.state.withLock { $0.segments.count } + 1
+    while store.state.withLock({ $0.stayingBytes }) + wanted > store.limits.budget, rounds > 0 {
+      rounds -= 1
+      guard try reclaimOldest() else { break }
     }
   }
 
@@ -110,6 +116,9 @@ extension WriteBatch {
     let times = RecordTimes(
       createdWall: reading.wall, createdBoot: reading.now, boot: reading.boot, lifetime: RecordTimes.forever)
     var record = PreparedRecord(marker: kind, key: key, times: times, salt: store.salt)
+    // A removal frees nothing until its segment is reclaimed: without this, many of them would fill the disk. A clear is
+    // about to remove all segments.
+    if kind != .cleared { try reclaim(toFit: record.bytes.count) }
     try append(&record, flags: 0) { state, _, _, _, _ in publish(&state) }
   }
 

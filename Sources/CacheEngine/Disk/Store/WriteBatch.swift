@@ -221,6 +221,8 @@ struct WriteBatch {
     for segment in before where store.state.withLock({ $0.lengths[segment.number] }) != nil {
       try store.remove(segment)
     }
+    // Only the one that tells of the clear is left.
+    store.state.withLock { if $0.segments.count == 1 { $0.hasForgotten = false } }
   }
 
   /// Clears a store on a full disk, where not even a note that it was cleared can be written: no record may stay.
