@@ -199,6 +199,49 @@ import Testing
     try await level.close()
   }
 
+  @Test("P1 P3 a long value that was evicted brings nothing back that was before it, after a crash or for who looks")
+  func evictedBeforeCrash() async throws {
+    let crashes = Mutex<[DiskFolder]>([])
+    let real = FileCalls()
+    var calls = real
+    calls.unlink = { [folder] directory, name in
+      defer { if name.hasPrefix("val-"), let copy = try? folder.copy() { crashes.withLock { $0.append(copy) } } }
+      return real.unlink(directory, name)
+    }
+    let level = try open(.synced, capacity: 1 << 20, calls: calls)
+    try await level.set(value(1, 300), forKey: "a")
+    try await level.set(value(2, 100_000), forKey: "a")
+    // The crash comes when room was made for it, and nothing else was written.
+    try await level.set(value(3, 660_000), forKey: "b")
+    #expect(try await level.get("a") == nil)
+    try await level.close()
+    let crashed = try #require(crashes.withLock { $0.first })
+    #expect(!crashed.names.contains { $0.hasPrefix("val-") })
+    let look = try await DiskCacheInspection.open(crashed.path, clock: clock)
+    #expect(try await look.value(forKey: "a") == nil)
+    let other = try open(.synced, in: crashed, capacity: 1 << 20)
+    #expect(try await other.get("a") == nil)
+    try await other.close()
+  }
+
+  @Test("P1 P3 a long value that was found damaged brings nothing back that was before it, after a crash")
+  func damagedBeforeCrash() async throws {
+    let level = try open(.synced)
+    try await level.set(value(1, 100), forKey: "a")
+    try await level.set(value(2), forKey: "a")
+    let name = try #require(folder.names.first { $0.hasPrefix("val-") })
+    try folder.write(value(3), to: name)
+    #expect(try await level.lookup("a").missReason == .damaged)
+    // The file is removed in its turn, which this waits for.
+    _ = try await level.removeExpired()
+    let crashed = try folder.copy()
+    try await level.close()
+    #expect(!crashed.names.contains { $0.hasPrefix("val-") })
+    let other = try open(.synced, in: crashed)
+    #expect(try await other.get("a") == nil)
+    try await other.close()
+  }
+
   @Test(
     "P3 P6 a set that the disk did not confirm leaves what was before it, wherever a crash meets its taking back",
     arguments: [true, false])

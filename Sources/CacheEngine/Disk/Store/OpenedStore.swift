@@ -279,6 +279,8 @@ struct OpenedStore {
       unsafe found.header.hasIntactValue(UnsafeRawBufferPointer(rebasing: $0[(found.offset - start)...]))
     }
     guard isIntact, let (number, length) = found.ownFile else { return isIntact }
+    // It was evicted, or found damaged, and no record tells of that: the key has no value, and not the one before it.
+    if found.header.flags & RecordHeader.followsOwnFile != 0 { return true }
     // A file that is not there has expired, or was evicted as long as nobody waited until its name was on the disk.
     return try directory.size(of: FileName.value.name(number)).map { $0 == length }
       ?? (!isSynced || found.header.times.deadline(at: reading) <= reading.now)

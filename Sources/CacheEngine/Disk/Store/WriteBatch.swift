@@ -156,7 +156,7 @@ struct WriteBatch {
         .value, key: record.key, type: type, tags: tags, times: record.header.times, cost: Int(record.header.cost),
         value: $0, salt: store.salt)
     }
-    pointing.header.flags = record.header.flags
+    pointing.header.flags = record.header.flags | (isTracking ? RecordHeader.followsOwnFile : 0)
     return pointing
   }
 
