@@ -179,6 +179,16 @@ extension WriteBatch {
     store.state.withLock { _ = $0.unsynced.insert(segment.number) }
   }
 
+  /// Begins a new segment.
+  ///
+  /// Who opens the store looks into the two newest for what did not come to the disk: what waits in older ones has to be
+  /// there first.
   @discardableResult
-  mutating func openSegment() throws -> Segment { try store.makeSegment() }
+  mutating func openSegment() throws -> Segment {
+    let waitsInOlder = store.state.withLock { state in
+      state.unsynced.contains { $0 != state.segments.last?.number }
+    }
+    if isTracking, waitsInOlder { try commit() }
+    return try store.makeSegment()
+  }
 }

@@ -45,6 +45,7 @@ struct WriteBatch {
   var lengthsBefore: [UInt64: Int] = [:]
   /// Values of the entries that were replaced or removed, to go when that is on the disk.
   private var filesToRemove: [UInt64: Int] = [:]
+  /// Values of records that wait for the disk.
   private var newFiles: [UInt64: Int] = [:]
 
   init(store: SegmentedStore, isSyncing: Bool) {
@@ -109,12 +110,11 @@ struct WriteBatch {
         return state.index.insert(entry, for: key, tags: tags).map { ($0, .replaced) }
       }
     } catch {
-      if let ownFile {
-        newFiles[ownFile] = nil
-        unlink(ownFile, value?.count ?? 0)
-      }
+      if let ownFile { unlink(ownFile, value?.count ?? 0) }
       throw error
     }
+    // Not before: to append may wait for the disk, which is told of what has a record.
+    if isTracking, let ownFile { newFiles[ownFile] = value?.count ?? 0 }
     return true
   }
 
@@ -136,7 +136,6 @@ struct WriteBatch {
       try? store.directory.remove(temporary)
       throw error
     }
-    if isTracking { newFiles[number] = value.count }
     store.state.withLock { state in
       state.isDirectoryChanged = state.isDirectoryChanged || !isTracking
       state.allocatedBytes += StoreIndex.blocks(value.count)

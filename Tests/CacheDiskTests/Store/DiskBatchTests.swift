@@ -1,0 +1,63 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+@testable import CacheDisk
+
+/// Writes that are carried out together, and share a wait for the disk.
+@Suite(.timeLimit(.minutes(10))) struct DiskBatchTests {
+  typealias Level = DiskCacheLevel<String, Data>
+
+  let folder = DiskFolder()
+
+  private func open(
+    _ folder: DiskFolder, calls: FileCalls, removalListener: (@Sendable (Removal<String>) -> Void)? = nil
+  ) throws -> Level {
+    try Level(
+      directory: folder.path + "/store", capacity: 1 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: .synced, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock(),
+      removalListener: removalListener, calls: calls)
+  }
+
+  private func value(_ seed: Int, _ count: Int = 300) -> Data {
+    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
+  }
+
+  @Test("P3 an overwrite in a batch that fills many segments costs no acknowledged value, whenever the power is cut")
+  func manySegments() async throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let disk = SimulatedDisk(folder.path)
+    let level = try open(folder, calls: disk.calls)
+    try await level.set(value(1), forKey: "kept")
+    let store = try #require(level.store)
+    let before = disk.moment
+    var batch = WriteBatch(store: store, isSyncing: true)
+    for number in 0..<24 {
+      let key = StoreKey(Array((number == 0 ? "kept" : "\(number)").utf8))
+      let work = try store.work(
+        toPut: value(number, 5_000), for: key, type: Array("data".utf8), created: nil, deadline: nil, cost: 1, tags: [],
+        if: nil)
+      _ = try batch.carryOut(work)
+      // Who opens the store looks for what is not whole in these alone.
+      let (newest, unsynced) = store.state.withLock { ($0.segments.suffix(2).map(\.number), $0.unsynced) }
+      #expect(unsynced.isSubset(of: newest))
+    }
+    var quick = FileCalls()
+    quick.sync = { _ in 0 }
+    for moment in before...disk.moment {
+      for way in UInt64(0)..<3 {
+        let left = DiskFolder()
+        try SimulatedDisk.lay(disk.model(at: moment).survivors(seed: UInt64(moment) &* 64 &+ way), at: left.path)
+        let other = try open(left, calls: quick)
+        let found = try await other.get("kept")
+        #expect(found == value(1) || found == value(0, 5_000))
+        try await other.close()
+      }
+    }
+    batch.finish()
+    try await level.close()
+  }
+}
