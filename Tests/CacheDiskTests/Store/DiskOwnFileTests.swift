@@ -93,6 +93,23 @@ import Testing
     #expect(diary.read() == ["sync directory", "sync log", "sync tmp", "rename ind", "sync directory"])
   }
 
+  @Test(
+    "P3 a synced removal of what was removed already waits for that, also where a buffered level or a killed process did it",
+    arguments: [true, false])
+  func removedBefore(isKilled: Bool) async throws {
+    let diary = Diary()
+    let first = try open(calls: diary.calls)
+    try await first.set(value(1, 100), forKey: "a")
+    try await first.remove("a")
+    let killed = try isKilled ? folder.copy() : nil
+    let level = try open(.synced, in: killed, calls: diary.calls)
+    _ = diary.read()
+    try await level.remove("a")
+    #expect(diary.read() == ["sync log", "sync directory"])
+    try await level.close()
+    try await first.close()
+  }
+
   @Test("P1 a changed byte in a value's own file is a miss, however the file is read", arguments: [true, false])
   func changedByte(isWarm: Bool) async throws {
     var calls = FileCalls()

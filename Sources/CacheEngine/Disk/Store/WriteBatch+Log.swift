@@ -152,6 +152,7 @@ extension WriteBatch {
       state.allocatedBytes += StoreIndex.blocks(offset + needed) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + needed
       if isCopy { state.traffic.copied += needed } else { state.traffic.written += needed }
+      noteUnsynced(segment, in: &state)
       if isTracking { remember(record.key, in: state) }
       return publish(&state, record.key, record.header, segment.number, offset)
     }
@@ -176,7 +177,11 @@ extension WriteBatch {
     }
     // What may be taken back is noted as begun when it no longer can be.
     if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
-    store.state.withLock { _ = $0.unsynced.insert(segment.number) }
+  }
+
+  /// Notes that the disk need not have all of a segment; who waits for that may have come since the batch began.
+  func noteUnsynced(_ segment: Segment, in state: inout SegmentedStore.State) {
+    if isTracking || state.isSynced { state.unsynced.insert(segment.number) }
   }
 
   /// Begins a new segment.

@@ -365,6 +365,8 @@ struct WriteBatch {
       }
       // The system says so once. What it lost of this file is not known, so nothing more is added to it.
       state.hasSegmentEnded = true
+      // Nor is it known of removals that were written before: who asks for one again has it written again.
+      state.hasForgotten = true
     }
     cutBack()
     // A crash must not find a record without its value: it would hide what the key had before.
