@@ -378,6 +378,25 @@ import Testing
     try await again.close()
   }
 
+  @Test("P3 P4 where all of the log is gone and the index is left it is told, and what is written from then on stays")
+  func logGone() async throws {
+    let level = try open()
+    for number in 0..<40 { try await level.set(value(number, 5_000), forKey: "\(number)") }
+    try await level.close()
+    let gone = folder.segments
+    for name in gone { try folder.remove(name) }
+    let again = try open()
+    #expect(again.usage.count == 0)
+    #expect(Set(try await again.verify().damaged.map(\.file)) == Set(gone))
+    for number in 0..<20 { try await again.set(value(number, 1_000), forKey: "new-\(number)") }
+    let crashed = try folder.copy()
+    try await again.close()
+    let other = try open(crashed)
+    for number in 0..<20 { #expect(try await other.get("new-\(number)") == value(number, 1_000)) }
+    #expect(try await other.verify().isSound)
+    try await other.close()
+  }
+
   @Test("what the disk never confirmed is not missed: a batch that was taken back leaves a sound store")
   func takenBack() async throws {
     let isFailing = Mutex(false)

@@ -175,7 +175,8 @@ struct OpenedStore {
     let sizes = Dictionary(uniqueKeysWithValues: state.segments.map { ($0.number, $0.file.size) })
     guard let checkpoint = Checkpoint(bytes, salt: salt, at: reading, sizes: sizes) else { return [:] }
     note(checkpoint.sequence, checkpoint.fileNumber)
-    let oldest = state.segments.first?.number ?? .max
+    // Without a log all of it is lost, and none of its numbers is given again while the checkpoint knows them.
+    let oldest = state.segments.first?.number ?? 0
     for (number, length) in checkpoint.segments where number >= oldest && sizes[number, default: 0] < length {
       loseEnd(of: number)
     }
