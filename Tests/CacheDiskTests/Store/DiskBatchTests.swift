@@ -25,6 +25,12 @@ import Testing
     Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
   }
 
+  private func work(_ store: SegmentedStore, _ key: String, _ value: Data) throws -> WriteJob.Work {
+    try store.work(
+      toPut: value, for: StoreKey(Array(key.utf8)), type: Array("data".utf8), created: nil, deadline: nil, cost: 1,
+      tags: [], if: nil)
+  }
+
   @Test("P3 an overwrite in a batch that fills many segments costs no acknowledged value, whenever the power is cut")
   func manySegments() async throws {
     try FileManager.default.createDirectory(
@@ -36,11 +42,7 @@ import Testing
     let before = disk.moment
     var batch = WriteBatch(store: store, isSyncing: true)
     for number in 0..<24 {
-      let key = StoreKey(Array((number == 0 ? "kept" : "\(number)").utf8))
-      let work = try store.work(
-        toPut: value(number, 5_000), for: key, type: Array("data".utf8), created: nil, deadline: nil, cost: 1, tags: [],
-        if: nil)
-      _ = try batch.carryOut(work)
+      _ = try batch.carryOut(work(store, number == 0 ? "kept" : "\(number)", value(number, 5_000)))
       // Who opens the store looks for what is not whole in these alone.
       let (newest, unsynced) = store.state.withLock { ($0.segments.suffix(2).map(\.number), $0.unsynced) }
       #expect(unsynced.isSubset(of: newest))
@@ -58,6 +60,35 @@ import Testing
       }
     }
     batch.finish()
+    try await level.close()
+  }
+
+  @Test("P3 where the disk does not confirm the name of a long value, what came before it in the batch fails as well")
+  func unconfirmedName() async throws {
+    let isFailing = Mutex(false)
+    let real = FileCalls()
+    var calls = real
+    calls.sync = { descriptor in
+      guard isFailing.withLock({ $0 }), real.status(descriptor)?.isDirectory == true else {
+        return real.sync(descriptor)
+      }
+      isFailing.withLock { $0 = false }
+      errno = EIO
+      return -1
+    }
+    let level = try open(folder, calls: calls)
+    let store = try #require(level.store)
+    var batch = WriteBatch(store: store, isSyncing: true)
+    // Its segment has a name that waits for the same call.
+    _ = try batch.carryOut(work(store, "short", value(1)))
+    isFailing.withLock { $0 = true }
+    let long = try work(store, "long", value(2, 20_000))
+    #expect(throws: CacheError.self) { try batch.carryOut(long) }
+    batch.finish()
+    let failed = batch.failedParts.keys.sorted()
+    #expect(failed == [0])
+    #expect(try await level.get("short") == nil)
+    #expect(try await level.get("long") == nil)
     try await level.close()
   }
 }

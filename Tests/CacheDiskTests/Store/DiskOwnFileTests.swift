@@ -318,6 +318,39 @@ import Testing
     try await level.close()
   }
 
+  @Test(
+    "P5 P6 a long value whose name the disk did not confirm leaves no file, or one that counts until it can be removed",
+    arguments: [true, false])
+  func unconfirmedName(isRemovable: Bool) async throws {
+    let isFailing = Mutex(false)
+    let fails: @Sendable () -> Bool = {
+      guard isFailing.withLock({ $0 }) else { return false }
+      errno = EIO
+      return true
+    }
+    let real = FileCalls()
+    var calls = real
+    calls.sync = { descriptor in
+      real.status(descriptor)?.isDirectory == true && fails() ? -1 : real.sync(descriptor)
+    }
+    calls.unlink = { directory, name in
+      !isRemovable && name.hasPrefix("val-") && fails() ? -1 : real.unlink(directory, name)
+    }
+    let level = try open(.synced, calls: calls)
+    try await level.set(value(1), forKey: "a")
+    let before = level.usage.cost
+    isFailing.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await level.set(value(2), forKey: "a") }
+    isFailing.withLock { $0 = false }
+    #expect(folder.names.count { $0.hasPrefix("val-") } == (isRemovable ? 1 : 2))
+    #expect(level.usage.cost >= before + (isRemovable ? 0 : value(2).count))
+    if isRemovable { #expect(level.usage.cost == before) }
+    #expect(try await level.get("a") == value(1))
+    try await level.set(value(3), forKey: "a")
+    #expect(try await level.get("a") == value(3))
+    try await level.close()
+  }
+
   @Test("an old deadline removes no newer value of its key")
   func oldDeadline() async throws {
     let level = try Level(directory: folder.path, capacity: 1 << 20, clock: clock)

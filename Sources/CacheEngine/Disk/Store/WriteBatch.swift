@@ -123,25 +123,30 @@ struct WriteBatch {
     -> PreparedRecord
   {
     let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
-    let allocated: Int
     do {
       let file = try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
       try file.write(value, at: 0)
       // A record must not come to the disk without the value that it points to: it hides what the key had before.
       if isTracking { try file.sync() }
-      allocated = file.allocatedBytes
+      let allocated = file.allocatedBytes
       try store.directory.rename(temporary, to: name)
-      if isTracking { try syncNames() }
+      store.state.withLock { state in
+        state.isDirectoryChanged = true
+        state.allocatedBytes += StoreIndex.blocks(value.count)
+        state.settle(value: number, value.count, allocated)
+        state.traffic.written += value.count
+        if isTracking { state.traffic.syncs += 2 }
+      }
     } catch {
       try? store.directory.remove(temporary)
       throw error
     }
-    store.state.withLock { state in
-      state.isDirectoryChanged = state.isDirectoryChanged || !isTracking
-      state.allocatedBytes += StoreIndex.blocks(value.count)
-      state.settle(value: number, value.count, allocated)
-      state.traffic.written += value.count
-      if isTracking { state.traffic.syncs += 2 }
+    if isTracking {
+      do { try syncNames() } catch {
+        unlink(number, value.count)
+        // The system says so once: of the other names that wait, nobody would hear again.
+        throw fail(error)
+      }
     }
     var pointer = ByteWriter()
     pointer.put(number)
@@ -307,11 +312,6 @@ struct WriteBatch {
 
   /// Waits for the disk, and takes back what it did not confirm.
   mutating func commit() throws {
-    defer {
-      part += 1
-      lossesBefore = losses.count
-      (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
-    }
     let (segments, isDirectoryChanged) = store.state.withLock { state in
       // What changes while the disk is waited for counts for the next time. Others wrote what nobody waited for.
       defer { (state.isDirectoryChanged, state.unsynced) = (false, []) }
@@ -325,10 +325,7 @@ struct WriteBatch {
         state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
         state.unsynced.formUnion(segments.map(\.number))
       }
-      let failure = store.writeFailed(error)
-      failedParts[part] = failure
-      takeBack()
-      throw failure
+      throw fail(error)
     }
     let takenBack = store.state.withLock { state in
       state.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0)
@@ -339,6 +336,22 @@ struct WriteBatch {
     for (number, length) in takenBack { unlink(number, length) }
     for (number, length) in lengthsBefore where length == Segment.headSize { store.noteBegun(number) }
     for (number, length) in filesToRemove { unlink(number, length) }
+    endPart()
+  }
+
+  /// Takes back a part of which the disk did not confirm something, and says why.
+  private mutating func fail(_ error: any Error) -> CacheError {
+    let failure = store.writeFailed(error)
+    failedParts[part] = failure
+    takeBack()
+    endPart()
+    return failure
+  }
+
+  private mutating func endPart() {
+    part += 1
+    lossesBefore = losses.count
+    (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
   }
 
   /// Ends the batch.
