@@ -93,6 +93,8 @@ struct RecordHeader: Equatable, Sendable, RecordShape {
   static let size = 104
   /// No record is longer: nobody has such keys.
   static let longest = 1 << 30
+  /// No value in a file of its own is longer: lengths are added up, and forged ones must not end the program.
+  static let longestOwnFile: UInt64 = 1 << 40
   static let magic: UInt32 = 0x3143_4543  // "CEC1"
   static let version: UInt8 = 1
   /// The value stands in a file of its own, and the record holds that file's number and length.
