@@ -63,6 +63,33 @@ import Testing
     try await level.close()
   }
 
+  @Test("what made room for a write that the disk did not confirm is told of, since it has left; what came back is not")
+  func evictedForNothing() async throws {
+    let isFailing = Mutex(false)
+    let real = FileCalls()
+    var calls = real
+    calls.sync = { descriptor in
+      guard isFailing.withLock({ $0 }) else { return real.sync(descriptor) }
+      errno = EIO
+      return -1
+    }
+    let removals = Calls<Removal<String>>()
+    let level = try open(folder, calls: calls, removalListener: { removals.append($0) })
+    let keys = (0..<90).map(String.init)
+    for key in keys { try await level.set(value(1, 8_000), forKey: key) }
+    #expect(removals.count == 0)
+    isFailing.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await level.set(value(2, 8_000), forKey: "new") }
+    await #expect(throws: CacheError.self) { try await level.remove("89") }
+    isFailing.withLock { $0 = false }
+    let left = Set(try await level.contents().map(\.key))
+    #expect(left.contains("89") && !left.contains("new"))
+    #expect(Set(removals.all.map(\.key)) == Set(keys).subtracting(left))
+    #expect(removals.count > 0)
+    #expect(removals.all.allSatisfy { $0.cause == .evicted && $0.madeRoomFor == "new" })
+    try await level.close()
+  }
+
   @Test("P3 where the disk does not confirm the name of a long value, what came before it in the batch fails as well")
   func unconfirmedName() async throws {
     let isFailing = Mutex(false)

@@ -361,7 +361,9 @@ struct WriteBatch {
   }
 
   private mutating func takeBack() {
-    losses.removeSubrange(lossesBefore...)
+    // What made room, or had expired, has left all the same.
+    let stay = losses[lossesBefore...].filter { $0.cause == .evicted || $0.cause == .expired }
+    losses.replaceSubrange(lossesBefore..., with: stay)
     store.state.withLock { state in
       for step in undo.reversed() {
         switch step {
@@ -413,6 +415,7 @@ struct WriteBatch {
       for (key, entry) in try store.standAgain() where isHeard {
         losses.append(store.loss(of: key, entry, .cleared))
       }
+      lossesBefore = losses.count
       return nil
     } catch { return store.writeFailed(error) }
   }
