@@ -378,6 +378,25 @@ import Testing
     try await again.close()
   }
 
+  @Test("P3 P4 where all of the log is gone and the index is left it is told, and what is written from then on stays")
+  func logGone() async throws {
+    let level = try open()
+    for number in 0..<40 { try await level.set(value(number, 5_000), forKey: "\(number)") }
+    try await level.close()
+    let gone = folder.segments
+    for name in gone { try folder.remove(name) }
+    let again = try open()
+    #expect(again.usage.count == 0)
+    #expect(Set(try await again.verify().damaged.map(\.file)) == Set(gone))
+    for number in 0..<20 { try await again.set(value(number, 1_000), forKey: "new-\(number)") }
+    let crashed = try folder.copy()
+    try await again.close()
+    let other = try open(crashed)
+    for number in 0..<20 { #expect(try await other.get("new-\(number)") == value(number, 1_000)) }
+    #expect(try await other.verify().isSound)
+    try await other.close()
+  }
+
   @Test("what the disk never confirmed is not missed: a batch that was taken back leaves a sound store")
   func takenBack() async throws {
     let isFailing = Mutex(false)
@@ -462,8 +481,10 @@ import Testing
     try await again.close()
   }
 
-  @Test("P3 an overwrite whose own file did not come to the disk leaves the acknowledged value before it")
-  func unfinishedOwnFile() async throws {
+  @Test(
+    "P3 a missing own file that the disk had is a miss; one of which an earlier version's record does not say so leaves the value before it",
+    arguments: [true, false])
+  func missingOwnFile(isEarlier: Bool) async throws {
     let level = try open(nil, .synced, capacity: 16 << 20)
     try await level.set(value(1), forKey: "a")
     try await level.set(value(2), forKey: "b")
@@ -472,8 +493,21 @@ import Testing
     try await level.close()
     let own = try #require(crashed.names.first { $0.hasPrefix("val-") })
     try crashed.remove(own)
+    if isEarlier {
+      let name = try #require(crashed.segments.first)
+      var bytes = Array(try crashed.bytes(of: name))
+      let salt = unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
+      let records = SegmentScan(Array(bytes[Segment.headSize...]), from: Segment.headSize, salt: salt).records
+      let found = try #require(records.last { $0.ownFile != nil })
+      var header = found.header
+      header.flags &= ~RecordHeader.followsOwnFile
+      var head = Array(bytes[found.offset..<found.offset + RecordHeader.size])
+      header.write(to: &head, salt: salt)
+      bytes.replaceSubrange(found.offset..<found.offset + RecordHeader.size, with: head)
+      try crashed.write(Data(bytes), to: name)
+    }
     let again = try open(crashed, .synced, capacity: 16 << 20)
-    #expect(try await again.get("a") == value(1))
+    #expect(try await again.get("a") == (isEarlier ? value(1) : nil))
     #expect(try await again.get("b") == value(2))
     try await again.close()
   }

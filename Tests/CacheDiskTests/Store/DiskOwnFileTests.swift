@@ -93,6 +93,23 @@ import Testing
     #expect(diary.read() == ["sync directory", "sync log", "sync tmp", "rename ind", "sync directory"])
   }
 
+  @Test(
+    "P3 a synced removal of what was removed already waits for that, also where a buffered level or a killed process did it",
+    arguments: [true, false])
+  func removedBefore(isKilled: Bool) async throws {
+    let diary = Diary()
+    let first = try open(calls: diary.calls)
+    try await first.set(value(1, 100), forKey: "a")
+    try await first.remove("a")
+    let killed = try isKilled ? folder.copy() : nil
+    let level = try open(.synced, in: killed, calls: diary.calls)
+    _ = diary.read()
+    try await level.remove("a")
+    #expect(diary.read() == ["sync log", "sync directory"])
+    try await level.close()
+    try await first.close()
+  }
+
   @Test("P1 a changed byte in a value's own file is a miss, however the file is read", arguments: [true, false])
   func changedByte(isWarm: Bool) async throws {
     var calls = FileCalls()
@@ -199,6 +216,49 @@ import Testing
     try await level.close()
   }
 
+  @Test("P1 P3 a long value that was evicted brings nothing back that was before it, after a crash or for who looks")
+  func evictedBeforeCrash() async throws {
+    let crashes = Mutex<[DiskFolder]>([])
+    let real = FileCalls()
+    var calls = real
+    calls.unlink = { [folder] directory, name in
+      defer { if name.hasPrefix("val-"), let copy = try? folder.copy() { crashes.withLock { $0.append(copy) } } }
+      return real.unlink(directory, name)
+    }
+    let level = try open(.synced, capacity: 1 << 20, calls: calls)
+    try await level.set(value(1, 300), forKey: "a")
+    try await level.set(value(2, 100_000), forKey: "a")
+    // The crash comes when room was made for it, and nothing else was written.
+    try await level.set(value(3, 660_000), forKey: "b")
+    #expect(try await level.get("a") == nil)
+    try await level.close()
+    let crashed = try #require(crashes.withLock { $0.first })
+    #expect(!crashed.names.contains { $0.hasPrefix("val-") })
+    let look = try await DiskCacheInspection.open(crashed.path, clock: clock)
+    #expect(try await look.value(forKey: "a") == nil)
+    let other = try open(.synced, in: crashed, capacity: 1 << 20)
+    #expect(try await other.get("a") == nil)
+    try await other.close()
+  }
+
+  @Test("P1 P3 a long value that was found damaged brings nothing back that was before it, after a crash")
+  func damagedBeforeCrash() async throws {
+    let level = try open(.synced)
+    try await level.set(value(1, 100), forKey: "a")
+    try await level.set(value(2), forKey: "a")
+    let name = try #require(folder.names.first { $0.hasPrefix("val-") })
+    try folder.write(value(3), to: name)
+    #expect(try await level.lookup("a").missReason == .damaged)
+    // The file is removed in its turn, which this waits for.
+    _ = try await level.removeExpired()
+    let crashed = try folder.copy()
+    try await level.close()
+    #expect(!crashed.names.contains { $0.hasPrefix("val-") })
+    let other = try open(.synced, in: crashed)
+    #expect(try await other.get("a") == nil)
+    try await other.close()
+  }
+
   @Test(
     "P3 P6 a set that the disk did not confirm leaves what was before it, wherever a crash meets its taking back",
     arguments: [true, false])
@@ -255,6 +315,39 @@ import Testing
     }
     #expect(crashes.withLock { $0.count } > 1)
     try await level.clear()
+    try await level.close()
+  }
+
+  @Test(
+    "P5 P6 a long value whose name the disk did not confirm leaves no file, or one that counts until it can be removed",
+    arguments: [true, false])
+  func unconfirmedName(isRemovable: Bool) async throws {
+    let isFailing = Mutex(false)
+    let fails: @Sendable () -> Bool = {
+      guard isFailing.withLock({ $0 }) else { return false }
+      errno = EIO
+      return true
+    }
+    let real = FileCalls()
+    var calls = real
+    calls.sync = { descriptor in
+      real.status(descriptor)?.isDirectory == true && fails() ? -1 : real.sync(descriptor)
+    }
+    calls.unlink = { directory, name in
+      !isRemovable && name.hasPrefix("val-") && fails() ? -1 : real.unlink(directory, name)
+    }
+    let level = try open(.synced, calls: calls)
+    try await level.set(value(1), forKey: "a")
+    let before = level.usage.cost
+    isFailing.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await level.set(value(2), forKey: "a") }
+    isFailing.withLock { $0 = false }
+    #expect(folder.names.count { $0.hasPrefix("val-") } == (isRemovable ? 1 : 2))
+    #expect(level.usage.cost >= before + (isRemovable ? 0 : value(2).count))
+    if isRemovable { #expect(level.usage.cost == before) }
+    #expect(try await level.get("a") == value(1))
+    try await level.set(value(3), forKey: "a")
+    #expect(try await level.get("a") == value(3))
     try await level.close()
   }
 

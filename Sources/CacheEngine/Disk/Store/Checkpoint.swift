@@ -168,7 +168,8 @@ struct Checkpoint {
       typeLength: typeLength, tagsLength: tagsLength, valueLength: UInt64(valueLength), cost: Int64(cost),
       isSealed: parts.contains(.seal), deadline: times.deadline(at: reading), created: times.created(at: reading))
     if parts.contains(.ownFile) {
-      (entry.ownFile, entry.ownFileLength) = (reader.take(), Int(min(reader.take(UInt64.self), 1 << 48)))
+      entry.ownFile = reader.take()
+      entry.ownFileLength = Int(min(reader.take(UInt64.self), RecordHeader.longestOwnFile))
     }
     if parts.contains(.longCost) { entry.cost = reader.take() }
     return unsafe insert(entry, &reader, body, within: known[Int(segment)].size)
@@ -188,7 +189,7 @@ struct Checkpoint {
     if ownFile != .max { fileNumber = max(fileNumber, ownFile) }
     let entry = StoreIndex.Entry(
       header, segment: segment, offset: Int(clamping: offset), ownFile: ownFile == .max ? nil : ownFile,
-      ownFileLength: Int(min(ownLength, 1 << 48)), at: reading)
+      ownFileLength: Int(min(ownLength, RecordHeader.longestOwnFile)), at: reading)
     return unsafe insert(entry, &reader, body, within: sizes[segment, default: 0])
   }
 

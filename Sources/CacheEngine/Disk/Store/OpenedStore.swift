@@ -13,6 +13,8 @@ struct OpenedStore {
   static let notOurs = [ELOOP, EINVAL, EISDIR, ENXIO]
   /// Higher numbers no store of ours comes to: what has one, and nothing inside that says it is ours, was put there.
   private static let highestNumber: UInt64 = 1 << 48
+  /// Numbers are counted on from what is found, here at the most: a forged one must leave room for that.
+  private static let lastNumber: UInt64 = 1 << 62
 
   private let isEncrypted: Bool
   private(set) var salt: UInt64 = 0
@@ -135,7 +137,7 @@ struct OpenedStore {
     _ found: [(segment: Segment, head: Segment.Head)], _ access: StoreAccess, _ isWhole: Bool
   ) -> Bool {
     for (segment, head) in found {
-      if head == .valid(salt: salt) {
+      if head == .valid(salt: salt), segment.number < Self.lastNumber {
         state.hasSegmentEnded = false
       } else if head == .damaged, segment.number < Self.highestNumber {
         // Who writes is about to write it.
@@ -175,7 +177,8 @@ struct OpenedStore {
     let sizes = Dictionary(uniqueKeysWithValues: state.segments.map { ($0.number, $0.file.size) })
     guard let checkpoint = Checkpoint(bytes, salt: salt, at: reading, sizes: sizes) else { return [:] }
     note(checkpoint.sequence, checkpoint.fileNumber)
-    let oldest = state.segments.first?.number ?? .max
+    // Without a log all of it is lost, and none of its numbers is given again while the checkpoint knows them.
+    let oldest = state.segments.first?.number ?? 0
     for (number, length) in checkpoint.segments where number >= oldest && sizes[number, default: 0] < length {
       loseEnd(of: number)
     }
@@ -191,7 +194,8 @@ struct OpenedStore {
   /// of older ones may be there still.
   private mutating func loseEnd(of number: UInt64) {
     let isThere = state.segments.segment(number) != nil
-    guard isThere || number > state.segments.last?.number ?? 0 else { return }
+    // Nor was a number that nobody comes to ever one of ours.
+    guard isThere || (number > state.segments.last?.number ?? 0 && number < Self.highestNumber) else { return }
     guard state.cutSegments.insert(number).inserted else { return }
     state.damaged += 1
     // Where the next opening would not look, nothing is written.
@@ -279,15 +283,16 @@ struct OpenedStore {
       unsafe found.header.hasIntactValue(UnsafeRawBufferPointer(rebasing: $0[(found.offset - start)...]))
     }
     guard isIntact, let (number, length) = found.ownFile else { return isIntact }
+    // It was evicted, or found damaged, and no record tells of that: the key has no value, and not the one before it.
+    if found.header.flags & RecordHeader.followsOwnFile != 0 { return true }
     // A file that is not there has expired, or was evicted as long as nobody waited until its name was on the disk.
     return try directory.size(of: FileName.value.name(number)).map { $0 == length }
       ?? (!isSynced || found.header.times.deadline(at: reading) <= reading.now)
   }
 
   private mutating func note(_ sequence: UInt64, _ file: UInt64?) {
-    // Both are counted on from here; a forged one must leave room for that.
-    self.sequence = max(self.sequence, min(sequence, 1 << 62))
-    if let file { fileNumber = max(fileNumber, min(file, 1 << 62)) }
+    self.sequence = max(self.sequence, min(sequence, Self.lastNumber))
+    if let file { fileNumber = max(fileNumber, min(file, Self.lastNumber)) }
   }
 
   /// Counts the values in files of their own and removes what no record points to.

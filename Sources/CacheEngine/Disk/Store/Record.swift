@@ -93,14 +93,20 @@ struct RecordHeader: Equatable, Sendable, RecordShape {
   static let size = 104
   /// No record is longer: nobody has such keys.
   static let longest = 1 << 30
+  /// No value in a file of its own is longer: lengths are added up, and forged ones must not end the program.
+  static let longestOwnFile: UInt64 = 1 << 40
   static let magic: UInt32 = 0x3143_4543  // "CEC1"
   static let version: UInt8 = 1
   /// The value stands in a file of its own, and the record holds that file's number and length.
   static let hasOwnFile: UInt16 = 1
-  /// Everything before the record in its segment was on the disk when the record was written.
-  static let followsSync: UInt16 = 4
   /// The record is that of an encrypted store.
   static let isSealed: UInt16 = 2
+  /// Everything before the record in its segment was on the disk when the record was written.
+  static let followsSync: UInt16 = 4
+  /// The value's own file was on the disk, and its name, when the record was written: if it is not there, it was removed.
+  ///
+  /// Records of earlier versions do not say so.
+  static let followsOwnFile: UInt16 = 8
 
   var kind: Kind
   var flags: UInt16 = 0

@@ -48,8 +48,7 @@ struct SegmentScan {
         if header.flags & RecordHeader.hasOwnFile != 0, header.valueLength >= 16 {
           var reader = unsafe ByteReader(UnsafeRawBufferPointer(rebasing: rest[header.valueRange]))
           let (number, length): (UInt64, UInt64) = (reader.take(), reader.take())
-          // No file is longer; lengths are added up, and a forged one must not end the program.
-          found.ownFile = (number, Int(min(length, 1 << 48)))
+          found.ownFile = (number, Int(min(length, RecordHeader.longestOwnFile)))
         }
         records.append(found)
         position += header.recordLength

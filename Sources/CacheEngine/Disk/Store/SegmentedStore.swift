@@ -57,7 +57,7 @@ final class SegmentedStore: Sendable {
     var cutSegments: Set<UInt64> = []
     /// The disk did not give all of the log when the store was opened: a checkpoint would say that there was no more.
     var isLogUnread = false
-    /// Segments that were written to, in a store with synced writes, and not synced since.
+    /// Segments of which the disk need not have all, in a store with synced writes.
     var unsynced: Set<UInt64> = []
     /// What was written so far is on the disk, and the next record says so.
     var isAllSynced = false
@@ -72,6 +72,16 @@ final class SegmentedStore: Sendable {
     /// It could not be removed.
     var isRemovalStuck = false
     var traffic = StoreTraffic()
+
+    /// From now on nothing is removed before what replaces it is on the disk.
+    ///
+    /// What was written so far nobody may have waited for, here or in a process that was killed: who finds a key removed
+    /// already waits for the removal all the same.
+    mutating func expectSyncedWrites() {
+      guard !isSynced else { return }
+      (isSynced, isAllSynced, isDirectoryChanged) = (true, false, true)
+      unsynced = Set(segments.map(\.number))
+    }
 
     /// The deadline is so long past that the entry is kept no longer.
     func isOver(_ entry: StoreIndex.Entry, at now: Int64) -> Bool {
@@ -128,7 +138,7 @@ final class SegmentedStore: Sendable {
     self.clock = clock
     salt = opened.salt
     var initial = opened.state
-    initial.isSynced = isSynced
+    if isSynced { initial.expectSyncedWrites() }
     initial.allocatedBytes += sealing?.allocatedBytes ?? 0
     self.sealing = sealing
     state = BriefLock(initial)
@@ -155,8 +165,7 @@ final class SegmentedStore: Sendable {
     }
   }
 
-  /// From now on nothing is removed before what replaces it is on the disk.
-  func expectSyncedWrites() { state.withLock { $0.isSynced = true } }
+  func expectSyncedWrites() { state.withLock { $0.expectSyncedWrites() } }
 
   func keepExpired(for duration: Duration) {
     state.withLock { $0.keepsExpired = max($0.keepsExpired, duration.clampedNanoseconds) }

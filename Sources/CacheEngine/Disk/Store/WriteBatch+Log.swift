@@ -29,16 +29,22 @@ extension WriteBatch {
       guard let victim else { break }
       lose(victim.key, victim.entry, victim.entry.deadline <= now ? .expired : .evicted)
     }
-    // Each round frees what is dead in one segment; a whole turn of the ring frees everything that is.
-    var rounds = store.state.withLock { $0.segments.count } + 1
-    while store.state.withLock({ $0.stayingBytes }) + wanted > limits.budget, rounds > 0 {
-      rounds -= 1
-      guard try reclaimOldest() else { break }
-    }
+    try reclaim(toFit: wanted)
     guard wanted == 0 || store.state.withLock({ $0.allocatedBytes }) + wanted <= limits.capacity else {
       throw CacheError(
         .diskWriteFailed,
         "files that are no longer needed could not be removed from \(store.directory.path), so there is no room")
+    }
+  }
+
+  /// Reclaims the oldest segments until so much fits.
+  ///
+  /// Each round frees what is dead in one segment; a whole turn of the ring frees everything that is.
+  private mutating func reclaim(toFit wanted: Int) throws {
+    var rounds = store.state.withLock { $0.segments.count } + 1
+    while store.state.withLock({ $0.stayingBytes }) + wanted > store.limits.budget, rounds > 0 {
+      rounds -= 1
+      guard try reclaimOldest() else { break }
     }
   }
 
@@ -110,6 +116,9 @@ extension WriteBatch {
     let times = RecordTimes(
       createdWall: reading.wall, createdBoot: reading.now, boot: reading.boot, lifetime: RecordTimes.forever)
     var record = PreparedRecord(marker: kind, key: key, times: times, salt: store.salt)
+    // A removal frees nothing until its segment is reclaimed: without this, many of them would fill the disk. A clear is
+    // about to remove all segments.
+    if kind != .cleared { try reclaim(toFit: record.bytes.count) }
     try append(&record, flags: 0) { state, _, _, _, _ in publish(&state) }
   }
 
@@ -143,6 +152,7 @@ extension WriteBatch {
       state.allocatedBytes += StoreIndex.blocks(offset + needed) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + needed
       if isCopy { state.traffic.copied += needed } else { state.traffic.written += needed }
+      noteUnsynced(segment, in: &state)
       if isTracking { remember(record.key, in: state) }
       return publish(&state, record.key, record.header, segment.number, offset)
     }
@@ -167,9 +177,23 @@ extension WriteBatch {
     }
     // What may be taken back is noted as begun when it no longer can be.
     if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
-    store.state.withLock { _ = $0.unsynced.insert(segment.number) }
   }
 
+  /// Notes that the disk need not have all of a segment; who waits for that may have come since the batch began.
+  func noteUnsynced(_ segment: Segment, in state: inout SegmentedStore.State) {
+    if isTracking || state.isSynced { state.unsynced.insert(segment.number) }
+  }
+
+  /// Begins a new segment.
+  ///
+  /// Who opens the store looks into the two newest for what did not come to the disk: what waits in older ones has to be
+  /// there first.
   @discardableResult
-  mutating func openSegment() throws -> Segment { try store.makeSegment() }
+  mutating func openSegment() throws -> Segment {
+    let waitsInOlder = store.state.withLock { state in
+      state.unsynced.contains { $0 != state.segments.last?.number }
+    }
+    if isTracking, waitsInOlder { try commit() }
+    return try store.makeSegment()
+  }
 }

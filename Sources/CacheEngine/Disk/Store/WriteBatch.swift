@@ -45,6 +45,7 @@ struct WriteBatch {
   var lengthsBefore: [UInt64: Int] = [:]
   /// Values of the entries that were replaced or removed, to go when that is on the disk.
   private var filesToRemove: [UInt64: Int] = [:]
+  /// Values of records that wait for the disk.
   private var newFiles: [UInt64: Int] = [:]
 
   init(store: SegmentedStore, isSyncing: Bool) {
@@ -109,12 +110,11 @@ struct WriteBatch {
         return state.index.insert(entry, for: key, tags: tags).map { ($0, .replaced) }
       }
     } catch {
-      if let ownFile {
-        newFiles[ownFile] = nil
-        unlink(ownFile, value?.count ?? 0)
-      }
+      if let ownFile { unlink(ownFile, value?.count ?? 0) }
       throw error
     }
+    // Not before: to append may wait for the disk, which is told of what has a record.
+    if isTracking, let ownFile { newFiles[ownFile] = value?.count ?? 0 }
     return true
   }
 
@@ -123,26 +123,30 @@ struct WriteBatch {
     -> PreparedRecord
   {
     let (temporary, name) = (FileName.temporary.name(number), FileName.value.name(number))
-    let allocated: Int
     do {
       let file = try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
       try file.write(value, at: 0)
       // A record must not come to the disk without the value that it points to: it hides what the key had before.
       if isTracking { try file.sync() }
-      allocated = file.allocatedBytes
+      let allocated = file.allocatedBytes
       try store.directory.rename(temporary, to: name)
-      if isTracking { try syncNames() }
+      store.state.withLock { state in
+        state.isDirectoryChanged = true
+        state.allocatedBytes += StoreIndex.blocks(value.count)
+        state.settle(value: number, value.count, allocated)
+        state.traffic.written += value.count
+        if isTracking { state.traffic.syncs += 2 }
+      }
     } catch {
       try? store.directory.remove(temporary)
       throw error
     }
-    if isTracking { newFiles[number] = value.count }
-    store.state.withLock { state in
-      state.isDirectoryChanged = state.isDirectoryChanged || !isTracking
-      state.allocatedBytes += StoreIndex.blocks(value.count)
-      state.settle(value: number, value.count, allocated)
-      state.traffic.written += value.count
-      if isTracking { state.traffic.syncs += 2 }
+    if isTracking {
+      do { try syncNames() } catch {
+        unlink(number, value.count)
+        // The system says so once: of the other names that wait, nobody would hear again.
+        throw fail(error)
+      }
     }
     var pointer = ByteWriter()
     pointer.put(number)
@@ -156,7 +160,7 @@ struct WriteBatch {
         .value, key: record.key, type: type, tags: tags, times: record.header.times, cost: Int(record.header.cost),
         value: $0, salt: store.salt)
     }
-    pointing.header.flags = record.header.flags
+    pointing.header.flags = record.header.flags | (isTracking ? RecordHeader.followsOwnFile : 0)
     return pointing
   }
 
@@ -221,6 +225,8 @@ struct WriteBatch {
     for segment in before where store.state.withLock({ $0.lengths[segment.number] }) != nil {
       try store.remove(segment)
     }
+    // Only the one that tells of the clear is left.
+    store.state.withLock { if $0.segments.count == 1 { $0.hasForgotten = false } }
   }
 
   /// Clears a store on a full disk, where not even a note that it was cleared can be written: no record may stay.
@@ -306,11 +312,6 @@ struct WriteBatch {
 
   /// Waits for the disk, and takes back what it did not confirm.
   mutating func commit() throws {
-    defer {
-      part += 1
-      lossesBefore = losses.count
-      (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
-    }
     let (segments, isDirectoryChanged) = store.state.withLock { state in
       // What changes while the disk is waited for counts for the next time. Others wrote what nobody waited for.
       defer { (state.isDirectoryChanged, state.unsynced) = (false, []) }
@@ -324,10 +325,7 @@ struct WriteBatch {
         state.isDirectoryChanged = state.isDirectoryChanged || isDirectoryChanged
         state.unsynced.formUnion(segments.map(\.number))
       }
-      let failure = store.writeFailed(error)
-      failedParts[part] = failure
-      takeBack()
-      throw failure
+      throw fail(error)
     }
     let takenBack = store.state.withLock { state in
       state.traffic.syncs += segments.count + (isDirectoryChanged ? 1 : 0)
@@ -338,6 +336,22 @@ struct WriteBatch {
     for (number, length) in takenBack { unlink(number, length) }
     for (number, length) in lengthsBefore where length == Segment.headSize { store.noteBegun(number) }
     for (number, length) in filesToRemove { unlink(number, length) }
+    endPart()
+  }
+
+  /// Takes back a part of which the disk did not confirm something, and says why.
+  private mutating func fail(_ error: any Error) -> CacheError {
+    let failure = store.writeFailed(error)
+    failedParts[part] = failure
+    takeBack()
+    endPart()
+    return failure
+  }
+
+  private mutating func endPart() {
+    part += 1
+    lossesBefore = losses.count
+    (undo, lengthsBefore, filesToRemove, newFiles) = ([], [:], [:], [:])
   }
 
   /// Ends the batch.
@@ -347,7 +361,9 @@ struct WriteBatch {
   }
 
   private mutating func takeBack() {
-    losses.removeSubrange(lossesBefore...)
+    // What made room, or had expired, has left all the same.
+    let stay = losses[lossesBefore...].filter { $0.cause == .evicted || $0.cause == .expired }
+    losses.replaceSubrange(lossesBefore..., with: stay)
     store.state.withLock { state in
       for step in undo.reversed() {
         switch step {
@@ -364,6 +380,8 @@ struct WriteBatch {
       }
       // The system says so once. What it lost of this file is not known, so nothing more is added to it.
       state.hasSegmentEnded = true
+      // Nor is it known of removals that were written before: who asks for one again has it written again.
+      state.hasForgotten = true
     }
     cutBack()
     // A crash must not find a record without its value: it would hide what the key had before.
@@ -397,6 +415,7 @@ struct WriteBatch {
       for (key, entry) in try store.standAgain() where isHeard {
         losses.append(store.loss(of: key, entry, .cleared))
       }
+      lossesBefore = losses.count
       return nil
     } catch { return store.writeFailed(error) }
   }

@@ -1,0 +1,63 @@
+import CacheEngine
+import CacheEngineTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+@testable import CacheDisk
+
+/// What removals take, and what they survive.
+@Suite(.timeLimit(.minutes(10))) struct DiskRemovalTests {
+  typealias Level = DiskCacheLevel<String, Data>
+
+  let folder = DiskFolder()
+  let clock = ManualClock()
+
+  private func open(
+    _ durability: Durability = .buffered, in folder: DiskFolder? = nil, calls: FileCalls = FileCalls()
+  ) throws -> Level {
+    try Level(
+      directory: (folder ?? self.folder).path, capacity: 1 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: durability, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: clock,
+      removalListener: nil, calls: calls)
+  }
+
+  @Test("P5 removals of keys that are not there give their room back, and after a clear they take none")
+  func absentKeys() async throws {
+    let level = try open()
+    try await level.set(Data([1]), forKey: "kept")
+    try await level.set(Data([2]), forKey: "expired", expiry: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    // From here on the log tells of more than the index.
+    #expect(try await level.removeExpired() == 1)
+    for number in 0..<12_000 { try await level.remove("absent-\(number)") }
+    #expect(folder.allocatedBytes <= 1 << 20)
+    #expect(try await level.get("kept") == Data([1]))
+    try await level.clear()
+    let before = level.traffic.written
+    try await level.remove("absent")
+    #expect(level.traffic.written == before)
+    try await level.close()
+  }
+
+  @Test("P5 to remove all of many entries takes no more than the capacity, for good", arguments: [true, false])
+  func removesAll(byTag: Bool) async throws {
+    let level = try open()
+    for number in 0..<10_000 { try await level.set(Data([1]), forKey: "\(number)", tags: ["tag"]) }
+    let count = level.usage.count
+    #expect(count > 3_000)
+    if byTag {
+      #expect(try await level.removeAll(tagged: "tag") == count)
+    } else {
+      for number in 0..<10_000 { try await level.remove("\(number)") }
+    }
+    #expect(level.usage.count == 0)
+    #expect(folder.allocatedBytes <= 1 << 20)
+    let crashed = try folder.copy()
+    try await level.close()
+    #expect(folder.names.contains(FileName.checkpoint))
+    let other = try open(in: crashed)
+    #expect(other.usage.count == 0)
+    try await other.close()
+  }
+}
