@@ -482,7 +482,7 @@ final class PlainComposition: PlainPair {
 
   private func drop(_ key: String, after answer: Answer, isRefresh: Bool) {
     guard isRevalidated, case .miss(let reason) = answer,
-      !["refused", "expired", "nothing"].contains(reason)
+      !["refused", "expired", "remembered", "nothing"].contains(reason)
     else { return }
     if let found = try? first.read(key, stale: true).found, isRefresh || found.isStale { try? first.remove(key) }
   }
