@@ -92,7 +92,7 @@ final class ClientGuard: ChannelDuplexHandler {
     case .head(let head):
       isAnswering = head.status.code >= 200
       hasAnswered = hasAnswered || isAnswering
-    case .body: break
+    case .body: untaken = .max
     case .end:
       isAnswering = false
       isAwaiting = false
@@ -102,6 +102,8 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Whatever a client says that was given its last answer.
+    if hasEnded, error is HTTPParserError { return }
     if let error = error as? HTTPParserError, !hasRefused, !(isReading ? hasAnswered : isAnswering) {
       hasRefused = true
       let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]

@@ -11,6 +11,8 @@ package struct CacheControl: Sendable, Equatable {
   private enum Argument: Equatable {
     case none
     case text(String)
+    /// Of a directive that may name fields.
+    case names(Set<HTTPField.Name>)
     case malformed
   }
 
@@ -76,18 +78,21 @@ package struct CacheControl: Sendable, Equatable {
   /// Whether a directive stands there without an argument, or with one that cannot be read.
   package func isUnqualified(_ name: String) -> Bool {
     guard let argument = directives[name] else { return false }
-    return if case .text = argument { fields(name) == nil } else { true }
+    return if case .names = argument { false } else { true }
   }
 
   /// The fields that the argument of `private` or `no-cache` names; `nil` if there is no list of names.
   package func fields(_ name: String) -> Set<HTTPField.Name>? {
-    guard case .text(let text) = directives[name] else { return nil }
+    if case .names(let names) = directives[name] { names } else { nil }
+  }
+
+  private static func names(in text: String) -> Argument {
     var names: Set<HTTPField.Name> = []
     for member in FieldList.members(of: text) {
-      guard let name = HTTPField.Name(String(member)) else { return nil }
+      guard let name = HTTPField.Name(String(member)) else { return .malformed }
       names.insert(name)
     }
-    return names.isEmpty ? nil : names
+    return names.isEmpty ? .malformed : .names(names)
   }
 
   private static let naming: Set = ["private", "no-cache"]
@@ -100,13 +105,17 @@ package struct CacheControl: Sendable, Equatable {
   }
 
   private mutating func add(_ name: String, _ argument: Argument) {
-    guard let first = directives[name] else {
-      directives[name] = argument
+    guard Self.naming.contains(name) else {
+      if directives[name] == nil { directives[name] = argument }
       return
     }
-    guard Self.naming.contains(name), case .text(let names) = first, !isUnqualified(name) else { return }
-    directives[name] = argument
-    if case .text(let more) = argument, !isUnqualified(name) { directives[name] = .text("\(names), \(more)") }
+    let argument = if case .text(let text) = argument { Self.names(in: text) } else { argument }
+    switch directives.updateValue(argument, forKey: name) {
+    case nil: break
+    case .names(let names)?:
+      if case .names(let more) = argument { directives[name] = .names(more.union(names)) }
+    case let first?: directives[name] = first
+    }
   }
 }
 #endif

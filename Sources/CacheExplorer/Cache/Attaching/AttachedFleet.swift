@@ -44,7 +44,7 @@ package final class AttachedFleet: Sendable {
   package static func open(_ paths: [String], buffer: EventBuffer) async throws -> AttachedCache {
     let fleet = AttachedFleet(paths.map(AppPlace.init(path:)), buffer)
     var failure: (any Error)?
-    for socket in fleet.places.flatMap(\.sockets).prefix(most) {
+    for socket in fleet.places.flatMap(\.sockets) where fleet.state.withLock({ $0.sessions.count < most }) {
       do { _ = try await fleet.sit(socket) } catch {
         // One that a process left behind is no app.
         if (error as? CacheError)?.code != .unreachable || paths.contains(socket) { failure = failure ?? error }
@@ -142,7 +142,8 @@ package final class AttachedFleet: Sendable {
 
   /// The sockets that have come since, which count as followed from now on.
   private func newcomers() -> [String] {
-    let sockets = places.flatMap(\.sockets)
+    // In any order, so that those whom nobody listens at any more keep none from its turn.
+    let sockets = places.flatMap(\.sockets).shuffled()
     return state.withLock { state in
       sockets.filter { state.sockets.count < Self.most && state.sockets.insert($0).inserted }
     }
