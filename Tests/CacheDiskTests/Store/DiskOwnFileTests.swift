@@ -90,7 +90,23 @@ import Testing
     try await level.set(value(1, 100), forKey: "a")
     _ = diary.read()
     try await level.close()
-    #expect(diary.read() == ["sync directory", "sync log", "sync tmp", "rename ind", "sync directory"])
+    #expect(diary.read() == ["sync log", "sync directory", "sync tmp", "rename ind", "sync directory"])
+  }
+
+  @Test("what was on the disk when a store was closed is not waited for again")
+  func closedBefore() async throws {
+    let diary = Diary()
+    let level = try open(capacity: 1 << 20, calls: diary.calls)
+    for number in 0..<60 { try await level.set(value(number, 2_000), forKey: "\(number)") }
+    #expect(folder.names.count { $0.hasPrefix("log-") } > 3)
+    try await level.close()
+    for durability in [Durability.buffered, .synced] {
+      let other = try open(durability, capacity: 1 << 20, calls: diary.calls)
+      _ = diary.read()
+      if durability == .synced { try await other.set(value(1, 100), forKey: "a") }
+      try await other.close()
+      #expect(diary.read().count { $0 == "sync log" } == (durability == .synced ? 1 : 0))
+    }
   }
 
   @Test(

@@ -40,6 +40,30 @@ import Testing
     try await level.close()
   }
 
+  @Test("P6 a removal holds where the disk does not give what would have to move for it")
+  func unreadable() async throws {
+    let isBroken = Mutex(false)
+    var calls = FileCalls()
+    let read = unsafe calls.read
+    unsafe calls.read = { descriptor, bytes, offset in
+      guard isBroken.withLock({ $0 }) else { return unsafe read(descriptor, bytes, offset) }
+      errno = EIO
+      return -1
+    }
+    let level = try open(calls: calls)
+    for number in 0..<10_000 { try await level.set(Data([1]), forKey: "\(number)") }
+    isBroken.withLock { $0 = true }
+    for number in 9_900..<10_000 { try await level.remove("\(number)") }
+    isBroken.withLock { $0 = false }
+    #expect(folder.allocatedBytes <= 1 << 20)
+    let crashed = try folder.copy()
+    try await level.close()
+    let other = try open(in: crashed)
+    for number in 9_900..<10_000 { #expect(try await other.get("\(number)") == nil) }
+    #expect(try await other.get("9899") == Data([1]))
+    try await other.close()
+  }
+
   @Test("P5 to remove all of many entries takes no more than the capacity, for good", arguments: [true, false])
   func removesAll(byTag: Bool) async throws {
     let level = try open()

@@ -48,11 +48,14 @@ struct OpenedStore {
       (state, isLogDoubtful) = (SegmentedStore.State(), false)
       names = try directory.names()
     }
-    var scanned = take(checkpoint, reading)
+    let scanned = take(checkpoint, reading)
     for (position, segment) in state.segments.enumerated() {
+      let known = scanned[segment.number]
       try scan(
-        segment, from: scanned.removeValue(forKey: segment.number) ?? Segment.headSize,
-        fromEnd: state.segments.count - 1 - position, access, directory, reading)
+        segment, from: known ?? Segment.headSize, fromEnd: state.segments.count - 1 - position, access, directory,
+        reading)
+      // What a checkpoint knows was on the disk before it.
+      if state.lengths[segment.number] != known { state.unsynced.insert(segment.number) }
     }
     if let lock { try noteBegun(lock) }
     if access == .readOnly { names = try directory.names() }

@@ -35,6 +35,7 @@ extension SegmentedStore {
       state.isRemovalStuck = false
       state.segments.removeAll { $0.number == segment.number }
       state.uncut[segment.number] = nil
+      state.unsynced.remove(segment.number)
       state.forget(segment: segment.number)
     }
   }

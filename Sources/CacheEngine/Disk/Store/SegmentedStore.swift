@@ -57,7 +57,7 @@ final class SegmentedStore: Sendable {
     var cutSegments: Set<UInt64> = []
     /// The disk did not give all of the log when the store was opened: a checkpoint would say that there was no more.
     var isLogUnread = false
-    /// Segments of which the disk need not have all, in a store with synced writes.
+    /// Segments of which the disk need not have all: who finds a key removed already waits for that as well.
     var unsynced: Set<UInt64> = []
     /// What was written so far is on the disk, and the next record says so.
     var isAllSynced = false
@@ -75,12 +75,9 @@ final class SegmentedStore: Sendable {
 
     /// From now on nothing is removed before what replaces it is on the disk.
     ///
-    /// What was written so far nobody may have waited for, here or in a process that was killed: who finds a key removed
-    /// already waits for the removal all the same.
+    /// The names of what was written so far nobody may have waited for, here or in a process that was killed.
     mutating func expectSyncedWrites() {
-      guard !isSynced else { return }
-      (isSynced, isAllSynced, isDirectoryChanged) = (true, false, true)
-      unsynced = Set(segments.map(\.number))
+      if !isSynced { (isSynced, isAllSynced, isDirectoryChanged) = (true, false, true) }
     }
 
     /// The deadline is so long past that the entry is kept no longer.

@@ -118,7 +118,12 @@ extension WriteBatch {
     var record = PreparedRecord(marker: kind, key: key, times: times, salt: store.salt)
     // A removal frees nothing until its segment is reclaimed: without this, many of them would fill the disk. A clear is
     // about to remove all segments.
-    if kind != .cleared { try reclaim(toFit: record.bytes.count) }
+    if kind != .cleared {
+      do { try reclaim(toFit: record.bytes.count) } catch {
+        // Where the disk gives nothing back, what has to go goes all the same, as long as there is room.
+        if !fits(record.bytes.count) { throw error }
+      }
+    }
     try append(&record, flags: 0) { state, _, _, _, _ in publish(&state) }
   }
 
@@ -152,7 +157,7 @@ extension WriteBatch {
       state.allocatedBytes += StoreIndex.blocks(offset + needed) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + needed
       if isCopy { state.traffic.copied += needed } else { state.traffic.written += needed }
-      noteUnsynced(segment, in: &state)
+      state.unsynced.insert(segment.number)
       if isTracking { remember(record.key, in: state) }
       return publish(&state, record.key, record.header, segment.number, offset)
     }
@@ -179,9 +184,8 @@ extension WriteBatch {
     if lengthsBefore[segment.number] == nil { lengthsBefore[segment.number] = offset }
   }
 
-  /// Notes that the disk need not have all of a segment; who waits for that may have come since the batch began.
-  func noteUnsynced(_ segment: Segment, in state: inout SegmentedStore.State) {
-    if isTracking || state.isSynced { state.unsynced.insert(segment.number) }
+  private func fits(_ bytes: Int) -> Bool {
+    store.state.withLock { $0.allocatedBytes } + bytes <= store.limits.capacity
   }
 
   /// Begins a new segment.

@@ -33,7 +33,7 @@ extension WriteBatch {
       state.allocatedBytes += StoreIndex.blocks(offset + length) - StoreIndex.blocks(offset)
       state.lengths[segment.number] = offset + length
       state.traffic.written += length
-      noteUnsynced(segment, in: &state)
+      state.unsynced.insert(segment.number)
       var offset = offset
       var replaced: [(StoreKey, StoreIndex.Entry)] = []
       for record in records {

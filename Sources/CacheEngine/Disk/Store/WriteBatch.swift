@@ -246,7 +246,7 @@ struct WriteBatch {
     guard let last = segments.last else { return }
     try last.file.truncate(to: Segment.headSize)
     store.state.withLock { state in
-      if isTracking { state.unsynced.insert(last.number) }
+      state.unsynced.insert(last.number)
       state.allocatedBytes -=
         StoreIndex.blocks(state.lengths[last.number] ?? 0) - StoreIndex.blocks(Segment.headSize)
       state.lengths[last.number] = Segment.headSize
@@ -269,7 +269,7 @@ struct WriteBatch {
     store.awaitRemoval()
     let segments = store.state.withLock { state in
       state.isClosed = true
-      return state.segments
+      return state.segments.filter { state.unsynced.contains($0.number) }
     }
     defer {
       StoreRegistry.forget(store) {
