@@ -71,7 +71,7 @@ public final class ModelArchive: Sendable {
   let keys: (@Sendable () async throws -> [String])?
   /// Removes keys by a condition; `nil` if the level cannot.
   let removeAll: (@Sendable (@escaping @Sendable (String) -> Bool) async throws -> Void)?
-  /// Saves come one after the other, and none while what they write is read as a whole.
+  /// Saves come one after the other, and so does what removes leftovers.
   let gate = WriteGate<String>()
   let state = Mutex(State())
 
@@ -187,25 +187,22 @@ public final class ModelArchive: Sendable {
   /// - Complexity: A read of the level for each model, one after the other, and for each of the 256 pages of the list.
   @discardableResult
   public func restore() async throws -> Restoration {
-    // What is damaged or left over is removed on the way, and must not be what a save has just written.
-    try await gate.write("save") { try await readEverything() }
-  }
-
-  private func readEverything() async throws -> Restoration {
     let start = cache.state.withLock { $0.graph.beginReads() }
     defer { cache.state.withLock { $0.graph.archive?.endReads() } }
     var found = Restoration()
     var edits: [ModelEdit] = []
-    let head = try await head()
     let listed = try await listed()
     for page in 0..<ArchiveList.pageCount {
-      let (names, lost) = try await names(on: page, of: head)
+      // What is left over is removed on the way, and must not be what a save has just written.
+      let (names, lost) = try await gate.write("save") {
+        try await self.names(on: page, of: try await head())
+      }
       let all = names.union(listed[page] ?? [])
       found.missing += max(0, lost - all.count)
       for name in all.sorted() {
         let coding = codings.values.first { name.hasPrefix("\($0.name)/") }
         do {
-          switch try await read(name, coding) {
+          switch try await read(name, coding, isInTurn: false) {
           case .model(let edit):
             edits.append(edit)
             found.loaded += 1
