@@ -104,3 +104,5 @@ extension CacheLevel {
     FaultInjectingLevel(base: self, injector: injector)
   }
 }
+
+extension FaultInjectingLevel: EndingLevel {}

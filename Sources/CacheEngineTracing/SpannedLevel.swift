@@ -141,4 +141,6 @@ extension CacheLevel {
     SpannedLevel(base: self, operationName: operationName, tracer: tracer)
   }
 }
+
+extension SpannedLevel: EndingLevel {}
 #endif

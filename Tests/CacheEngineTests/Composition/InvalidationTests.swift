@@ -152,10 +152,39 @@ import Testing
     try await checkKeepsStale(switchLevels(memory(), memory()) { _ in .second }, "switchLevels")
     try await checkKeepsStale(memory().compose(memory()), "compose")
     try await checkKeepsStale(memory().staleIfError(EmptyLevel(), for: .seconds(60), clock: clock), "staleIfError")
-    // Where nothing outlives its end, it is removed.
+    // Each breaks if it is passed by.
+    try await checkKeepsStale(
+      memory().circuitBreaker(clock: clock).conditioned { _ in true }.postProcess { $0 }.maximumAge(
+        .seconds(100), clock: clock
+      )
+      .fallback { _, _ in nil }, "circuitBreaker")
+    #expect(observer.events.count { if case .done(.remove, _) = $0.kind { true } else { false } } == 1)
+    #expect(observer.events.count { if case .done(.clear, _) = $0.kind { true } else { false } } == 1)
+    // Where nothing outlives its end, it is removed; a decorator of the user's own knows how.
     let plain = ScriptedLevel<String, Int>()
     try await checkKeepsStale(memory().compose(plain.normalize()), "compose, below a level that keeps nothing expired")
     #expect(plain.stored("a") == nil)
+  }
+
+  /// Keeps everything under another key.
+  private struct Prefixed: LevelDecorator {
+    let base: Memory
+    func set(_ value: Int, forKey key: String) async throws { try await base.set(value, forKey: "p/" + key) }
+    func store(_ value: Int, forKey key: String, terms: StoreTerms) async throws {
+      try await base.store(value, forKey: "p/" + key, terms: terms)
+    }
+    func get(_ key: String) async throws -> Int? { try await base.get("p/" + key) }
+    func lookup(_ key: String) async throws -> Lookup<Int> { try await base.lookup("p/" + key) }
+    func remove(_ key: String) async throws { try await base.remove("p/" + key) }
+  }
+
+  @Test("C2 a decorator that removes in its own way is asked to, where stale values may be wanted, too")
+  func ownRemoval() async throws {
+    let cache = Prefixed(base: memory).staleIfError(shared, for: .seconds(60), observer: nil, clock: clock)
+    try await memory.set(1, forKey: "p/a")
+    try await memory.set(1, forKey: "a")
+    try await cache.invalidate("a")
+    #expect(memory.peek("p/a") == nil && memory.peek("a") == 1)
   }
 
   @Test(

@@ -210,3 +210,5 @@ extension CappedLevel: ShapedLevel {
     .around(.init("capped", name: recorder.name, setting: "\(limit)", limit: limit), base)
   }
 }
+
+extension CappedLevel: EndingLevel {}

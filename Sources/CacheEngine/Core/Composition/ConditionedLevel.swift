@@ -88,3 +88,5 @@ extension CacheLevel {
 extension ConditionedLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("conditioned", name: recorder.name), base) }
 }
+
+extension ConditionedLevel: EndingLevel {}

@@ -14,8 +14,6 @@ extension CacheLevel {
       for entry in try await storage.contents() { try await storage.expire(entry.key) }
     } else if let ending = self as? any EndingLevel<Key, Value> {
       try await ending.end(key)
-    } else if let decorator = self as? any LevelDecorator {
-      try await decorator.endInside(key)
     } else if let key {
       try await remove(key)
     } else {
@@ -24,8 +22,9 @@ extension CacheLevel {
   }
 }
 
-extension LevelDecorator {
-  func endInside(_ key: (any Sendable)?) async throws { try await base.endOrRemove(key as? Base.Key) }
+// Said of each decorator that removes nothing in a way of its own.
+extension EndingLevel where Self: LevelDecorator {
+  package func end(_ key: Key?) async throws { try await base.endOrRemove(key) }
 }
 
 extension ComposedLevel: EndingLevel {
@@ -53,7 +52,14 @@ extension BasicCache: EndingLevel {
 }
 
 extension ObservedLevel: EndingLevel {
-  package func end(_ key: Key?) async throws { try await base.endOrRemove(key) }
+  package func end(_ key: Key?) async throws {
+    guard isTold else { return try await base.endOrRemove(key) }
+    try await recorder.timed(key == nil ? .clear : .remove, key: key.flatMap { recorder.text(of: $0) }) {
+      try await base.endOrRemove(key)
+    } event: { _, duration in
+      .done(key == nil ? .clear : .remove, duration)
+    }
+  }
 }
 
 extension TracedCache: EndingLevel {

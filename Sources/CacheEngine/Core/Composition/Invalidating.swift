@@ -81,6 +81,16 @@ protocol TagInvalidatingLevel: CacheLevel {
 
 extension ComposedLevel: TagInvalidatingLevel {}
 
+extension BasicCache: TagInvalidatingLevel {
+  func invalidate(tagged tag: String) async throws {
+    try await (inner as? any CacheLevel<Key, Value>)?.invalidateIfAble(tagged: tag)
+  }
+}
+
+extension ObservedLevel: TagInvalidatingLevel {
+  func invalidate(tagged tag: String) async throws { try await base.invalidateIfAble(tagged: tag) }
+}
+
 extension PooledLevel: TagInvalidatingLevel {
   func invalidate(tagged tag: String) async throws {
     defer { detachAll() }

@@ -80,3 +80,5 @@ extension CacheLevel {
 extension PostProcessedLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("postProcess"), base) }
 }
+
+extension PostProcessedLevel: EndingLevel {}

@@ -102,3 +102,5 @@ extension AgeLimitedLevel {
 extension AgeLimitedLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("maximumAge", setting: "\(maximumAge)"), base) }
 }
+
+extension AgeLimitedLevel: EndingLevel {}

@@ -145,3 +145,5 @@ extension LifetimeLevel {
 }
 
 extension LifetimeLevel: ShapedLevel { package var shape: LevelShape { .around(.init("expiry"), base) } }
+
+extension LifetimeLevel: EndingLevel {}

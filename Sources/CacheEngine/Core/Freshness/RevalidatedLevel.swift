@@ -376,3 +376,5 @@ extension CacheLevel {
 extension RevalidatedLevel: ShapedLevel {
   package var shape: LevelShape { .stale(.init("stale", name: recorder.name), base.upper, from: base.lower) }
 }
+
+extension RevalidatedLevel: EndingLevel {}

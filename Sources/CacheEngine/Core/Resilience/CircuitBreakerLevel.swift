@@ -156,3 +156,10 @@ extension CacheLevel {
 extension CircuitBreakerLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("breaker", name: recorder.name), base) }
 }
+
+extension CircuitBreakerLevel: EndingLevel {
+  package func end(_ key: Key?) async throws {
+    guard let key else { return try await base.endOrRemove(nil) }
+    try await guarded(key) { try await base.endOrRemove(key) }
+  }
+}

@@ -103,3 +103,5 @@ extension CacheLevel {
 extension FallbackLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("fallback", name: recorder.name), base) }
 }
+
+extension FallbackLevel: EndingLevel {}

@@ -177,3 +177,5 @@ extension RetryPolicy {
 extension RetriedLevel: ShapedLevel {
   package var shape: LevelShape { .around(.init("retry", name: recorder.name, setting: "×\(policy.attempts)"), base) }
 }
+
+extension RetriedLevel: EndingLevel {}
