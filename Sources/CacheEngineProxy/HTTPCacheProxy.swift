@@ -26,11 +26,12 @@ import Foundation
 /// are refused; every request goes to the one server and has its authority, whatever `Host` a client sends.
 public final class HTTPCacheProxy<Store: CacheLevel>: Sendable
 where Store.Key == String, Store.Value == StoredVariants {
-  typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+  typealias Connection = AcceptedConnections.Connection
 
   private struct Serving {
     var nextID = 0
     var tasks: [Int: Task<Void, Never>] = [:]
+    var channels: [Int: any Channel] = [:]
     /// Connections that wait for a request.
     var idle: Set<Int> = []
     var isStopping = false
@@ -45,6 +46,7 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// A target of the origin's.
   private let target: TargetURI
   private let listener: NIOAsyncChannel<Connection, Never>
+  private let accepted = AcceptedConnections()
   private let tally: ProxyTally
   private let serving = Mutex(Serving())
 
@@ -94,11 +96,13 @@ where Store.Key == String, Store.Value == StoredVariants {
         .childChannelOption(
           .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10)
         )
-        .bind(host: settings.host, port: settings.port) { channel in
+        .bind(host: settings.host, port: settings.port) { [accepted] channel in
           channel.eventLoop.makeCompletedFuture {
             try Self.prepare(channel, settings, instant)
-            return try Connection(
+            let connection = try Connection(
               wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+            accepted.add(connection)
+            return connection
           }
         }
     } catch {
@@ -139,6 +143,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     } onCancel: {
       listener.channel.close(promise: nil)
     }
+    accepted.end()
     for task in serving.withLock({ Array($0.tasks.values) }) {
       if Task.isCancelled { task.cancel() }
       await task.value
@@ -152,9 +157,9 @@ where Store.Key == String, Store.Value == StoredVariants {
   public func stop(within grace: Duration = .seconds(10)) async {
     let idle = serving.withLock { serving in
       serving.isStopping = true
-      return serving.idle.compactMap { serving.tasks[$0] }
+      return serving.idle.compactMap { serving.channels[$0] }
     }
-    for task in idle { task.cancel() }
+    for channel in idle { Self.end(channel) }
     takeRoom()?.resume()
     listener.channel.close(promise: nil)
     let tasks = serving.withLock { Array($0.tasks.values) }
@@ -172,24 +177,33 @@ where Store.Key == String, Store.Value == StoredVariants {
   }
 
   private func begin(_ connection: Connection) {
+    accepted.take(connection)
     let task = serving.withLock { serving -> Task<Void, Never> in
       serving.nextID += 1
       let id = serving.nextID
       let task = Task { [self] in
         await carry(connection, id)
         let room = self.serving.withLock { serving in
-          serving.tasks[id] = nil
+          (serving.tasks[id], serving.channels[id]) = (nil, nil)
           serving.idle.remove(id)
           defer { serving.room = nil }
           return serving.room
         }
         room?.resume()
       }
-      serving.tasks[id] = task
+      (serving.tasks[id], serving.channels[id]) = (task, connection.channel)
       return task
     }
     // A client that leaves ends what is done for it.
     connection.channel.closeFuture.whenComplete { _ in task.cancel() }
+  }
+
+  /// Ends a connection once its answers have gone out.
+  private static func end(_ channel: any Channel) {
+    channel.eventLoop.execute {
+      let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+      channel.close(mode: left > 0 ? .output : .all, promise: nil)
+    }
   }
 
   private func waitForRoom() async {
@@ -227,7 +241,7 @@ where Store.Key == String, Store.Value == StoredVariants {
       try await connection.executeThenClose { inbound, outbound in
         var parts = inbound.makeAsyncIterator()
         while note(idle: true, id), case .head(let head)? = try await parts.next(isolation: #isolation) {
-          guard note(idle: false, id) else { return }
+          _ = note(idle: false, id)
           let exchange = Exchange(head: head, start: .now, outbound: outbound)
           let goesOn: Bool
           switch RequestCheck(head, origin: target, peer: peer, settings: settings) {
@@ -241,8 +255,9 @@ where Store.Key == String, Store.Value == StoredVariants {
           case .forward(let request, _, let expectsContinue):
             goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
           }
-          guard goesOn else { return try await linger(outbound, &parts) }
+          if !goesOn { break }
         }
+        try await linger(outbound, &parts)
       }
     } catch {
       // The client left, or its answer broke off: the connection is closed, which is all that can still be said.

@@ -173,7 +173,7 @@ public final class ServerOrigin: HTTPOrigin {
       guard case .end? = try await exchange.connection.next(within: answerTimeout) else {
         throw CacheError(.invalidResponse, "the origin sent content where there is none")
       }
-      end(exchange, isKept: isKept)
+      await end(exchange, isKept: isKept)
       return HTTPAnswer(head: answer)
     }
     let body = HTTPBody(length: length, isDelimited: isDelimited) { [self] in
@@ -181,7 +181,7 @@ public final class ServerOrigin: HTTPOrigin {
       switch try await exchange.connection.next(within: answerTimeout) {
       case .body(let bytes)?: return .bytes(Data(bytes.readableBytesView))
       case .end(let trailers)?:
-        end(exchange, isKept: isKept)
+        await end(exchange, isKept: isKept)
         let fields = trailers.map(Self.fields) ?? [:]
         return fields.isEmpty ? nil : .trailers(fields)
       case .head?, nil:
@@ -199,8 +199,9 @@ public final class ServerOrigin: HTTPOrigin {
     init(_ connection: OriginConnection) { self.connection = connection }
 
     deinit {
-      let (upload, hasEnded) = state.withLock { ($0.upload, $0.hasEnded) }
-      upload?.cancel()
+      let (upload, isUploading, hasEnded) = state.withLock { $0 }
+      // To cancel what it has left would close a connection that others use by now.
+      if isUploading || !hasEnded { upload?.cancel() }
       if !hasEnded { connection.close() }
     }
 
@@ -229,17 +230,20 @@ public final class ServerOrigin: HTTPOrigin {
     /// Ends it.
     ///
     /// - Returns: Whether the request has gone out whole.
-    func end() -> Bool {
-      state.withLock { state in
+    func end() async -> Bool {
+      let (upload, isWhole) = state.withLock { state in
         state.hasEnded = true
-        return !state.isUploading
+        return (state.upload, !state.isUploading)
       }
+      // An origin that goes by lengths may answer before the end has gone out.
+      if isWhole { await upload?.value }
+      return isWhole
     }
   }
 
-  private func end(_ exchange: Exchange, isKept: Bool) {
+  private func end(_ exchange: Exchange, isKept: Bool) async {
     // A server that has answered before it has read everything cannot be asked anything else over this connection.
-    if exchange.end(), isKept { giveBack(exchange.connection) } else { exchange.connection.close() }
+    if await exchange.end(), isKept { giveBack(exchange.connection) } else { exchange.connection.close() }
   }
 
   private func connection() async throws -> OriginConnection {

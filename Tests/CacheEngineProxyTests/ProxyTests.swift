@@ -316,6 +316,25 @@ struct ProxyTests: ProxySuite {
     }
   }
 
+  @Test("Stopping lets answers go out that are on their way, also over connections that wait for the next request")
+  func stopsAfterAnswers() async throws {
+    let body = String(repeating: "x", count: 6 << 20)
+    try await withProxy(origin: { _ in Self.fresh(body) }) { (port, proxy, _) async throws in
+      _ = try await ask(port, get())
+      let late = try await RawClient.askAndTakeNothing(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      while proxy.counts.requests < 2 { await Task.yield() }
+      async let stopped: Void = proxy.stop(within: .seconds(60))
+      while try await isListening(port) { await Task.yield() }
+      #expect(try await late.takeAll().hasSuffix(body))
+      await stopped
+    }
+  }
+
+  private func isListening(_ port: Int) async throws -> Bool {
+    do { try await RawClient.askAndTakeNothing(port, "").leave() } catch { return false }
+    return true
+  }
+
   @Test("N23: who claims to come from another's address is given nothing that was meant for that one")
   func claimedAddress() async throws {
     try await withProxy(origin: { request in

@@ -228,6 +228,47 @@ import Testing
     #expect(held?.tags == (change == .nothing ? ["x"] : change == .set ? [] : nil))
   }
 
+  @Test("G6 a lease that was taken and not heard of is given back, so that nobody waits for it")
+  func takenUnheard() async throws {
+    let client = store.client("here")
+    let pool = try BasicFetcher<String, Int> { _ in 1 }.sharedPool(shared(client), observer: nil, clock: clock)
+    let isFirst = Mutex(true)
+    client.onCall { call in
+      guard case .commit = call else { return .done }
+      return isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst ? .unanswered : .done
+      }
+    }
+    #expect(try await pool.get("a") == 1)
+    try await turns { store.contents.keys.allSatisfy { !$0.starts(with: Array("test:l:".utf8)) } }
+    #expect(try await pool.get("a") == 1)
+    #expect(try await shared(store.client("look")).get("a") == 1)
+  }
+
+  @Test("G8 a write that is cancelled once the source may have it leaves no old value", arguments: [false, true])
+  func cancelledWrite(isAnswered: Bool) async throws {
+    let gate = Gate()
+    let answer: @Sendable () async throws -> Void = {
+      do { try await gate.pass() } catch { if !isAnswered { throw error } }
+    }
+    let origin = BasicCache<String, Int>(
+      get: { _ in nil }, set: { _, _ in try await answer() }, remove: { _ in try await answer() }, clear: answer)
+    let here = try shared(store.client("here"))
+    let pool = origin.sharedPool(here, observer: nil, clock: clock)
+    let writes: [@Sendable () async throws -> Void] = [
+      { try await pool.set(2, forKey: "a") }, { try await pool.remove("a") }, { try await pool.clear() },
+    ]
+    for (number, write) in writes.enumerated() {
+      try await here.set(1, forKey: "a")
+      let writer = Task { try await write() }
+      await gate.arrivals(number + 1)
+      writer.cancel()
+      _ = await writer.result
+      #expect(try await here.get("a") == (isAnswered && number == 0 ? 2 : nil))
+    }
+  }
+
   @Test("a store that cannot answer is done without, and the value is kept nowhere")
   func failsOpen() async throws {
     let client = store.client("here")

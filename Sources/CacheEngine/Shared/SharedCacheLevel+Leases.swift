@@ -43,20 +43,33 @@ extension SharedCacheLevel {
       let token = SharedToken.random()
       let moment = unsettled.moment
       let isStillInDoubt = unsettled.concerns(id)
-      let taken = try await store.commit(
-        [
-          .set(leaseName, to: token + [Self.loading], lifetime: life),
-          .make(namespace.stamp, as: SharedToken.random(), lifetime: nil),
-          .make(namespace.tagEpoch, as: SharedToken.random(), lifetime: nil),
-        ], if: [condition(leaseName, is: held)], reading: names + [namespace.tagEpoch])
-      guard let taken, taken.count == 3, let stamp = taken[1], let epoch = taken[2] else {
-        return .follows(token: followed ?? [])
+      return try await taking(leaseName, token) {
+        let taken = try await write(
+          [
+            .set(leaseName, to: token + [Self.loading], lifetime: life),
+            .make(namespace.stamp, as: SharedToken.random(), lifetime: nil),
+            .make(namespace.tagEpoch, as: SharedToken.random(), lifetime: nil),
+          ], if: [condition(leaseName, is: held)], reading: names + [namespace.tagEpoch])
+        guard let taken, taken.count == 3, let stamp = taken[1], let epoch = taken[2] else {
+          return .follows(token: followed ?? [])
+        }
+        let lease = Lease(id: id, key: bytes, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
+        // It may have come since.
+        guard let entry = try await entry(Array(taken.prefix(2)), inDoubt: isStillInDoubt) else { return .leads(lease) }
+        try await end(lease, foundNothing: false)
+        return .found(entry)
       }
-      let lease = Lease(id: id, key: bytes, token: token, stamp: stamp, tagEpoch: epoch, moment: moment)
-      // It may have come since.
-      guard let entry = try await entry(Array(taken.prefix(2)), inDoubt: isStillInDoubt) else { return .leads(lease) }
-      try await end(lease, foundNothing: false)
-      return .found(entry)
+    }
+  }
+
+  /// Lets a lease that may have been taken go where nobody comes to know it; nobody waits for that.
+  private func taking<Answer>(
+    _ name: [UInt8], _ token: [UInt8], _ take: () async throws -> Answer
+  ) async throws -> Answer {
+    do { return try await take() } catch {
+      let store = store
+      Task { _ = try? await store.commit([.remove(name)], if: [.begins(name, with: token)], reading: []) }
+      throw error
     }
   }
 
@@ -67,12 +80,14 @@ extension SharedCacheLevel {
       let id = id(of: key, bytes)
       let token = SharedToken.random()
       let moment = unsettled.moment
-      let taken = try await store.commit(
-        [
-          .set(namespace.lease(id), to: token + [Self.loading], lifetime: life),
-          .make(namespace.stamp, as: SharedToken.random(), lifetime: nil),
-          .make(namespace.tagEpoch, as: SharedToken.random(), lifetime: nil),
-        ], if: [], reading: [namespace.stamp, namespace.tagEpoch])
+      let taken = try await taking(namespace.lease(id), token) {
+        try await write(
+          [
+            .set(namespace.lease(id), to: token + [Self.loading], lifetime: life),
+            .make(namespace.stamp, as: SharedToken.random(), lifetime: nil),
+            .make(namespace.tagEpoch, as: SharedToken.random(), lifetime: nil),
+          ], if: [], reading: [namespace.stamp, namespace.tagEpoch])
+      }
       guard let taken, taken.count == 2, let stamp = taken[0], let epoch = taken[1] else {
         throw CacheError(.unreachable, "the store \(store.name) does not keep what is written to it")
       }

@@ -90,8 +90,10 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await inBoth {
       try await source.store(value, forKey: key, terms: terms)
-    } shared: {
+    } shared: { [shared] in
       try await shared.store(value, forKey: key, terms: terms)
+    } inDoubt: { [shared] in
+      try await shared.remove(key)
     }
   }
 
@@ -99,7 +101,7 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   public func remove(_ key: Key) async throws {
     try await inBoth {
       try await source.remove(key)
-    } shared: {
+    } shared: { [shared] in
       try await shared.remove(key)
     }
   }
@@ -108,7 +110,7 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   public func clear() async throws {
     try await inBoth {
       try await source.clear()
-    } shared: {
+    } shared: { [shared] in
       try await shared.clear()
     }
   }
@@ -182,11 +184,20 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
     }
   }
 
-  private func inBoth(_ writeSource: () async throws -> Void, shared writeShared: () async throws -> Void) async throws
-  {
+  /// What the source may have taken, the shared level must not contradict: it is written though the caller is cancelled meanwhile.
+  ///
+  /// Where the source's answer was not waited for, what is `inDoubt` is done in place of the write.
+  private func inBoth(
+    _ writeSource: () async throws -> Void, shared writeShared: @escaping @Sendable () async throws -> Void,
+    inDoubt forget: (@Sendable () async throws -> Void)? = nil
+  ) async throws {
+    try Task.checkCancellation()
     var attempts = WriteAttempts()
-    try await attempts.attempt(source.name, writeSource)
-    try await attempts.attempt(shared.name, writeShared)
+    do { try await attempts.attempt(source.name, writeSource) } catch {
+      try? await Task { try await (forget ?? writeShared)() }.value
+      throw error
+    }
+    try await attempts.attempt(shared.name) { try await Task { try await writeShared() }.value }
     if let error = attempts.error { throw error }
   }
 }
@@ -232,8 +243,8 @@ extension SharedPoolLevel: TaggedLevel where Source: TaggedLevel {
     var count = 0
     try await inBoth {
       count += try await source.removeAll(tagged: tag)
-    } shared: {
-      count += try await shared.removeAll(tagged: tag)
+    } shared: { [shared] in
+      _ = try await shared.removeAll(tagged: tag)
     }
     return count
   }

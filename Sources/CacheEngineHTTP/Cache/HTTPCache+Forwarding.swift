@@ -242,7 +242,8 @@ extension HTTPCache {
     _ ticket: VariantTurns.Ticket,
     requestTime: Duration, responseTime: Duration
   ) async -> (response: StoredResponse, verdict: Verdict)? {
-    let places = policy.confirmed(by: head, of: journey.stored, asked: validation)
+    let places = policy.confirmed(
+      by: head, of: journey.stored, asked: validation, for: journey.request.headerFields)
     guard let first = journey.selected.flatMap({ places.contains($0) ? $0 : nil }) ?? places.last else { return nil }
     @Sendable func freshened(_ response: StoredResponse) -> StoredResponse {
       policy.freshen(response, with: head, requestTime: requestTime, responseTime: responseTime)
@@ -306,7 +307,7 @@ extension HTTPCache {
   /// Forgets a stale response that the origin answered otherwise, where the new one is not kept.
   private func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse) async {
     guard journey.reason == .stale, let selected = journey.selectedResponse, head.status.code < 500,
-      ![206, 304, 416].contains(head.status.code)
+      ![206, 304, 412, 416].contains(head.status.code)
     else { return }
     await write(journey.target.text, nil) { variants in variants.responses.removeAll { $0 == selected } }
   }

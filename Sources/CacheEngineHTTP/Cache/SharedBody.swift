@@ -201,6 +201,8 @@ final class SharedBody: Sendable {
       state.readTrailers.remove(id)
       Self.trim(&state)
       let pump = state.readers.isEmpty ? state.pump : nil
+      // Nobody joins what is about to be broken off.
+      if pump != nil { state.isHeldWhole = false }
       return (Self.room(&state, bound), pump)
     }
     room?.resume()

@@ -35,9 +35,9 @@ extension HTTPCachePolicy {
     var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
     // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
     if let first, first.entityTag == nil { return validation }
-    for response in [first].compactMap(\.self) + stored.responses {
-      if let tag = response.entityTag, !validation.tags.contains(tag) { validation.tags.append(tag) }
-    }
+    // A weak tag may be that of another coding, too.
+    for tag in [first?.entityTag].compactMap(\.self) + stored.responses.compactMap(\.entityTag).filter({ !$0.isWeak })
+    where !validation.tags.contains(tag) { validation.tags.append(tag) }
     validation.isAlone = own.allSatisfy { tag in validation.tags.contains { $0.matchesWeakly(tag) } }
     return validation
   }
@@ -59,11 +59,16 @@ extension HTTPCachePolicy {
 
   /// The stored responses that a 304 speaks of: RFC 9111, section 4.3.4.
   ///
-  /// A 304 without a validator speaks of the one that was sent, if it was only one: it cannot mean another.
-  package func confirmed(by response: HTTPResponse, of stored: StoredVariants, asked validation: Validation) -> [Int] {
+  /// A 304 without a validator speaks of the one that was sent, if it was only one: it cannot mean another. Dates and weak tags are
+  /// those of several variants, perhaps, so they speak of what the request selects.
+  package func confirmed(
+    by response: HTTPResponse, of stored: StoredVariants, asked validation: Validation, for request: HTTPFields
+  ) -> [Int] {
     let probe = StoredResponse(head: response, requestTime: .zero, responseTime: .zero)
-    let latest = stored.responses.indices.sorted {
-      stored.responses[$0].responseTime > stored.responses[$1].responseTime
+    let selected = stored.selected(by: request)
+    let latest = stored.responses.indices.filter { stored.responses[$0].selecting.match(request) }.sorted {
+      if $0 == selected || $1 == selected { return $0 == selected && $1 != selected }
+      return stored.responses[$0].responseTime > stored.responses[$1].responseTime
     }
     if let tag = probe.entityTag {
       if !tag.isWeak {
@@ -76,7 +81,8 @@ extension HTTPCachePolicy {
       return latest.first { stored.responses[$0].lastModified == modified }.map { [$0] } ?? []
     }
     if validation.tags.count == 1, validation.isAlone {
-      return latest.first { place in
+      let candidates = validation.tags[0].isWeak ? latest : latest + stored.responses.indices
+      return candidates.first { place in
         let response = stored.responses[place]
         let dates = Set([probe.lastModified, response.lastModified].compactMap(\.self))
         return response.entityTag == validation.tags[0] && dates.count < 2
@@ -100,10 +106,14 @@ extension HTTPCachePolicy {
     ConnectionFields.remove(from: &fields)
     fields.remove([.contentEncoding, .contentLength, .contentRange, .contentType, .trailer, .cacheStatus])
     fields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
+    // A strong tag is that of other bytes, perhaps, which are weakly the same.
+    if response.entityTag?.isWeak == true { fields[.eTag] = nil }
     // What was told of its age then is told anew, or is no more.
     fresh.head.headerFields.remove(Set(fields.map(\.name)).union([.age]))
     fresh.head.headerFields.append(contentsOf: fields)
     if !fields.contains(.date) { fresh.head.headerFields[.date] = HTTPDate(responseTime).description }
+    // What was said of fields before goes for those that come now, and the other way round.
+    fresh.head.headerFields.remove(ResponseTerms(fresh.head, policy: self, receivedAt: responseTime).hiddenFields)
     fresh.requestTime = requestTime
     fresh.responseTime = responseTime
     return fresh

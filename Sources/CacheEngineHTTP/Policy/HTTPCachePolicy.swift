@@ -68,7 +68,8 @@ public struct HTTPCachePolicy: Sendable {
     let terms = ResponseTerms(response, policy: self, receivedAt: responseTime)
     let status = response.status.code
     guard request.method == .get || Self.isWhatGetWouldGive(response, for: request, terms) else { return .method }
-    guard status >= 200, status != 206, status != 304 else { return .status }
+    // The last two answer conditions and ranges, which no other request shares.
+    guard status >= 200, ![206, 304, 412, 416].contains(status) else { return .status }
     guard !terms.forbidsStoring, !RequestTerms(request).forbidsStoring else { return .noStore }
     guard !terms.isForAnother else { return .forAnother }
     guard kind == .private || !request.headerFields.contains(.authorization) || terms.allowsCredentials else {

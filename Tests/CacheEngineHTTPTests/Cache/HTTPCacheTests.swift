@@ -174,6 +174,65 @@ struct HTTPCacheTests {
     }
   }
 
+  @Test(
+    "N23, N26: a 304 with a weak tag, or one that a server made of that, gives nobody another one's coding",
+    arguments: ["\"1\"", "W/\"1\""], [false, true])
+  func weakVariants(tag: String, isStored: Bool) async throws {
+    let origin = ScriptedOrigin { request, _ in
+      let coding = request.headerFields[.acceptEncoding] ?? "identity"
+      return request.headerFields.contains(.ifNoneMatch)
+        ? HTTPAnswer(304, ["ETag: \(tag)"])
+        : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: W/\"1\"", "Vary: accept-encoding"], coding)
+    }
+    let cache = cache(origin)
+    if isStored { #expect(try await cache.response(for: get()).text() == "identity") }
+    clock.advance(by: .seconds(5))
+    #expect(try await cache.response(for: get("Accept-Encoding: gzip")).text() == "gzip")
+    clock.advance(by: .seconds(5))
+    for _ in 0..<2 {
+      #expect(try await cache.response(for: get()).text() == "identity")
+      #expect(try await cache.response(for: get("Accept-Encoding: gzip")).text() == "gzip")
+    }
+  }
+
+  @Test("N4: fields that are kept from others do not come with a 304, and go when it says so")
+  func hiddenByNotModified() async throws {
+    let origin = ScriptedOrigin { request, _ in
+      let first = ["Cache-Control: private=\"x-a\", max-age=5", "ETag: \"1\"", "X-B: 1"]
+      return request.headerFields.contains(.ifNoneMatch)
+        ? HTTPAnswer(
+          304,
+          ["ETag: \"1\"", "X-A: alice"] + (request.path == "/b" ? ["Cache-Control: private=\"x-b\", max-age=5"] : []))
+        : HTTPAnswer(200, first, "body")
+    }
+    let cache = cache(origin)
+    for (path, name) in [("/a", "X-A"), ("/b", "X-B")] {
+      _ = try await cache.response(for: get(path: path)).text()
+      clock.advance(by: .seconds(5))
+      _ = try await cache.response(for: get(path: path)).text()
+      let answer = try await cache.response(for: get(path: path))
+      #expect(answer.status.isHit && !answer.head.headerFields.contains(.init(name)!))
+    }
+  }
+
+  @Test("N24: nobody joins a content whose last reader has left, since it breaks off")
+  func joinsNothingThatEnds() async throws {
+    let body = SharedBody(length: nil, bound: 1_000)
+    var reader = body.join()
+    let gate = Gate()
+    body.start(
+      HTTPBody {
+        try await gate.pass(); return nil
+      }
+    ) { _, _ in
+    } ended: {
+    }
+    await gate.arrivals(1)
+    #expect(reader != nil)
+    reader = nil
+    #expect(body.join() == nil)
+  }
+
   @Test("N7: an interim answer is passed on without the fields of its connection")
   func interimFields() async throws {
     let noted = Mutex<[HTTPTypes.HTTPResponse]>([])

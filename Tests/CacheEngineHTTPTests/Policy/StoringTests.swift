@@ -37,6 +37,8 @@ struct StoringTests {
       Case(rule: "N1", response: same, method: .put, refusal: .method),
       Case(rule: "N5", response: same, request: ["Authorization: x"], method: .post, refusal: .authorization),
       Case(rule: "N2", status: 206, refusal: .status),
+      Case(rule: "N2", status: 412, response: ["Cache-Control: public, max-age=60"], refusal: .status),
+      Case(rule: "N2", status: 416, response: ["Cache-Control: public, max-age=60"], refusal: .status),
       Case(rule: "N2", status: 304, refusal: .status), Case(rule: "N2", status: 103, refusal: .status),
       Case(rule: "N2", status: 599), Case(rule: "N2", status: 302, response: ["ETag: \"a\""], refusal: .status),
       Case(rule: "N2", status: 302, response: ["ETag: \"a\"", "Cache-Control: public"]),

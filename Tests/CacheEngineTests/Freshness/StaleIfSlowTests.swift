@@ -118,6 +118,33 @@ import Testing
     #expect(try await cache.get("a") == 3)
   }
 
+  @Test(
+    "P9 who reads after an invalidation, or a write that has expired, is not given what was being read before",
+    arguments: [false, true])
+  func joinedLate(isWrite: Bool) async throws {
+    let cache = cache()
+    _ = try await cache.get("a")
+    clock.advance(by: .seconds(10))
+    let gate = Gate()
+    source.answers(.success(2), gate: gate)
+    let early = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    await gate.arrivals(1)
+    clock.advance(by: .seconds(1))
+    #expect(try await early.value == 1)
+    source.answers(.success(3))
+    if isWrite {
+      try await cache.set(3, forKey: "a")
+      clock.advance(by: .seconds(10))
+    } else {
+      try await cache.invalidate("a")
+    }
+    let late = Task { try await cache.get("a") }
+    await clock.waitForSleepers()
+    gate.open()
+    #expect(try await late.value == 3)
+  }
+
   @Test("what is removed while a reader waits is not given as stale, nor brought back by the late answer")
   func removed() async throws {
     let cache = cache()

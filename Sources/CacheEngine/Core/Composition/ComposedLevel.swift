@@ -189,14 +189,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// Reads the lower level alone, and copies what it has to the upper one, or drops what it says is gone.
-  func refresh(_ key: Key) async throws -> Lookup<Value> {
-    let began = gate.currentEpoch
-    let ticket = gate.beginRead(key)
-    defer { gate.endRead(key, ticket) }
-    return try await askBelow(key, ticket, since: began, dropping: .anything)
-  }
-
   /// A level that fails is passed over and reported; a cancellation ends the read.
   @inlinable
   func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key) throws {

@@ -3,13 +3,13 @@ struct Refreshes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Beyond so many keys that pause, all of them may be read anew at once.
   static var room: Int { 10_000 }
 
-  private(set) var underWay: [Key: Task<Lookup<Value>, any Error>] = [:]
+  private(set) var underWay: [Key: Task<Lookup<Value>?, any Error>] = [:]
   private var pauses: [Key: CacheInstant] = [:]
 
   /// The task that reads a key anew; one that begins now unless there is one, or unless the key pauses.
   mutating func task(
-    of key: Key, at now: CacheInstant, heedsPause: Bool, begin: () -> Task<Lookup<Value>, any Error>
-  ) -> Task<Lookup<Value>, any Error>? {
+    of key: Key, at now: CacheInstant, heedsPause: Bool, begin: () -> Task<Lookup<Value>?, any Error>
+  ) -> Task<Lookup<Value>?, any Error>? {
     if let task = underWay[key] { return task }
     if heedsPause, let end = pauses[key], end > now { return nil }
     pauses[key] = nil

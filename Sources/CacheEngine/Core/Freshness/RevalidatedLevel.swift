@@ -148,9 +148,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     else { return nil }
     guard let load = refresh(key, heedsPause: false) else { return nil }
     let (clock, deadline) = (recorder.clock, now.advanced(by: policy.slowAfter))
-    let answer: Lookup<Value>?
+    let inTime: Lookup<Value>??
     do {
-      answer = try await Race<Lookup<Value>>().first {
+      inTime = try await Race<Lookup<Value>?>().first {
         try await load.value
       } limit: {
         try await clock.sleep(until: deadline, tolerance: nil)
@@ -159,7 +159,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       try Task.checkCancellation()
       return .hit(try await fallBack(key, from: error))
     }
-    guard let answer else {
+    guard let inTime else {
       recorder.record(.timedOut(policy.slowAfter), key: key)
       // It may have been removed meanwhile, or a fresh one have come.
       let entry = try await staleEntry(key, within: policy.ifSlow)
@@ -168,7 +168,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
     // A write may have come since the reading began: then what is above now is newer.
     if let entry = try? await base.upper.lookup(key).entry { return .hit(entry) }
-    return answer.missReason == .nothingToAsk ? nil : answer
+    return inTime?.missReason == .nothingToAsk ? nil : inTime
   }
 
   /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is read anew.
@@ -212,7 +212,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// Reads a key anew in a task of its own, if that is not under way already.
   ///
   /// - Returns: The task; `nil` if it is too soon.
-  private func refresh(_ key: Key, heedsPause: Bool) -> Task<Lookup<Value>, any Error>? {
+  private func refresh(_ key: Key, heedsPause: Bool) -> Task<Lookup<Value>?, any Error>? {
     let began = now
     return refreshes.withLock { refreshes in
       refreshes.task(of: key, at: began, heedsPause: heedsPause) {
@@ -221,23 +221,33 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  private func readAnew(_ key: Key, since began: CacheInstant) async throws -> Lookup<Value> {
+  /// Returns what was read; `nil` if a write or an invalidation came meanwhile, since those who joined after that must not have it.
+  private func readAnew(_ key: Key, since began: CacheInstant) async throws -> Lookup<Value>? {
     recorder.record(.refreshBegan, key: key)
+    let epoch = base.gate.currentEpoch
+    let ticket = base.gate.beginRead(key)
+    defer { base.gate.endRead(key, ticket) }
     let answer: Result<Lookup<Value>, any Error>
     do {
-      answer = .success(try await Waiting.workForNobody { try await base.refresh(key) })
+      answer = .success(
+        try await Waiting.workForNobody {
+          try await base.askBelow(key, ticket, since: epoch, dropping: .anything)
+        })
     } catch {
       answer = .failure(error)
     }
     let ended = now
     var (failure, isInVain) = (String?.none, true)
     switch answer {
-    case .success(let lookup): isInVain = lookup.entry == nil
+    // What is kept nowhere would be asked for again by the next read.
+    case .success(let lookup): isInVain = lookup.entry?.isPlaceholder ?? true
     case .failure(let error): failure = String(describing: error)
     }
     refreshes.withLock { $0.end(key, pausingUntil: isInVain ? ended.advanced(by: policy.pause) : nil, at: ended) }
     recorder.record(.refreshEnded(began.duration(to: ended), error: failure), key: key)
-    return try answer.get()
+    // From here on nobody joins it.
+    let found = try answer.get()
+    return base.gate.isOvertaken(key, ticket) ? nil : found
   }
 }
 
