@@ -39,7 +39,8 @@ enum RedisRefusal {
   private static func harmless(_ text: String, _ settings: RedisSettings) -> String {
     let words = text.firstRange(of: ", with args").map { String(text[..<$0.lowerBound]) } ?? text
     // One that stands in the words which errors are known by is no more told by them than by any other error.
-    guard let password = settings.password, !password.isEmpty, !remedies.contains(where: { $0.words.contains(password) })
+    guard let password = settings.password, !password.isEmpty,
+      !remedies.contains(where: { $0.words.contains(password) })
     else { return words }
     return words.replacing(password, with: "***")
   }
