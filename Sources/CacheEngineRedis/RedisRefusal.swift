@@ -29,10 +29,20 @@ enum RedisRefusal {
   ]
 
   static func error(_ text: String, _ settings: RedisSettings) -> CacheError {
-    let text = String(text.prefix(300))
+    let text = String(harmless(text, settings).prefix(300))
     let remedy = remedies.first { text.contains($0.words) }.map { "; \($0.remedy)" } ?? ""
     return CacheError(
       .refusedByServer, "at \(settings.address) the server refused: \(text)\(remedy)", level: settings.name)
+  }
+
+  /// The server's words without what it repeats of a command that it does not know: with `HELLO` comes the password.
+  private static func harmless(_ text: String, _ settings: RedisSettings) -> String {
+    let words = text.firstRange(of: ", with args").map { String(text[..<$0.lowerBound]) } ?? text
+    // One that stands in the words which errors are known by is no more told by them than by any other error.
+    guard let password = settings.password, !password.isEmpty,
+      !remedies.contains(where: { $0.words.contains(password) })
+    else { return words }
+    return words.replacing(password, with: "***")
   }
 }
 

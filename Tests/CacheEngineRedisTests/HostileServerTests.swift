@@ -107,6 +107,38 @@ import Testing
     #expect(error?.code == expected && error?.message.contains(words) == true, "\(String(describing: error))")
   }
 
+  @Test(
+    "the password stands in no error, whatever the server repeats of a command that it does not know",
+    arguments: [RedisSettings.Invalidations.tracking, .automatic])
+  func echoes(invalidations: RedisSettings.Invalidations) async throws {
+    let server = try await HostileServer { _, command in
+      let arguments = command.dropFirst().map { "`\($0)`, " }.joined()
+      return .say("-ERR unknown command `\(command[0])`, with args beginning with: \(arguments)\r\n")
+    }
+    let error = await Self.refusal(of: server, invalidations)
+    #expect(error.contains(invalidations == .tracking ? "`HELLO`" : "`AUTH`"), "\(error)")
+    #expect(!error.contains("hunter2"), "\(error)")
+    // In words of its own.
+    let other = try await HostileServer { _, command in
+      .say("-ERR unknown command: \(command.joined(separator: " "))\r\n")
+    }
+    let told = await Self.refusal(of: other, invalidations)
+    #expect(told.contains("AUTH") && !told.contains("hunter2"), "\(told)")
+  }
+
+  /// What an error says, and the one below it.
+  private static func refusal(of server: HostileServer, _ invalidations: RedisSettings.Invalidations) async -> String {
+    let store = server.store {
+      $0.password = "hunter2"
+      $0.invalidations = invalidations
+    }
+    do { _ = try await store.read([[1]]) } catch {
+      let below = (error as? CacheError)?.underlying.map { String(describing: $0) } ?? ""
+      return String(describing: error) + " " + below
+    }
+    return ""
+  }
+
   @Test("while it is waited to connect again, calls fail at once; a listener is told, and hears again by itself")
   func pauses() async throws {
     let isOpen = Mutex(true)

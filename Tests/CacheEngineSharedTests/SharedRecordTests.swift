@@ -105,6 +105,41 @@ import Testing
     #expect(try await level.get("a") == Data("v".utf8))
   }
 
+  @Test("with one secret for two namespaces, a sealed record and its stamp are of no use in the other one")
+  func movedSealed() async throws {
+    let encryption = SharedEncryption(TestCipher(), secret: TestCipher.secret)
+    func sealing(_ namespace: String) throws -> SharedCacheLevel<String, Data> {
+      try SharedCacheLevel(store.client("here"), namespace: namespace, encryption: encryption, valueCoding: .data)
+    }
+    let (level, other) = (try sealing("test"), try sealing("other"))
+    try await level.set(Data("v".utf8), forKey: "a")
+    let (id, otherID) = (level.codec.id(of: Array("a".utf8)), other.codec.id(of: Array("a".utf8)))
+    #expect(id != otherID)
+    #expect(level.codec.id(ofTag: "t") != other.codec.id(ofTag: "t"))
+    let bytes = try #require(store.contents[level.namespace.record(id)])
+    let read = SharedRecord.read(bytes, seed: level.namespace.seed)
+    guard case .record(var record) = read else {
+      Issue.record("what was written is no record, but \(read)")
+      return
+    }
+    #expect(record.isSealed)
+    #expect(record.binding(in: level.namespace) != record.binding(in: other.namespace))
+    // Whoever can write to the store can also make the sums that fit, and give it the name of the key there.
+    store.plant(other.namespace.stamp, store.contents[level.namespace.stamp])
+    record.key = otherID
+    store.plant(other.namespace.record(otherID), record.bytes(seed: other.namespace.seed))
+    #expect(try await other.lookup("a").missReason == .authenticationFailed)
+    // Even with the name that it was sealed under.
+    record.key = id
+    let moved = try other.codec.open(record.bytes(seed: other.namespace.seed), id: id, key: Array("a".utf8))
+    guard case .failure(let miss) = moved else {
+      Issue.record("a record of another namespace was opened")
+      return
+    }
+    #expect(miss.reason == .authenticationFailed)
+    #expect(try await level.get("a") == Data("v".utf8))
+  }
+
   @Test("bytes of another coding are an error, for that key alone, and stay")
   func otherCoding() async throws {
     let level = try level()

@@ -49,17 +49,17 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let valueCoding: ByteCoding<Value>
   let encryption: SharedEncryption?
 
-  /// What a key is called in the store.
+  /// What a key is called in the store: with encryption, in each namespace by another name.
   func id(of key: [UInt8]) -> [UInt8] {
     guard let encryption else { return key }
-    return encryption.cipher.name([0x6b] + key, secret: encryption.secret)
+    return encryption.cipher.name([0x6b] + namespace.prefix + key, secret: encryption.secret)
   }
 
   /// What a tag is called in the store.
   func id(ofTag tag: String) -> [UInt8] {
     let text = CanonicalText.bytes(of: tag)
     guard let encryption else { return text }
-    return encryption.cipher.name([0x74] + text, secret: encryption.secret)
+    return encryption.cipher.name([0x74] + namespace.prefix + text, secret: encryption.secret)
   }
 
   /// - Throws: `CacheError` with code `CacheError.Code.encryptionFailed` or `CacheError.Code.tooLarge`.
@@ -84,7 +84,7 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     plain.put(UInt32(clamping: tags.count))
     plain.bytes += content.key + type + tags + content.packed.bytes
     record.isSealed = true
-    do { record.value = try encryption.cipher.seal(plain.bytes, binding: record.binding) } catch {
+    do { record.value = try encryption.cipher.seal(plain.bytes, binding: record.binding(in: namespace)) } catch {
       throw CacheError(.encryptionFailed, "the cipher could not seal; nothing was written", underlying: error)
     }
     return record.bytes(seed: namespace.seed)
@@ -114,7 +114,7 @@ struct SharedCodec<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     // Whoever can write to the store could have put it there.
     guard record.isSealed, let name = encryption.cipher.key(of: record.value),
       encryption.cipher.openingKeys.contains(name),
-      let plain = try? encryption.cipher.open(record.value, binding: record.binding)  // a wrong seal is a miss
+      let plain = try? encryption.cipher.open(record.value, binding: record.binding(in: namespace))  // else a miss
     else { return .failure(.init(.authenticationFailed)) }
     return unsafe plain.withUnsafeBytes { raw in
       var reader = unsafe ByteReader(raw)

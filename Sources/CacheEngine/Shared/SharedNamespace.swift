@@ -10,7 +10,8 @@ package struct SharedNamespace: Sendable {
     case nothing
   }
 
-  private let prefix: [UInt8]
+  /// The namespace with its colon.
+  let prefix: [UInt8]
 
   /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   init(_ text: String, level: String) throws {

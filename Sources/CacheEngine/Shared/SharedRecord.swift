@@ -7,7 +7,7 @@ import CacheCore
 /// | bytes | |
 /// |---|---|
 /// | 0–3 | `CES1` |
-/// | 4, 5 | version; flags: 1 for a sealed record |
+/// | 4, 5 | version, 1 or of a sealed record 2; flags: 1 for a sealed record |
 /// | 6–7, 8–11, 12–15, 16–23 | lengths of the coding's name, the key, the tags, the value |
 /// | 24–31 | a random number: no two writes make the same head |
 /// | 32–39, 40–47 | when it was stored, and its deadline, in nanoseconds since 1970 by the store's clock |
@@ -33,6 +33,8 @@ struct SharedRecord: Equatable, Sendable {
   static let never = Int64.max
   private static let magic: UInt32 = 0x3153_4543  // "CES1"
   private static let version: UInt8 = 1
+  /// Of a sealed record; the seals of version 1 held in every namespace.
+  private static let sealedVersion: UInt8 = 2
   private static let sealedFlag: UInt8 = 1
 
   var isSealed = false
@@ -47,10 +49,12 @@ struct SharedRecord: Equatable, Sendable {
   var tags: [Tag] = []
   var value: [UInt8] = []
 
-  /// What a cipher binds a sealed value to.
-  var binding: [UInt8] {
+  /// What a cipher binds a sealed value to: its place and its times, so that it is believed nowhere else.
+  func binding(in namespace: SharedNamespace) -> [UInt8] {
     var writer = ByteWriter()
-    writer.put(Self.version)
+    writer.put(Self.sealedVersion)
+    writer.put(UInt32(clamping: namespace.prefix.count))
+    writer.bytes += namespace.prefix
     writer.put(created)
     writer.put(deadline)
     writer.put(UInt32(clamping: key.count))
@@ -73,7 +77,7 @@ struct SharedRecord: Equatable, Sendable {
     var writer = ByteWriter()
     writer.bytes.reserveCapacity(Self.headLength + body.count)
     writer.put(Self.magic)
-    writer.put(Self.version)
+    writer.put(isSealed ? Self.sealedVersion : Self.version)
     writer.put(isSealed ? Self.sealedFlag : 0)
     writer.put(UInt16(clamping: type.count))
     writer.put(UInt32(clamping: key.count))
@@ -99,8 +103,9 @@ struct SharedRecord: Equatable, Sendable {
       guard unsafe raw.loadUnaligned(fromByteOffset: headLength - 8, as: UInt64.self).littleEndian == sum else {
         return .damaged
       }
-      guard version <= self.version else { return .newer }
       let flags = reader.take(UInt8.self)
+      let isSealed = flags & sealedFlag != 0
+      guard version <= (isSealed ? sealedVersion : self.version) else { return .newer }
       let (typeLength, keyLength, tagsLength, valueLength) = (
         Int(reader.take(UInt16.self)), Int(reader.take(UInt32.self)), Int(reader.take(UInt32.self)),
         reader.take(UInt64.self)
@@ -115,7 +120,7 @@ struct SharedRecord: Equatable, Sendable {
         unsafe Checksum.of(UnsafeRawBufferPointer(rebasing: raw[headLength...]), seed: seed) == bodySum
       else { return .damaged }
       var record = SharedRecord(
-        isSealed: flags & sealedFlag != 0, number: number, created: created, deadline: deadline, cost: cost,
+        isSealed: isSealed, number: number, created: created, deadline: deadline, cost: cost,
         stamp: stamp, key: reader.take(count: keyLength))
       record.type = reader.take(count: typeLength)
       let tagsEnd = reader.offset + tagsLength

@@ -17,7 +17,7 @@ struct MonitorReaderTests {
       #"1700000000.2 [0 127.0.0.1:6] "SET" "user:1" "GET user:7 \" \\""#, #"1700000000.2 [3 127.0.0.1:6] "GET" "a""#,
       #"1700000000.3 [0 lua] "MSET" "x" "1" "y" "2""#, #"1700000000.3 [0 127.0.0.1:6] "INFO""#, "nonsense", "[", "[0 a]"
     )
-    #expect(traffic.commands == 6)
+    #expect(traffic.commands == 5)
     #expect(traffic.reads == 3)
     #expect(traffic.writes == 3)
     #expect(traffic.clients == 3)
@@ -25,6 +25,29 @@ struct MonitorReaderTests {
     #expect(traffic.prefixes.map(\.name) == ["user:", "(none)", "feed/"])
     #expect(traffic.prefixes.map(\.reads) == [2, 0, 1])
     #expect(traffic.prefixes.map(\.writes) == [1, 2, 0])
+  }
+
+  @Test("Clients with addresses of IPv6 are told apart, and a bracket in a key is part of it")
+  func brackets() {
+    let traffic = read(
+      #"1.0 [0 [::1]:5000] "GET" "k""#, #"1.0 [0 [::1]:5001] "GET" "k""#, #"1.0 [0 [::1]:5001] "GET" "a] \"b""#,
+      #"1.0 [3 [::1]:5002] "GET" "k""#)
+    #expect(traffic.clients == 2)
+    #expect(traffic.reads == 3)
+    #expect(traffic.keys == 2)
+    // What one has read is in no other's memory.
+    #expect(traffic.fronts.first?.hits == 0)
+  }
+
+  @Test("Stamps, which a look-up in a namespace asks for with each key, are no reads; names that only look so are")
+  func stamps() {
+    let traffic = read(
+      #"1.0 [0 c] "MGET" "photos:r:a" "photos:s:" "photos:g:""#, #"1.0 [0 c] "MGET" "{photos}:s:" "{photos}:r:b""#,
+      #"1.0 [0 c] "MGET" "photos:s:a" "photos:r:g:" ":s:""#, #"1.0 [0 c] "SET" "photos:s:" "stamp""#)
+    #expect(traffic.commands == 4)
+    #expect(traffic.reads == 5)
+    #expect(traffic.writes == 1)
+    #expect(traffic.keys == 6)
   }
 
   @Test("A memory in each client answers what that client has read and nobody has written since")

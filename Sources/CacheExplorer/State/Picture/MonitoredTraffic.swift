@@ -91,7 +91,10 @@ package struct MonitorReader: Sendable {
 
   /// Takes a line, as `1700000000.123456 [0 127.0.0.1:5000] "GET" "key"`; of another database it is left out.
   package mutating func take(_ line: String, database: Int) {
-    guard let open = line.firstIndex(of: "["), let close = line[open...].firstIndex(of: "]") else { return }
+    // The address of a client may have brackets of its own, as `[::1]:5000`.
+    guard let open = line.firstIndex(of: "["), let close = line[open...].firstRange(of: "] \"")?.lowerBound else {
+      return
+    }
     let source = line[line.index(after: open)..<close].split(separator: " ", maxSplits: 1)
     guard source.count == 2, source[0] == String(database) else { return }
     commands += 1
@@ -106,7 +109,7 @@ package struct MonitorReader: Sendable {
       case .all: Array(arguments)
       case .pairs: arguments.enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element)
       }
-    for key in touched {
+    for key in touched where use.isWrite || !Self.isStamp(key) {
       let number = keys[key] ?? names.count
       if number == names.count {
         keys[key] = number
@@ -114,6 +117,13 @@ package struct MonitorReader: Sendable {
       }
       steps.append(Step(client: client, key: number, isWrite: use.isWrite))
     }
+  }
+
+  /// Whether a name is a stamp of a namespace of this library, which each look-up there asks for, and no user's key: it is
+  /// `photos:s:` or `photos:g:`, and in a cluster `{photos}:s:`.
+  private static func isStamp(_ name: String) -> Bool {
+    (name.hasSuffix(":s:") || name.hasSuffix(":g:")) && name.utf8.count { $0 == UInt8(ascii: ":") } == 2
+      && name.utf8.count > 3
   }
 
   /// What it comes to.
