@@ -163,7 +163,8 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   ) async throws -> Lookup<Value> {
     guard let entry = answer.entry, !entry.isPlaceholder else {
       give(back: lease, key, foundNothing: answer.entry == nil)
-      return answer
+      // Where there is nobody to ask, what the shared level has said is the reason, as those are told who follow.
+      return answer.missReason == .nothingToAsk ? .miss(.absent) : answer
     }
     do {
       if try await !shared.fill(entry, key, lease) { give(back: lease, key, foundNothing: false) }
