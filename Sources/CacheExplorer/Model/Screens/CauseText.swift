@@ -23,7 +23,7 @@ enum CauseText {
       let end = Format.clock(seconds: model.timeOfDay(deadline) / 1_000)
       let life = lifetime.map { " (ttl \(Format.latency(nanoseconds: $0.clampedNanoseconds)))" } ?? ""
       return "\(name) missed because its copy expired \(end)\(life)"
-    case .expired(nil, _): return "\(name) missed because its copy was expired \(moment), before its time"
+    case .expired(nil, _): return "\(name) missed because its copy was expired at \(moment), before its time"
     case .evicted(let by?) where by == key: return "\(name) missed because the value is larger than the level"
     case .evicted(let by?):
       return "\(name) missed because its copy was evicted \(moment) to make room for \(model.shown(by))"
