@@ -112,8 +112,10 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     self.failures = []
   }
 
-  /// Whether nothing was wrong but that a level, or some of a composition, cannot do what was asked for.
-  package var isUnsupported: Bool {
+  /// Whether nothing was wrong but that a level, or some levels of a composition, cannot do what was asked for.
+  ///
+  /// So it is with the code ``Code/unsupported``, and where all ``failures`` are of that kind.
+  public var isUnsupported: Bool {
     guard !failures.isEmpty else { return code == .unsupported }
     return failures.allSatisfy { ($0.error as? CacheError)?.isUnsupported ?? false }
   }
