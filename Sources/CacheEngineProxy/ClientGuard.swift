@@ -102,7 +102,7 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // Whatever a client says that was given its last answer.
+    // What comes after the last answer is read by nobody.
     if hasEnded, error is HTTPParserError { return }
     if let error = error as? HTTPParserError, !hasRefused, !(isReading ? hasAnswered : isAnswering) {
       hasRefused = true
@@ -158,7 +158,7 @@ final class ClientGuard: ChannelDuplexHandler {
     guard let deadline else { return }
     guard deadline <= context.eventLoop.now else { return setAlarm(at: deadline, context) }
     let left = Self.untaken(context)
-    // Who takes an answer slowly takes it.
+    // A slow client is waited for as long as it takes something.
     guard left > 0, left < untaken else { return context.close(promise: nil) }
     untaken = left
     wait(idleTimeout, context)

@@ -163,7 +163,7 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   ) async throws -> Lookup<Value> {
     guard let entry = answer.entry, !entry.isPlaceholder else {
       give(back: lease, key, foundNothing: answer.entry == nil)
-      // Where there is nobody to ask, what the shared level has said is the reason, as those are told who follow.
+      // Where there is nobody else to ask, the shared level has the last word, as it has for those who follow.
       return answer.missReason == .nothingToAsk ? .miss(.absent) : answer
     }
     do {
@@ -185,9 +185,9 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
     }
   }
 
-  /// What the source may have taken, the shared level must not contradict: it is written though the caller is cancelled meanwhile.
+  /// The shared level must not contradict what the source may have taken: it is written even if the caller is cancelled meanwhile.
   ///
-  /// Where the source's answer was not waited for, what is `inDoubt` is done in place of the write.
+  /// If nobody waited for the source's answer, `inDoubt` takes the place of the write.
   private func inBoth(
     _ writeSource: () async throws -> Void, shared writeShared: @escaping @Sendable () async throws -> Void,
     inDoubt forget: (@Sendable () async throws -> Void)? = nil

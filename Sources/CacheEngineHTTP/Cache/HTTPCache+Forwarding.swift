@@ -223,7 +223,7 @@ extension HTTPCache {
   private func judge(_ fresh: StoredResponse, for request: HTTPTypes.HTTPRequest, at time: Duration) -> Verdict {
     var get = request
     get.method = .get
-    // Whose answers may not be stored changes nothing of what others asked for.
+    // A client that wants nothing stored must not cost others what is.
     get.headerFields[.cacheControl] = nil
     switch policy.refusal(toStore: fresh.head, for: get, receivedAt: time) {
     case nil, .useless: return RequestTerms(request).forbidsStoring ? .untouched : .kept
@@ -264,7 +264,7 @@ extension HTTPCache {
         variants.responses = variants.responses.compactMap { response in
           guard isConfirmed(response) else { return response }
           let fresh = freshened(response)
-          // What its request had in a field that is named newly, nobody knows any more.
+          // What its request had in a field that is named only now, nobody knows any more.
           return fresh.head.headerFields[values: .vary] == response.head.headerFields[values: .vary] ? fresh : nil
         }
         variants.add(chosen, for: journey.request.headerFields)

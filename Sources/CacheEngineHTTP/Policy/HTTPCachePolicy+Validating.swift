@@ -106,13 +106,13 @@ extension HTTPCachePolicy {
     ConnectionFields.remove(from: &fields)
     fields.remove([.contentEncoding, .contentLength, .contentRange, .contentType, .trailer, .cacheStatus])
     fields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
-    // A strong tag is that of other bytes, perhaps, which are weakly the same.
+    // The strong tag may be that of other bytes, of which the weak one is only an equivalent.
     if response.entityTag?.isWeak == true { fields[.eTag] = nil }
     // What was told of its age then is told anew, or is no more.
     fresh.head.headerFields.remove(Set(fields.map(\.name)).union([.age]))
     fresh.head.headerFields.append(contentsOf: fields)
     if !fields.contains(.date) { fresh.head.headerFields[.date] = HTTPDate(responseTime).description }
-    // What was said of fields before goes for those that come now, and the other way round.
+    // What either the stored terms or the new ones hide stays out.
     fresh.head.headerFields.remove(ResponseTerms(fresh.head, policy: self, receivedAt: responseTime).hiddenFields)
     fresh.requestTime = requestTime
     fresh.responseTime = responseTime

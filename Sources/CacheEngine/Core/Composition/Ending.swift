@@ -22,7 +22,7 @@ extension CacheLevel {
   }
 }
 
-// Said of each decorator that removes nothing in a way of its own.
+// For decorators that hand removals on as they are.
 extension EndingLevel where Self: LevelDecorator {
   package func end(_ key: Key?) async throws { try await base.endOrRemove(key) }
 }

@@ -16,7 +16,7 @@ extension ComposedLevel: InvalidatableLevel {
     }
   }
 
-  /// Forgets the copies that were stored with a tag; what the lower level copies is removed from where that copies it from.
+  /// Forgets the copies that were stored with a tag, here and in the compositions and pools below.
   package func invalidate(tagged tag: String) async throws {
     try await sweep(.tagged(tag)) {
       try await lower.invalidateIfAble(tagged: tag)
@@ -67,7 +67,7 @@ extension CacheLevel {
     try await (self as? any InvalidatableLevel<Key, Value>)?.invalidateAll(cause)
   }
 
-  /// What does not know tags forgets everything.
+  /// A level that does not know tags forgets everything.
   func invalidateIfAble(tagged tag: String) async throws {
     guard let level = self as? any TagInvalidatingLevel else { return try await invalidateAllIfAble(.requested) }
     try await level.invalidate(tagged: tag)

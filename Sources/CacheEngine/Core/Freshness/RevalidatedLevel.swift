@@ -221,7 +221,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// Returns what was read; `nil` if a write or an invalidation came meanwhile, since those who joined after that must not have it.
+  /// Returns what was read; `nil` if a write or an invalidation came meanwhile: those who joined after that must not be given it.
   private func readAnew(_ key: Key, since began: CacheInstant) async throws -> Lookup<Value>? {
     recorder.record(.refreshBegan, key: key)
     let epoch = base.gate.currentEpoch
