@@ -44,10 +44,11 @@ struct CacheExplorer: AsyncParsableCommand {
   /// The demonstration is the default command, and would take a misspelt command for its name.
   private static func refuseUnknownCommand() throws(ProgramFailure) {
     guard let first = CommandLine.arguments.dropFirst().first, !first.hasPrefix("-") else { return }
-    let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-    guard !names.contains(first) else { return }
+    let commands = configuration.subcommands.map { $0.configuration }
+    guard first != "help", !commands.contains(where: { $0.commandName == first }) else { return }
+    let offered = commands.filter { $0.shouldDisplay }.compactMap { $0.commandName } + ["help"]
     throw ProgramFailure(
-      .usage, "error: there is no command “\(first)”; \(NearestName.remedy(for: first, among: names))")
+      .usage, "error: there is no command “\(first)”; \(NearestName.remedy(for: first, among: offered))")
   }
 
   /// Says what is wrong, and leaves with the status that is documented for it.

@@ -141,6 +141,10 @@ import Testing
     #expect(try await Program.run(["open", file, "--theme", "pink"]).status == 2)
     #expect(try await Program.run(["open", file, "--screen"]).status == 4)
     #expect(try await Program.run(["open", file, "--run", "zipff"]).errors.contains("did you mean “zipf”?"))
+    // What only the program itself starts is offered to nobody.
+    let misspelt = try await Program.run(["fleet-prt"])
+    #expect(misspelt.status == 2 && misspelt.errors.contains("there is no command “fleet-prt”; use one of open, "))
+    #expect(!misspelt.errors.contains("fleet-part"))
   }
 
   @Test("a signal ends it with its own status, after the levels are closed", arguments: [2, 15] as [Int32])
