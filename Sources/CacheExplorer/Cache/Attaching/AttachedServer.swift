@@ -37,7 +37,9 @@ package enum AttachedServer {
         case .timedOut: "is it a Redis server?"
         default: nil
         }
-      throw CacheError(error.code, "\(server.address): \(error.message)\(remedy.map { "; \($0)" } ?? "")")
+      // A connection that cannot be had says where by itself.
+      let place = error.message.hasPrefix(server.address) ? "" : "\(server.address): "
+      throw CacheError(error.code, "\(place)\(error.message)\(remedy.map { "; \($0)" } ?? "")")
     }
     let figures = RecentFigures()
     let clock = SystemClock()
