@@ -124,6 +124,19 @@ struct MemoryWarningSubscriptionTests {
     #expect(level.warnings == 2)
   }
 
+  @Test("When listening ends, a warning under way is carried through, not cancelled; what came meanwhile is dropped")
+  func carriesThrough() async throws {
+    let level = SlowLevel()
+    let listening = level.listenToMemoryWarnings(from: pressure, minimumInterval: .zero, clock: clock)
+    pressure.send()
+    await level.gate.arrivals(1)
+    pressure.send()
+    listening.cancel()
+    level.gate.open()
+    try await turns { level.handled == 1 }
+    #expect(level.warnings == 1)
+  }
+
   @Test("Warnings begin the minimum interval apart, and what came meanwhile is not lost")
   func isRateLimited() async throws {
     let level = ScriptedLevel<String, Int>()
@@ -204,15 +217,17 @@ private final class Hoarder: MemoryPressureSource {
 /// A level that handles a warning only when the test lets it.
 private final class SlowLevel: CacheLevel {
   let gate = Gate()
-  private let count = Mutex(0)
+  private let counts = Mutex((warnings: 0, handled: 0))
 
-  var warnings: Int { count.withLock { $0 } }
+  var warnings: Int { counts.withLock { $0.warnings } }
+  var handled: Int { counts.withLock { $0.handled } }
   func get(_ key: String) async throws -> Int? { nil }
   func set(_ value: Int, forKey key: String) async throws {}
   func remove(_ key: String) async throws {}
   func clear() async throws {}
   func onMemoryWarning() async {
-    count.withLock { $0 += 1 }
+    counts.withLock { $0.warnings += 1 }
     do { try await gate.pass() } catch { Issue.record("a warning under way was cancelled") }
+    counts.withLock { $0.handled += 1 }
   }
 }

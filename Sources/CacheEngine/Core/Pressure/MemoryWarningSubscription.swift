@@ -55,6 +55,8 @@ private final class WarningListener: Sendable {
   private struct State {
     var pace: WarningPace
     var isCancelled = false
+    /// The task is in the middle of a warning, which is carried through.
+    var isWarning = false
     var task: Task<Void, Never>?
   }
 
@@ -80,7 +82,7 @@ private final class WarningListener: Sendable {
   func cancel() {
     let task = state.withLock { state in
       state.isCancelled = true
-      return state.task
+      return state.isWarning ? nil : state.task
     }
     task?.cancel()
   }
@@ -88,7 +90,12 @@ private final class WarningListener: Sendable {
   private func carryOut() async {
     while true {
       let now = clock.now
-      switch state.withLock({ $0.isCancelled ? .rest : $0.pace.next(at: now) }) {
+      let next = state.withLock { state in
+        let next = state.isCancelled ? .rest : state.pace.next(at: now)
+        state.isWarning = next == .warn
+        return next
+      }
+      switch next {
       case .warn: await warn()
       case .wait(let due):
         // Only a cancellation ends the sleep early, and it ends listening.
