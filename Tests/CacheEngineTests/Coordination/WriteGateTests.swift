@@ -75,6 +75,24 @@ import Testing
     #expect(table.isEmpty)
   }
 
+  @Test("who read before a line went is late, whoever reads the key since, and whatever was written in between")
+  mutating func refusesLateBackFill() {
+    let late = table.beginRead("a").version
+    table.endRead("a")
+    expect(request("a", 1) == .begins)
+    expect(table.finishWrite("a") == nil)
+    let present = table.beginRead("a").version
+    expect(!table.beginBackFill("a", readVersion: late))
+    table.endRead("a")
+    // A clear in between has been forgotten, since nobody was there who had to know of it.
+    let next = table.beginRead("a").version
+    expect(!table.beginBackFill("a", readVersion: present))
+    expect(table.beginBackFill("a", readVersion: next))
+    expect(table.finishWrite("a", isBackFill: true) == nil)
+    table.endRead("a")
+    #expect(table.isEmpty)
+  }
+
   @Test("a read is overtaken by a write or a sweep that it met on its way, and by no back-fill")
   mutating func overtaken() {
     func isOvertaken(_ version: UInt64, since moment: UInt64 = 0) -> Bool {

@@ -18,12 +18,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     @usableFromInline var isQueued = false
     @usableFromInline var readers: UInt32 = 0
     /// Counts the writes that a read under way must know of.
-    @usableFromInline var version: UInt64 = 0
+    @usableFromInline var version: UInt64
     /// The task that has the turn.
     @usableFromInline var owner = TaskIdentity.none
 
     @inlinable
-    init() {}
+    init(version: UInt64) { self.version = version }
 
     @inlinable var isIdle: Bool { occupant == nil && readers == 0 }
 
@@ -66,6 +66,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @usableFromInline var lines = KeyedSlots<Key, Line>()
   @usableFromInline var sweeps = Sweeps<Key>()
+  /// With which version a line begins: one that no line had which has gone, so that who read by one of those is known to be late.
+  @usableFromInline var nextVersion: UInt64 = 0
   private var queues: [Key: Queue] = [:]
   private var waiters: [WaiterID: Waiter] = [:]
   /// The keys whose turn a task has while others wait for it.
@@ -85,7 +87,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func beginWrite(_ key: Key, by task: TaskIdentity) -> (isGranted: Bool, place: Place?) {
     guard key == key else { return (true, nil) }
-    let place = lines.place(of: key, adding: Line())
+    let version = nextVersion
+    let place = lines.place(of: key, adding: Line(version: version))
     return (lines[place].beginWrite(by: task), place)
   }
 
@@ -196,7 +199,8 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func beginRead(_ key: Key) -> (version: UInt64, place: Place?) {
     guard key == key else { return (0, nil) }
-    let place = lines.place(of: key, adding: Line())
+    let version = nextVersion
+    let place = lines.place(of: key, adding: Line(version: version))
     return (lines[place].beginRead(), place)
   }
 
@@ -240,7 +244,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   mutating func removeLine(at place: KeyedSlots<Key, Line>.Place) {
-    lines.remove(at: place)
+    if let line = lines.remove(at: place) { nextVersion = max(nextVersion, line.version + 1) }
     if lines.isEmpty { forgetSweeps() }
   }
 
