@@ -118,6 +118,22 @@ import Testing
     #expect(level.flaw == nil)
   }
 
+  @Test("an update calls its closure once although other parts have to make room for what it stores")
+  func updatesOnce() {
+    let level: MemoryCacheLevel<Int, Int> = level(countLimit: 8)
+    for key in 0..<20 { level[key] = key }
+    #expect(level.parts.count == 4 && level.usage.count == 8)
+    for key in 100..<110 {
+      var calls = 0
+      level.update(key) { _ in
+        calls += 1
+        return key
+      }
+      #expect(calls == 1 && level[key] == key)
+    }
+    #expect(level.usage.count == 8 && level.flaw == nil)
+  }
+
   @Test("limits that get lower hold at once, and those that get higher are used")
   func resizes() async throws {
     let told = Mutex(0)

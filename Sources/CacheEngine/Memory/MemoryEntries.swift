@@ -105,7 +105,6 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       }
       departed.appendReplaced(take(slot, hash: hash, order: &order))
     }
-    if !updates.isEmpty { updates.noteWrite(hash) }
     guard order.canHold(cost) else {
       departed.append(record)
       return
@@ -120,6 +119,8 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
       departed.append(takeOut(victim.slot, hash: victim.hash, order: &order))
       order.evictions &+= 1
     }
+    // Not before: an update whose entry has to wait for room has been overtaken by nobody.
+    if !updates.isEmpty { updates.noteWrite(hash) }
     if let newTags { tags.insert(newTags, for: record.key) }
     let slot = table.insert(record, hash: hash)
     idle?.begin(slot, now: now)
