@@ -175,6 +175,48 @@ import Testing
     #expect(!level.pin(1))
   }
 
+  @Test("a pinned entry that has expired is in nobody's way, and its pin is not for what is stored over it")
+  func expiredPins() async throws {
+    let level = MemoryCacheLevel<Int, Int>(countLimit: 3, expiry: .after(.seconds(10)), clock: clock)
+    for key in 0..<3 {
+      level[key] = key
+      level.pin(key)
+    }
+    level[5] = 5
+    #expect(level[5] == nil)
+    clock.advance(by: .seconds(10))
+    #expect(!level.isPinned(0))
+    level[0] = 7
+    #expect(level[0] == 7 && !level.isPinned(0))
+    #expect(try await level.removeExpired() == 2)
+    for key in 1..<3 {
+      level[key] = key
+      level.pin(key)
+    }
+    level.pin(0)
+    clock.advance(by: .seconds(10))
+    level[5] = 5
+    #expect(level[5] == 5)
+    #expect(try await keys(level) == [5])
+    #expect(flaw(level) == nil)
+  }
+
+  @Test("the pin of an entry that is kept beyond its lifetime is for what is stored over it")
+  func keptPins() async throws {
+    let level = MemoryCacheLevel<Int, Int>(
+      countLimit: 1, expiry: .after(.seconds(10)), keepsExpired: .seconds(5), clock: clock)
+    level[0] = 0
+    level.pin(0)
+    clock.advance(by: .seconds(10))
+    level[1] = 1
+    #expect(level[1] == nil)
+    level[0] = 7
+    #expect(level[0] == 7 && level.isPinned(0))
+    clock.advance(by: .seconds(15))
+    #expect(!level.isPinned(0))
+    #expect(flaw(level) == nil)
+  }
+
   @Test("random operations keep every pin and both limits", arguments: Eviction.all, 0..<3)
   func random(eviction: Eviction, seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)

@@ -118,6 +118,23 @@ import Testing
     #expect(level.flaw == nil)
   }
 
+  @Test("what is pinned in any part and has expired leaves room for what comes, and does so in one step")
+  func expiredPins() async throws {
+    let told = Mutex<[RemovalCause: Int]>([:])
+    let level: MemoryCacheLevel<Int, Int> = level(
+      countLimit: 8, removalListener: { removal in told.withLock { $0[removal.cause, default: 0] += 1 } })
+    for key in 0..<8 { try await level.store(key, forKey: key, terms: StoreTerms(expiry: .after(.seconds(1)))) }
+    #expect(level.parts.count == 4)
+    for key in 0..<8 { level.pin(key) }
+    level[100] = 1
+    #expect(level[100] == nil && level.usage.count == 8)
+    clock.advance(by: .seconds(1))
+    #expect(try await level.store(1, forKey: 100, terms: StoreTerms(), if: .absent))
+    #expect(level[100] == 1 && level.usage.count == 1)
+    #expect(told.withLock { $0 } == [.evicted: 1, .expired: 8])
+    #expect(level.flaw == nil)
+  }
+
   @Test("an update calls its closure once although other parts have to make room for what it stores")
   func updatesOnce() {
     let level: MemoryCacheLevel<Int, Int> = level(countLimit: 8)

@@ -73,8 +73,11 @@ extension MemoryCacheLevel {
   /// - Returns: How many were dropped.
   /// - Complexity: O(k) for k entries that are dropped.
   @discardableResult
-  public func removeExpired() async throws -> Int {
-    let now = clock.now
+  public func removeExpired() async throws -> Int { removeDue(now: clock.now) }
+
+  @usableFromInline
+  @discardableResult
+  func removeDue(now: CacheInstant) -> Int {
     var dropped: [Table.Record] = []
     parts.withAll { dropped += $0.removeDue(now: now, keepsExpired: keepsExpired, order: &$1) }
     for entry in dropped { report(entry, cause: .expired) }

@@ -78,8 +78,10 @@ extension MemoryCacheLevel {
   /// - Returns: Whether it is.
   public func isPinned(_ key: Key) -> Bool {
     let hash = hashing(key)
+    let now = now
     return parts.withLock(of: hash) { entries, order in
-      entries.table.find(key, hash: hash).map { order.pins.contains($0) } ?? false
+      guard let slot = entries.table.find(key, hash: hash) else { return false }
+      return order.pins.contains(slot) && !entries.isOver(slot, keepsExpired: keepsExpired, now: now)
     }
   }
 

@@ -433,7 +433,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inline(__always)
   func insert(
     _ entry: MemoryEntry<Value>, forKey key: Key, tags: Set<String>?, now: CacheInstant,
-    if condition: StoreCondition?, unwrittenSince seen: Int?
+    if condition: StoreCondition?, unwrittenSince seen: Int?, mayDropDue: Bool = true
   ) -> Bool {
     let hash = hashing(key)
     let isPlain = tags == nil && entry.deadline == nil && removalListener == nil
@@ -441,6 +441,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     var entry = entry
     var isStored = true
     var departed = Departed<Key, Value>()
+    departed.mayDropDue = mayDropDue
     parts.withLock(of: hash) { entries, order in
       if let condition, !condition.holds(isHeld: entries.holds(key, hash: hash, at: now)) {
         isStored = false
@@ -481,7 +482,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
       return true
     case .makeRoom(let cost, let count):
       makeRoom(cost: cost, count: count, for: key, hash, now: now)
-      return insertAgain(entry, key, tags, now, condition, seen)
+      return insertAgain(entry, key, tags, now, condition, seen, mayDropDue: true)
+    case .dropDue:
+      removeDue(now: now)
+      return insertAgain(entry, key, tags, now, condition, seen, mayDropDue: false)
     }
   }
 
@@ -489,9 +493,10 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   @inline(never)
   func insertAgain(
     _ entry: MemoryEntry<Value>, _ key: Key, _ tags: Set<String>?, _ now: CacheInstant, _ condition: StoreCondition?,
-    _ seen: Int?
+    _ seen: Int?, mayDropDue: Bool
   ) -> Bool {
-    insert(entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen)
+    insert(
+      entry, forKey: key, tags: tags, now: now, if: condition, unwrittenSince: seen, mayDropDue: mayDropDue)
   }
 
   @usableFromInline typealias Table = EntryTable<Key, Value>

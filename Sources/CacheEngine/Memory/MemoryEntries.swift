@@ -83,8 +83,13 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let due =
       record.entry.deadline == nil ? nil : self.due(of: record.entry, keepsExpired: keepsExpired, now: now)
     var isPinned = false
+    var canHold: Bool
     if let slot = present {
       let oldCost = table.cost(of: slot)
+      // What would have left with its pin if somebody had looked.
+      if !order.pins.isEmpty, isOver(slot, keepsExpired: keepsExpired, now: now) {
+        _ = order.unpin(slot, cost: oldCost)
+      }
       // With pinned entries there may be more than fits: what gets lighter is welcome.
       if order.canGrow(by: cost - oldCost) {
         if !updates.isEmpty { updates.noteWrite(hash) }
@@ -98,14 +103,24 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
         return
       }
       isPinned = !order.pins.isEmpty && order.pins.contains(slot)
+      canHold = isPinned ? order.canHold(cost - oldCost, count: 0) : order.canHold(cost)
       // Other parts have to give something first. Nothing is changed until they have.
-      if order.shared != nil, isPinned ? order.canHold(cost - oldCost, count: 0) : order.canHold(cost) {
+      if order.shared != nil, canHold {
         departed.followUp = .makeRoom(cost: cost - oldCost, count: 0)
         return
       }
-      departed.appendReplaced(take(slot, hash: hash, order: &order))
+    } else {
+      canHold = order.canHold(cost)
     }
-    guard order.canHold(cost) else {
+    if !canHold, departed.mayDropDue, order.hasPins {
+      departed.followUp = .dropDue
+      return
+    }
+    if let slot = present {
+      departed.appendReplaced(take(slot, hash: hash, order: &order))
+      canHold = order.canHold(cost)
+    }
+    guard canHold else {
       departed.append(record)
       return
     }
@@ -189,6 +204,12 @@ struct MemoryEntries<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     return deadline(of: slot).map { $0 > now } ?? true
   }
 
+  /// The time of an entry is over, whether it was dropped or not.
+  @inlinable
+  func isOver(_ slot: Int32, keepsExpired: Duration, now: CacheInstant) -> Bool {
+    deadline(of: slot).map { $0.advanced(by: keepsExpired) <= now } ?? false
+  }
+
   mutating func removeAll(
     tagged tag: String, hashing: KeyHashing<Key>, order: inout MemoryOrder
   ) -> [Table.Record] {
@@ -251,6 +272,8 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
   @usableFromInline var isFirstReplaced = false
   /// What the caller has to do once it has let go of the lock.
   @usableFromInline var followUp = FollowUp.nothing
+  /// What has expired has not been dropped for this operation yet.
+  @usableFromInline var mayDropDue = true
 
   @usableFromInline
   enum FollowUp: Sendable {
@@ -259,6 +282,8 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
     case divide
     /// Nothing was stored: other parts of the level have to let go of so much first.
     case makeRoom(cost: Int, count: Int)
+    /// Nothing was stored: what is pinned leaves no room, and some of it may have expired.
+    case dropDue
   }
 
   @inlinable

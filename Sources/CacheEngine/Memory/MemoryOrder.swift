@@ -62,6 +62,9 @@ struct MemoryOrder: ReadOrder {
     return cost <= capacity - pinnedCost && pins.count + count <= countLimit
   }
 
+  /// Whether anything is pinned, here or in another part.
+  @usableFromInline var hasPins: Bool { shared?.hasPins ?? !pins.isEmpty }
+
   /// Whether more is held than may be.
   func isOver(count: Int) -> Bool { shared?.isOver ?? (cost > capacity || count > countLimit) }
 

@@ -54,6 +54,8 @@ final class SharedLimits: Sendable {
     pinnedCount.add(count, ordering: .relaxed)
   }
 
+  var hasPins: Bool { pinnedCount.load(ordering: .relaxed) > 0 }
+
   /// Whether an entry of this cost fits once all have left that may.
   @usableFromInline
   func canHold(_ cost: Int, count: Int) -> Bool {
