@@ -135,6 +135,28 @@ import Testing
     #expect(level.flaw == nil)
   }
 
+  @Test("a value that gets heavier makes others leave and never itself: an update and a replacement see it")
+  func growsInPlace() async throws {
+    for replaces in [false, true] {
+      // In order of arrival the first key would be the first to leave its part.
+      let level: MemoryCacheLevel<Int, Int> = level(capacity: 80, eviction: .fifo, cost: { $1 })
+      for key in 0..<16 { level[key] = 5 }
+      #expect(level.parts.count == 4 && level.usage.cost == 80)
+      if replaces {
+        #expect(try await level.store(35, forKey: 0, terms: StoreTerms(), if: .present))
+      } else {
+        var seen: [Int?] = []
+        level.update(0) { present in
+          seen.append(present)
+          return (present ?? 0) + 30
+        }
+        #expect(seen == [5])
+      }
+      #expect(level[0] == 35 && level.usage.cost == 80 && level.counts.evicted == 6)
+      #expect(level.flaw == nil)
+    }
+  }
+
   @Test("an update calls its closure once although other parts have to make room for what it stores")
   func updatesOnce() {
     let level: MemoryCacheLevel<Int, Int> = level(countLimit: 8)

@@ -119,7 +119,7 @@ extension MemoryCacheLevel {
     }
   }
 
-  /// Lets entries of a divided level leave for one that its part alone has no room for.
+  /// Lets entries of a divided level leave for one that its part alone has no room for; not the one that it takes the place of.
   @usableFromInline
   func makeRoom(cost: Int, count: Int, for key: Key, _ hash: UInt32, now: CacheInstant) {
     var departed = Departed<Key, Value>()
@@ -129,8 +129,9 @@ extension MemoryCacheLevel {
       var hasRoom = false
       parts.withEach(after: parts.number(of: hash) - 1) { entries, order in
         guard let shared = order.shared else { return true }
+        let present = entries.table.find(key, hash: hash)
         var steps = entries.table.count / 8 + 1
-        while steps > 0, !shared.hasRoom(cost: cost, count: count), let victim = order.evict() {
+        while steps > 0, !shared.hasRoom(cost: cost, count: count), let victim = order.evict(sparing: present) {
           departed.append(entries.takeOut(victim.slot, hash: victim.hash, order: &order))
           order.evictions &+= 1
           order.settle(count: entries.table.count)

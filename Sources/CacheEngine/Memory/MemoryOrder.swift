@@ -143,9 +143,10 @@ struct MemoryOrder: ReadOrder {
 
   /// Chooses the entry that leaves when room is needed, and says with which hash it came.
   @usableFromInline
-  mutating func evict() -> (slot: Int32, hash: UInt32)? {
+  mutating func evict(sparing spared: Int32? = nil) -> (slot: Int32, hash: UInt32)? {
     guard let victim = takeNext() else { return nil }
-    return pins.isEmpty || !pins.contains(victim.slot) ? victim : evictInstead(of: victim)
+    let mayLeave = pins.isEmpty || !pins.contains(victim.slot)
+    return mayLeave && victim.slot != spared ? victim : evictInstead(of: victim, sparing: spared)
   }
 
   /// Takes out of the order what would leave next if nothing were pinned.
@@ -157,11 +158,13 @@ struct MemoryOrder: ReadOrder {
   }
 
   /// Goes on until an entry may leave, and puts those back that may not, as if they came now.
-  private mutating func evictInstead(of pinned: (slot: Int32, hash: UInt32)) -> (slot: Int32, hash: UInt32)? {
+  private mutating func evictInstead(
+    of pinned: (slot: Int32, hash: UInt32), sparing spared: Int32?
+  ) -> (slot: Int32, hash: UInt32)? {
     var passed = [pinned]
     var victim: (slot: Int32, hash: UInt32)?
     while victim == nil, let next = takeNext() {
-      if pins.contains(next.slot) { passed.append(next) } else { victim = next }
+      if pins.contains(next.slot) || next.slot == spared { passed.append(next) } else { victim = next }
     }
     for (slot, hash) in passed { policy.inserted(slot, hash: hash) }
     return victim
