@@ -35,6 +35,19 @@ import Testing
     #expect(Set(try await level.contents().map(\.key)) == [17, 18, 19])
   }
 
+  @Test("to keep what has expired for less than no time ends nothing before its time")
+  func keepsForNoTime() async throws {
+    let level = MemoryCacheLevel<Int, Int>(
+      expiry: .after(.seconds(10)), keepsExpired: .seconds(-60), clock: clock)
+    level[0] = 0
+    clock.advance(by: .seconds(9))
+    level[1] = 1
+    #expect(try await level.removeExpired() == 0)
+    #expect(level[0] == 0)
+    clock.advance(by: .seconds(1))
+    #expect(try await level.lookupIncludingExpired(0).missReason == .expired)
+  }
+
   @Test("H11 a count limit holds, and the newest survives")
   func boundsCount() async throws {
     let level = MemoryCacheLevel<Int, Int>(countLimit: 3, eviction: .lru)

@@ -80,7 +80,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     precondition(countLimit ?? 0 >= 0, "a count limit cannot be negative")
     self.name = name
     self.expiry = expiry
-    self.keepsExpired = keepsExpired
+    self.keepsExpired = max(.zero, keepsExpired)
     self.clock = clock
     hasSystemClock = clock is SystemClock
     isMortal = expiry != .never
