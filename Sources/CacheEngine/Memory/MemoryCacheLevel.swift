@@ -21,8 +21,8 @@ public import CacheCore
 /// ```
 ///
 /// Every method can be called from any thread. The clock is read only for entries that can expire; the clock, the cost
-/// function, the listener, and the deinitialisers of values never run under the level's lock. The `==` of keys does,
-/// and must not use the level.
+/// function, the listener, and the deinitialisers of values never run under the level's lock. The `==` of keys does, and
+/// where entries have tags their `hash(into:)`: neither may use the level.
 public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
   TaggedLevel,
   ExpiringLevel

@@ -217,7 +217,7 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - lifetime: For how long a miss is remembered: keep it short, what was missing may come.
-  ///   - countLimit: How many keys are remembered at most; those not asked for the longest time are forgotten first.
+  ///   - countLimit: How many keys are remembered at most; which of them are forgotten for others is up to ``Eviction/adaptive``.
   ///   - name: What the memory is called in events.
   ///   - observer: Told when a read is answered from what is remembered.
   ///   - clock: The clock that the lifetime is measured by.
