@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineTesting
 import Synchronization
 import Testing
+@testable import CacheCore
 
 @Suite struct GetOrComputeTests {
   let level = ScriptedLevel<String, Int>()
@@ -62,6 +63,31 @@ import Testing
     gate.open()
     #expect(try await maker.value == 1)
     #expect(level.stored("a")?.value == (write == "set" ? 100 : nil))
+  }
+
+  @Test("who asks once a value was made and stored finds it, and joins no read that began before")
+  func readAfterMaking() async throws {
+    let gate = Gate()
+    let held = Mutex<(value: Int?, reads: Int)>((nil, 0))
+    let slow = ScriptedLevel<String, Int>(
+      onSet: { value, _ in held.withLock { $0.value = value } },
+      onGet: { _ in
+        let (value, reads) = held.withLock { held in
+          held.reads += 1
+          return held
+        }
+        if reads == 1 { try await gate.pass() }
+        return value.map { .hit(Entry($0)) } ?? .miss(.absent)
+      })
+    let cache = slow.pooled()
+    let early = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    #expect(try await cache.value(forKey: "a") { 7 } == 7)
+    let isJoinable = cache.reads.table.withLock { !$0.current.isEmpty }
+    try #require(!isJoinable)
+    #expect(try await cache.get("a") == 7)
+    gate.open()
+    #expect(try await early.value == nil)
   }
 
   @Test("a level that cannot be read or written does not keep a value from being made; both are told")

@@ -221,6 +221,8 @@ extension PooledLevel: LoadingLevel {
   @usableFromInline
   func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws -> Bool {
     guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
+    // Who asks afterwards finds what was stored, and joins no read from before.
+    defer { reads.detach(key) }
     try await gate.backFill(key, in: base, ticket, tags: terms.tags.isEmpty ? nil : terms.tags) {
       try await base.store(value, forKey: key, terms: terms)
     }

@@ -13,7 +13,8 @@
 ///   begun by it; not where work is handed to somebody else's task.
 /// - Below a composition, `memory.compose(source.pooled())`, a load ends when the upper level has its value: who missed
 ///   above joins it, or finds the value, and never begins another one between.
-/// - Writes are not pooled. After a set, removal or clear, callers no longer join a load that began before it.
+/// - Writes are not pooled. After a set, removal or clear, and once a value that was made here is stored, callers no longer
+///   join a read that began before it.
 public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// What values are found by.
   public typealias Key = Base.Key
