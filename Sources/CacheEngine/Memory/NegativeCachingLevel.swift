@@ -86,12 +86,25 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
       if let error = known.error { throw error }
       return .miss(.remembered)
     }
-    let ticket = gate.beginRead(key)
-    defer { gate.endRead(key, ticket) }
+    return try await readInside(key, includingExpired: includingExpired, isAnew: false, by: ask)
+  }
+
+  /// Asks the level inside and remembers its answer; what is read anew goes before all that was asked for earlier.
+  @inlinable
+  func readInside(
+    _ key: Key, includingExpired: Bool, isAnew: Bool, by ask: () async throws -> Lookup<Value>
+  ) async throws -> Lookup<Value> {
+    let asked = gate.beginRead(key)
+    defer { gate.endRead(key, asked) }
+    var ticket = asked
     do {
       let answer = try await ask()
-      if case .miss(let reason) = answer, !Self.isForgotten(reason) {
+      if isAnew { ticket = gate.overtakeReads(key, but: ticket) }
+      switch answer {
+      case .hit where isAnew: try await remembered.remove(key)
+      case .miss(let reason) where !Self.isForgotten(reason):
         try await remember(Remembered(nil, includesExpired: includingExpired), key, ticket)
+      default: break
       }
       return answer
     } catch let error as CancellationError {
@@ -200,11 +213,10 @@ extension NegativeCachingLevel: RenewingLevel where Base: RenewingLevel {
   }
 }
 
-extension NegativeCachingLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, whatever is remembered of it.
+extension NegativeCachingLevel: ReloadableLevel {
+  /// Asks the level inside, or lets that read the key anew, whatever is remembered of it.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
-    try await remembered.remove(key)
-    return try await read(key, includingExpired: false) { try await base.reload(key) }
+    try await readInside(key, includingExpired: false, isAnew: true) { try await base.reloadIfAble(key) }
   }
 }
 

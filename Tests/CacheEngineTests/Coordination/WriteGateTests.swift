@@ -93,6 +93,25 @@ import Testing
     #expect(table.isEmpty)
   }
 
+  @Test("what is read anew goes before all reads under way, unless a write came")
+  mutating func overtakesReads() {
+    let early = table.beginRead("a").version
+    let asked = table.beginRead("a").version
+    let anew = table.overtakeReads("a", at: nil, but: asked)
+    expect(!table.beginBackFill("a", readVersion: early))
+    expect(table.beginBackFill("a", readVersion: anew))
+    _ = table.finishWrite("a", isBackFill: true)
+    expect(request("a", 1) == .begins)
+    expect(table.overtakeReads("a", at: nil, but: anew) == anew)
+    let during = table.beginRead("a").version
+    expect(table.overtakeReads("a", at: nil, but: during) == during)
+    _ = table.finishWrite("a")
+    expect(!table.beginBackFill("a", readVersion: anew))
+    expect(!table.beginBackFill("a", readVersion: during))
+    for _ in 0..<3 { table.endRead("a") }
+    #expect(table.isEmpty)
+  }
+
   @Test("a read is overtaken by a write or a sweep that it met on its way, and by no back-fill")
   mutating func overtaken() {
     func isOvertaken(_ version: UInt64, since moment: UInt64 = 0) -> Bool {

@@ -70,13 +70,63 @@ import Testing
   func remembered() async throws {
     let answer = Mutex<Int?>(nil)
     let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
-    let cache = memory.compose(
-      middle.compose(source).negativeCaching(for: .seconds(60), clock: ManualClock()))
-    #expect(try await cache.get("a") == nil)
+    let caches: [BasicCache<String, Int>] = [
+      memory.compose(middle.compose(source).negativeCaching(for: .seconds(60), clock: ManualClock())).normalize(),
+      memory.compose(source.negativeCaching(for: .seconds(60), clock: ManualClock())).normalize(),
+    ]
+    for cache in caches {
+      answer.withLock { $0 = nil }
+      #expect(try await cache.get("a") == nil)
+      answer.withLock { $0 = 2 }
+      #expect(try await cache.get("a") == nil)
+      #expect(try await cache.reload("a").entry?.value == 2)
+      #expect(try await cache.get("a") == 2)
+      try await memory.clear()
+      try await middle.clear()
+    }
+  }
+
+  @Test("what a read finds that began before a reload takes the place of nothing that this gave")
+  func earlyRead() async throws {
+    for shape in ["compose", "pooled below", "pooled above", "negativeCaching"] {
+      let gate = Gate()
+      let calls = Mutex(0)
+      let source = BasicFetcher<String, Int>(name: "source") { _ -> Int? in
+        let call = calls.withLock { calls in
+          calls += 1
+          return calls
+        }
+        guard call == 1 else { return 2 }
+        try await gate.pass()
+        return shape == "negativeCaching" ? nil : 1
+      }
+      let cache: BasicCache<String, Int> =
+        switch shape {
+        case "compose": memory.compose(source).normalize()
+        case "pooled below": memory.compose(source.pooled()).normalize()
+        case "pooled above": memory.compose(source).pooled().normalize()
+        default: source.negativeCaching(for: .seconds(60), clock: ManualClock()).normalize()
+        }
+      let early = Task { try await cache.get("a") }
+      await gate.arrivals(1)
+      #expect(try await cache.reload("a").entry?.value == 2, "\(shape)")
+      gate.open()
+      #expect(try await early.value == (shape == "negativeCaching" ? nil : 2), "\(shape)")
+      #expect(try await cache.get("a") == 2, "\(shape)")
+      try await memory.clear()
+    }
+  }
+
+  @Test("a lane without levels below is read as ever, and the other one anew")
+  func lanes() async throws {
+    let answer = Mutex(1)
+    let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
+    let cache = switchLevels(memory.compose(source), source) { $0 == "a" ? .first : .second }.normalize()
+    #expect(try await cache.get("a") == 1)
     answer.withLock { $0 = 2 }
-    #expect(try await cache.get("a") == nil)
     #expect(try await cache.reload("a").entry?.value == 2)
-    #expect(try await cache.get("a") == 2)
+    #expect(try await cache.reload("b").entry?.value == 2)
+    #expect(memory.peek("a") == 2)
   }
 
   @Test("a source that fails takes nothing away; one that has no such value any more does")

@@ -38,10 +38,11 @@ extension ComposedLevel: ReloadableLevel {
   /// - Returns: The lower level's entry, or its reason for the miss; what was written meanwhile goes first.
   /// - Throws: The lower level's error, and then the upper level keeps what it has; `CancellationError`.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
-    let ticket = gate.beginRead(key)
-    defer { gate.endRead(key, ticket) }
+    let asked = gate.beginRead(key)
+    defer { gate.endRead(key, asked) }
     try Task.checkCancellation()
     let answer = try await lower.reloadIfAble(key)
+    let ticket = gate.overtakeReads(key, but: asked)
     try await keep(answer, key, ticket, dropping: .anything)
     return gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: answer) : answer
   }

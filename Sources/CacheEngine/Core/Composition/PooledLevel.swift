@@ -13,8 +13,8 @@
 ///   begun by it; not where work is handed to somebody else's task.
 /// - Below a composition, `memory.compose(source.pooled())`, a load ends when the upper level has its value: who missed
 ///   above joins it, or finds the value, and never begins another one between.
-/// - Writes are not pooled. After a set, removal or clear, and once a value that was made here is stored, callers no longer
-///   join a read that began before it.
+/// - Writes are not pooled. After a set, removal, clear or reload, and once a value that was made here is stored, callers no
+///   longer join a read that began before it.
 public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// What values are found by.
   public typealias Key = Base.Key
@@ -191,9 +191,12 @@ extension PooledLevel: UpdatableLevel where Base: UpdatableLevel {
   }
 }
 
-extension PooledLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level below read a key anew; nobody shares that.
-  public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
+extension PooledLevel: ReloadableLevel {
+  /// Reads a key from the level below, or lets that read it anew; nobody shares that, or joins a read from before it later.
+  public func reload(_ key: Key) async throws -> Lookup<Value> {
+    defer { reads.detach(key) }
+    return try await base.reloadIfAble(key)
+  }
 }
 
 extension PooledLevel: TaggedLevel where Base: TaggedLevel {

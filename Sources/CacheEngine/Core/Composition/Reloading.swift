@@ -11,12 +11,12 @@ extension CappedLevel: ReloadableLevel where Base: ReloadableLevel {}
 extension ConditionedLevel: ReloadableLevel where Base: ReloadableLevel {}
 extension PostProcessedLevel: ReloadableLevel where Base: ReloadableLevel {}
 
-extension SwitchedLevel: ReloadableLevel where First: ReloadableLevel, Second: ReloadableLevel {
-  /// Lets the lane of the key read it anew.
+extension SwitchedLevel: ReloadableLevel {
+  /// Lets the lane of the key read it anew, if it has levels below, and else as ever.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     switch selector(key) {
-    case .first: try await first.reload(key)
-    case .second: try await second.reload(key)
+    case .first: try await first.reloadIfAble(key)
+    case .second: try await second.reloadIfAble(key)
     }
   }
 }

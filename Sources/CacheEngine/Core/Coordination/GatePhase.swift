@@ -36,7 +36,7 @@ struct GateTime: Sendable {
 @usableFromInline
 package struct ReadTicket: Sendable {
   /// The key's version when the read was noted.
-  @usableFromInline let version: UInt64
+  @usableFromInline var version: UInt64
   /// The phase then.
   @usableFromInline let phase: GatePhase
   /// A write, of whatever key, began between the read's first step and its being noted.

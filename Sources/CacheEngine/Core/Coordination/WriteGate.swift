@@ -206,6 +206,17 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     state.withLock { $0.table.endRead(key, at: ticket.place(in: self)) }
   }
 
+  /// Lets all other reads of a key be late that are under way, since what one of them found was asked for later.
+  ///
+  /// - Returns: The ticket of that one from now on; as it was if that is late itself.
+  @usableFromInline
+  package func overtakeReads(_ key: Key, but ticket: ReadTicket) -> ReadTicket {
+    let (place, version) = (ticket.place(in: self), ticket.version)
+    var ticket = ticket
+    ticket.version = state.withLock { $0.table.overtakeReads(key, at: place, but: version) }
+    return ticket
+  }
+
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the
   /// entry.
   ///

@@ -211,6 +211,14 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     if lines[place].isIdle { removeLine(at: place) }
   }
 
+  /// Lets all reads of a key be late that are under way, but for one, whose version this returns.
+  mutating func overtakeReads(_ key: Key, at known: Place?, but version: UInt64) -> UInt64 {
+    guard let place = known ?? lines.place(of: key), lines[place].occupant != .write, lines[place].version == version
+    else { return version }
+    lines[place].version += 1
+    return lines[place].version
+  }
+
   /// Whether a back-fill may begin, as far as the writes of this key are concerned.
   @inlinable
   mutating func beginBackFill(
