@@ -184,6 +184,18 @@ import Testing
     }
   }
 
+  @Test("a file that cannot be looked at is not taken for none")
+  func unseen() async throws {
+    try await withFile { path in
+      let loop = path + ".loop"
+      try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+      await expect(.diskReadFailed) {
+        _ = try await level().restore(from: loop + "/memory.snapshot", keys: .utf8, values: .data)
+      }
+      #expect(try await level().restore(from: path + "/none/memory.snapshot", keys: .utf8, values: .data) == nil)
+    }
+  }
+
   @Test("a snapshot at a symbolic link is written and read there, and one that leads nowhere is no file")
   func link() async throws {
     try await withFile { path in

@@ -178,7 +178,11 @@ extension MemoryCacheLevel {
   /// The bytes of a regular file; `nil` if there is none.
   private static func read(_ path: String, limit: Int, level: String) throws -> [UInt8]? {
     do {
-      guard FileManager.default.fileExists(atPath: path) else { return nil }
+      guard FileManager.default.fileExists(atPath: path) else {
+        // A link that leads nowhere is no file, but what cannot be looked at may be one.
+        _ = try FileManager.default.attributesOfItem(atPath: path)
+        return nil
+      }
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       guard attributes[.type] as? FileAttributeType == .typeRegular else {
         throw CacheError(.unusableStore, "\(path) is not a regular file", level: level)
@@ -189,6 +193,8 @@ extension MemoryCacheLevel {
       return [UInt8](try Data(contentsOf: URL(filePath: path)))
     } catch let error as CacheError {
       throw error
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      return nil
     } catch {
       throw CacheError(.diskReadFailed, "the snapshot \(path) cannot be read", level: level, underlying: error)
     }
