@@ -115,6 +115,16 @@ import Testing
     #expect(message { try read(good + deep) }.contains("line 3 is no JSON object"))
   }
 
+  @Test("JSON numbers of 64 bits are keys of their own, and sizes")
+  func largeNumbers() throws {
+    let text = """
+      {"key":18446744073709551614,"size":18446744073709551615}
+      {"key":18446744073709551615,"size":9223372036854775808}
+      """
+    #expect(try names(text) == (["18446744073709551614", "18446744073709551615"], .json))
+    #expect(try read(text).sizes == [.max, .max])
+  }
+
   // MARK: - Public traces
 
   @Test("objects of which none has a key are JSON all the same, and told of")

@@ -351,6 +351,8 @@ extension TraceLineParser {
       for name in names.map(Name.init) where fields.contains(name) {
         if let text = try? fields.decode(String.self, forKey: name) { return text }
         if let number = try? fields.decode(Int64.self, forKey: name) { return String(number) }
+        // Hashes fill all 64 bits; read as fractions, neighbours would be one key.
+        if let number = try? fields.decode(UInt64.self, forKey: name) { return String(number) }
         if let number = try? fields.decode(Double.self, forKey: name) { return String(number) }
         if let null = try? fields.decodeNil(forKey: name), !null { return "" }
       }
