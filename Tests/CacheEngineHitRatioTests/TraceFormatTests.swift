@@ -253,6 +253,13 @@ import Testing
     #expect(try read(Self.combined, as: .text).keys.count == 7)
   }
 
+  @Test("the mark that UTF-8 may begin with is part of no key and no name")
+  func byteOrderMark() throws {
+    #expect(try names("\u{FEFF}a\nb\na\n") == (["a", "b", "a"], .text))
+    #expect(try names("\u{FEFF}key,size\r\na,10\r\n") == (["a"], .csv))
+    #expect(try names("\u{FEFF}{\"key\":\"a\"}\n{\"key\":\"b\"}\n") == (["a", "b"], .json))
+  }
+
   // MARK: - Packed files
 
   private func packed(_ data: Data, with program: String) throws -> Data {

@@ -84,9 +84,11 @@ package struct TraceLines: ~Copyable {
         file: name, message: "is packed with \(packing.program), which only a file may be",
         remedy: "give the file, or unpack it first with \(packing.program) -dc")
     }
-    let format =
-      self.format
-      ?? TraceFormat(beginning: buffer[rest], isWhole: rest.count < buffer.count, path: bytes.name)
+    let isWhole = rest.count < buffer.count
+    // Some editors and spreadsheets begin what is UTF-8 with a mark.
+    let text = buffer[rest].starts(with: [0xef, 0xbb, 0xbf]) ? rest.dropFirst(3) : rest
+    let format = self.format ?? TraceFormat(beginning: buffer[text], isWhole: isWhole, path: bytes.name)
+    if format.width == nil { rest = text }
     self.format = format
     return TraceLineParser(format: format)
   }
