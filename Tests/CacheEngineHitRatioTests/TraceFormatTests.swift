@@ -253,6 +253,13 @@ import Testing
     #expect(try read(Self.combined, as: .text).keys.count == 7)
   }
 
+  @Test("comments before the requests hide no format, however many they are")
+  func preface() throws {
+    let preface = (1...100).map { "# line \($0) of a licence\n" }.joined()
+    #expect(try names(preface + Self.combined).1 == .log)
+    #expect(try names(preface + "# time, object, size\n1, a, 10\n") == (["a"], .csv))
+  }
+
   @Test("the mark that UTF-8 may begin with is part of no key and no name")
   func byteOrderMark() throws {
     #expect(try names("\u{FEFF}a\nb\na\n") == (["a", "b", "a"], .text))

@@ -13,10 +13,13 @@ extension TraceFormat {
       self = .oracleGeneral
       return
     }
-    var lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: Self.sampledLines * 4)
+    var lines = bytes.split(separator: UInt8(ascii: "\n"))
     // The last one may be cut.
     if !isWhole, lines.count > 1 { lines.removeLast() }
-    lines = lines.map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }.filter { !$0.isEmpty }
+    // A comment tells nothing, unless it names columns.
+    let columns = TraceLineParser(format: .csv)
+    lines = lines.map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+      .filter { !$0.isEmpty && !columns.isComment($0) }
     let sample = Array(lines.prefix(Self.sampledLines))
     self = [.json, .log, .twitter, .csv, .arc, .lirs].first { $0.fits(sample, path: path) } ?? .text
   }
