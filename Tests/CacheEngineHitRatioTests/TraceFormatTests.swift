@@ -71,6 +71,7 @@ import Testing
     #expect(try names(varnish) == (["http://example.com/a b"], .log))
     #expect(try read(varnish).sizes == nil)
     #expect(try names(common.replacing(" HTTP/1.0", with: "")).0 == ["/apache_pb.gif"])
+    #expect(try names("[2001:db8::1]:443 " + common) == (["/apache_pb.gif"], .log))
   }
 
   @Test(

@@ -70,10 +70,8 @@ struct TraceLineParser {
   /// `HOST IDENT USER [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" 200 2326`, and whatever comes behind it.
   private mutating func logged(_ line: Bytes) throws(Problem) -> TraceEntry? {
     let remedy = "write the common or combined log format, or leave the line out"
-    guard let begin = line.firstIndex(of: UInt8(ascii: "[")),
-      let end = line[begin...].firstIndex(of: UInt8(ascii: "]")), end - begin > 12,
-      line[begin + 3] == UInt8(ascii: "/"),
-      line[begin + 7] == UInt8(ascii: "/"), line[begin + 12] == UInt8(ascii: ":")
+    guard let begin = Self.beginningOfTime(line),
+      let end = line[begin...].firstIndex(of: UInt8(ascii: "]")), end - begin > 12
     else { throw Problem(message: "has no time in brackets", remedy: remedy) }
     guard line[(end + 1)...].starts(with: " \"".utf8), let quote = Self.endOfQuote(line, from: end + 3) else {
       throw Problem(message: "has no request in quotation marks after the time", remedy: remedy)
@@ -95,6 +93,20 @@ struct TraceLineParser {
     let size = rest[1].elementsEqual("-".utf8) ? "0" : Self.string(rest[1])
     return TraceEntry(
       key: try Self.key(target), size: isWhole ? size : nil, time: Self.time(line[(begin + 1)..<end]))
+  }
+
+  /// The first bracket with a date behind it; an address may stand in brackets before.
+  private static func beginningOfTime(_ line: Bytes) -> Int? {
+    var rest = line
+    while let begin = rest.firstIndex(of: UInt8(ascii: "[")) {
+      if line.endIndex - begin > 12, line[begin + 3] == UInt8(ascii: "/"), line[begin + 7] == UInt8(ascii: "/"),
+        line[begin + 12] == UInt8(ascii: ":")
+      {
+        return begin
+      }
+      rest = line[(begin + 1)...]
+    }
+    return nil
   }
 
   /// `10/Oct/2000:13:55:36 -0700`; `nil` if that is none.
