@@ -134,9 +134,10 @@ struct TraceLineParser {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// Seconds, milliseconds or microseconds since some moment, by their size; `nil` for what is no number.
+  /// Seconds, milliseconds or microseconds since some moment, by their size, or a time of ISO 8601; `nil` for what is neither.
   private static func time(_ text: String) -> Duration? {
-    guard let number = Double(text), number.isFinite, number >= 0 else { return nil }
+    let number = Double(text) ?? (try? Date.ISO8601FormatStyle().parse(text))?.timeIntervalSince1970
+    guard let number, number.isFinite, number >= 0 else { return nil }
     let seconds = number >= 1e14 ? number / 1e6 : number >= 1e11 ? number / 1e3 : number
     return seconds < 9e9 ? .nanoseconds(Int64(seconds * 1e9)) : nil
   }
