@@ -47,6 +47,9 @@ struct ReplayCommand: AsyncParsableCommand {
     guard !(whatIf && timed) else {
       throw ValidationError("--what-if asks no clock; leave --timed or --what-if out")
     }
+    guard !whatIf || expect.isEmpty else {
+      throw ValidationError("--expect judges a run, and --what-if makes none; leave one of them out")
+    }
     guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
     guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
   }

@@ -91,6 +91,7 @@ import Testing
     let cases: [([String], String, String)] = [
       ([file, "--trace", "-", "--svg", "a.svg"], "a\n", "--what-if"),
       ([file, "--trace", "-", "--what-if"], "# nothing\n", "there is no request in it"),
+      ([file, "--trace", "-", "--what-if", "--expect", "memory.hit >= 99%"], "a\n", "leave one of them out"),
       ([file, "--trace", "-", "--what-if", "--level", "memry"], "a\n", "memory"),
       ([without, "--trace", "-", "--what-if"], "a\n", "no level of this cache has a capacity"),
       ([file, "--trace", "-", "--what-if", "--svg", "/no/such/folder/a.svg"], "a\nb\n", "cannot be written"),
