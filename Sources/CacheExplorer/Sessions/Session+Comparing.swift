@@ -130,7 +130,15 @@ extension Session {
 
   /// Standard input can be read once only, so it is kept in a file.
   private static func readable(_ trace: String, folder: URL) throws -> String {
-    guard trace == "-" else { return trace }
+    guard trace == "-" else {
+      guard ConfigurationFile.isOrdinary(trace) || !FileManager.default.fileExists(atPath: trace) else {
+        throw ProgramFailure(
+          .usage,
+          "\(trace): error: every run reads the trace anew, and this is no ordinary file; give one, or pipe it in with --trace -"
+        )
+      }
+      return trace
+    }
     let bytes = try StandardStreams.readInput(atMost: mostTraceBytes + 1)
     guard bytes.count <= mostTraceBytes else {
       throw ProgramFailure(.usage, "standard input: error: the trace has more than 1 GiB; give a file")

@@ -201,6 +201,7 @@ import Testing
       ([file, bad, "--trace", "-"], 3, "memry"), ([file, file, "--trace", "/no/such/trace"], 2, "/no/such/trace"),
       ([file, file, "--trace", "-", "--runs", "1"], 2, "spread"),
       ([file, file, "--trace", "-"], 2, "standard input:1"),
+      ([file, file, "--trace", "/dev/stdin"], 2, "pipe it in with --trace -"),
       ([file, file], 4, "--trace"), ([file, file, "--plain"], 2, "--trace"),
     ]
     for (arguments, status, part) in cases {

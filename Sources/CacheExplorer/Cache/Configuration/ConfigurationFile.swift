@@ -39,8 +39,8 @@ package enum ConfigurationFile {
       text, file: path, folder: folder(of: path), memory: Int(clamping: ProcessInfo.processInfo.physicalMemory))
   }
 
-  /// Pipes and devices are not: a configuration is read again when it changes.
-  private static func isOrdinary(_ path: String) -> Bool {
+  /// Pipes and devices are not, nor are they anything that can be read again.
+  package static func isOrdinary(_ path: String) -> Bool {
     let file = URL(filePath: path).resolvingSymlinksInPath().path
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)
     return attributes?[.type] as? FileAttributeType == .typeRegular
