@@ -51,6 +51,8 @@ struct ComparisonReport: Sendable {
   let files: [String]
   let trace: String
   let requests: Int
+  /// All runs read as many requests; a log that grows meanwhile gives more to the later ones.
+  let isOfOneTrace: Bool
   let runs: Int
   let rows: [Row]
 
@@ -59,6 +61,7 @@ struct ComparisonReport: Sendable {
     self.files = files
     self.trace = trace
     requests = sides.first?.first?.requests ?? 0
+    isOfOneTrace = Set(sides.joined().map(\.requests)).count == 1
     runs = sides.first?.count ?? 0
     var measures: [ComparedMeasure] = []
     let known = Set(sides.flatMap { $0.flatMap { $0.values.keys } })

@@ -67,6 +67,9 @@ extension Session {
     guard report.requests > 0 else {
       throw ProgramFailure(.usage, "\(trace): error: there is no request in it; write a key on each line")
     }
+    guard report.isOfOneTrace else {
+      throw ProgramFailure(.usage, "\(trace): error: the trace changed between two runs; compare by a copy of it")
+    }
     StandardStreams.say(format == .json ? report.json : report.text)
   }
 

@@ -94,6 +94,16 @@ import Testing
     #expect(verdict(Self.calls, [1_000, 1_000], [1_009, 1_009]) == .small)
   }
 
+  @Test("runs that read more requests than others are told apart: they say nothing of the caches")
+  func changedTrace() {
+    func isOfOneTrace(_ first: [Int], _ second: [Int]) -> Bool {
+      let sides = [first, second].map { $0.map { ComparedRun(requests: $0) } }
+      return ComparisonReport(files: ["a.yaml", "b.yaml"], trace: "t", sides: sides).isOfOneTrace
+    }
+    #expect(isOfOneTrace([7, 7], [7, 7]))
+    #expect(!isOfOneTrace([7, 7], [7, 8]))
+  }
+
   @Test("what only one of them has is no difference, and findings name what is saved")
   func findings() {
     let report = report(
