@@ -12,7 +12,8 @@ struct ReplayCommand: AsyncParsableCommand {
       A trace has one request a line: KEY, or KEY, a tab and SIZE; or it is the access log of a web server (common or \
       combined format), JSON with an object on each line, or one of the public cache traces. Lines that begin with # are \
       comments, and the whole may be compressed with gzip, zstd or xz. Requests that are no reads are skipped. What is missing is loaded from the configuration's own source; without a source a \
-      value of SIZE bytes (1024 if the trace does not say) is stored, as a client would.
+      value of SIZE bytes (1024 if the trace does not say) is stored, as a client would; what a log tells of more than 64 MiB \
+      counts as 64 MiB.
       """)
 
   @Argument(help: "The configuration: YAML or JSON.") var config: String

@@ -68,6 +68,15 @@ struct TraceReaderTests {
     }
   }
 
+  @Test("An answer in a log that is larger than any value ends nothing: it is as large as a value may be")
+  func largeAnswers() throws {
+    let folder = try TemporaryFolder()
+    let log = ["9000000000", "99999999999999999999", "7"].map {
+      "h - - [22/Nov/2026:20:58:29 +0000] \"GET /a HTTP/1.1\" 200 \($0)\n"
+    }.joined()
+    #expect(try read(Data(log.utf8), in: folder).map(\.size) == [64 << 20, 64 << 20, 7])
+  }
+
   @Test("A compressed trace is read as what is in it, several members one after the other")
   func compressed() async throws {
     let folder = try TemporaryFolder()

@@ -22,6 +22,7 @@ package final class TraceReader: Sendable {
   /// The size that the request under way asks for, so that a simulated origin can give it.
   @TaskLocal package static var size: Int?
 
+  /// Larger values are not made: what a text asks for is refused, and what a log or a public trace tells of is made so large.
   static let largestValue = 64 << 20
 
   private let name: String
@@ -45,13 +46,18 @@ package final class TraceReader: Sendable {
 
   /// Gives the next request; `nil` at the end.
   package func next() throws(TraceProblem) -> Request? {
-    let request = try lines.withLock { lines throws(TraceProblem) in try lines.next() }
+    let (request, isText) = try lines.withLock { lines throws(TraceProblem) in
+      (try lines.next(), lines.format == .text)
+    }
     guard let request else { return nil }
     guard request.time != nil || !isTimed else {
       throw TraceProblem(
         file: name, line: request.line, message: "does not say when its request came", remedy: "leave --timed out")
     }
-    return Request(key: request.key, size: try Self.size(of: request, in: name), time: isTimed ? request.time : nil)
+    let size =
+      isText
+      ? try Self.size(of: request, in: name) : request.size.map { min(Int($0) ?? .max, Self.largestValue) }
+    return Request(key: request.key, size: size, time: isTimed ? request.time : nil)
   }
 
   /// Sizes as people write them, in units if they like.
