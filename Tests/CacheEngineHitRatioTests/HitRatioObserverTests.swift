@@ -87,6 +87,23 @@ import Testing
     #expect(report.cheapestImprovement == nil)
   }
 
+  @Test(
+    "after months a value lives no shorter than in the first hour, and when milliseconds begin anew neither",
+    arguments: [60 * 86_400, 4_294_937])
+  func monthsLater(seconds: Int) async throws {
+    let observer = HitRatioObserver(
+      levels: [.init(name: "memory", capacity: 200, unit: .entries, eviction: .lru, factors: [2])], share: 1,
+      clock: clock)
+    clock.advance(by: .seconds(seconds))
+    let level = MemoryCacheLevel<String, Int>(
+      countLimit: 200, eviction: .lru, expiry: .after(.seconds(600)), clock: clock)
+    try await play((0..<6_000).map { $0 % 100 }, through: level, observer, pause: .milliseconds(10))
+    let report = try #require(observer.reports.first)
+    #expect(report.hits == 5_900)
+    #expect(report.estimates.count > 4)
+    #expect(report.estimates.allSatisfy { $0.value > 0.98 }, "\(report.estimates)")
+  }
+
   @Test("a key whose first lifetime comes with a reload stays where it was held for ever")
   func firstLifetime() throws {
     let observer = HitRatioObserver(levels: [.init(name: "m", capacity: 10)], share: 1, clock: clock)

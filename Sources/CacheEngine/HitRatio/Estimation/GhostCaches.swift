@@ -51,7 +51,7 @@ struct GhostCaches: Sendable {
   /// The misses of each cache since the last restart, by groups of keys, each with the weight of its sample.
   private(set) var misses: [[Double]]
   private var table = SlotTable<UInt64, Key>()
-  /// When each key leaves each cache, in milliseconds; what lies behind its end never does.
+  /// When each key leaves each cache, in milliseconds, which go round every 49 days; never for `.max`, and behind its end.
   private var deadlines: ContiguousArray<UInt32> = []
   /// The key that is being handled keeps its number, though nobody holds it for a moment.
   private var pinned: Int32 = -1
@@ -95,7 +95,7 @@ struct GhostCaches: Sendable {
     let expires = self[id].lifetime > 0
     for index in questions.indices {
       if holders & 1 << UInt32(index) != 0 {
-        guard expires, deadline(id, index) <= time else {
+        guard expires, hasPassed(deadline(id, index), at: time) else {
           questions[index].policy.touched(id)
           continue
         }
@@ -175,6 +175,10 @@ struct GhostCaches: Sendable {
     return place < deadlines.count ? deadlines[place] : .max
   }
 
+  private func hasPassed(_ deadline: UInt32, at time: UInt32) -> Bool {
+    deadline != .max && Int32(bitPattern: deadline &- time) <= 0
+  }
+
   private mutating func insert(_ id: Int32, _ hash: UInt32, into index: Int, at time: UInt32) {
     let cost = self[id].cost
     // What the real cache would refuse is refused here. What is merely too heavy for the sample gets the room of all.
@@ -205,8 +209,9 @@ struct GhostCaches: Sendable {
       deadlines.append(
         contentsOf: repeatElement(.max, count: max(end, table.slots.count * questions.count) - deadlines.count))
     }
-    let (deadline, isBeyond) = time.addingReportingOverflow(lifetime)
-    deadlines[place(id, index)] = lifetime == 0 || isBeyond ? .max : deadline
+    // From half of the way round on what is to come looks like what is past, so such lifetimes have no end.
+    let isEndless = lifetime == 0 || lifetime > Int32.max
+    deadlines[place(id, index)] = isEndless ? .max : min(time &+ lifetime, UInt32.max - 1)
   }
 
   /// A key that weighs something else now does so wherever it is.

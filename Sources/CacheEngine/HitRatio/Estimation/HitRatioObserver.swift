@@ -231,7 +231,7 @@ private final class WatchedLevel: Sendable {
   }
 
   private func time(of event: CacheEvent) -> UInt32 {
-    UInt32(clamping: origin.duration(to: event.time).clampedNanoseconds / 1_000_000)
+    UInt32(truncatingIfNeeded: max(0, origin.duration(to: event.time).clampedNanoseconds / 1_000_000))
   }
 
   private func weight(_ cost: Int?) -> Int { level.unit == .entries ? 1 : max(0, cost ?? 1) }
