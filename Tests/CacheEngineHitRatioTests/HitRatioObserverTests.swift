@@ -190,6 +190,26 @@ import Testing
     #expect(report.estimates.allSatisfy { $0.value < 1e-9 })
   }
 
+  @Test("what is removed together with others is gone from the small caches, where the level tells which keys that were")
+  func forgetsTogether() async throws {
+    let observer = HitRatioObserver(
+      levels: [.init(name: "memory", capacity: 1_000, unit: .entries, eviction: .lru)], share: 1, clock: clock)
+    let level = MemoryCacheLevel<String, Int>(
+      countLimit: 1_000, eviction: .lru, clock: clock, removalListener: observer.removals(from: "memory", clock: clock))
+    let cache = level.observed(as: "memory", by: observer, clock: clock)
+    for _ in 0..<4 {
+      for key in 0..<300 {
+        guard try await cache.get("\(key)") == nil else { continue }
+        try await cache.store(key, forKey: "\(key)", terms: StoreTerms(tags: ["all"]))
+      }
+      try await level.removeAll(tagged: "all")
+    }
+    let report = observer.reports[0]
+    #expect(report.requests == 1_200 && report.hits == 0)
+    #expect(report.estimates.count > 1)
+    #expect(report.estimates.allSatisfy { $0.value < 1e-9 })
+  }
+
   @Test("what a cache could not find anywhere is stored in no small cache, and other levels are not its concern")
   func ignores() async throws {
     let observer = HitRatioObserver(

@@ -19,7 +19,8 @@ import Synchronization
 /// ```
 ///
 /// Entries that expire, values that are written by somebody, removals, clears and memory warnings are followed: what left the
-/// real cache by any of them leaves the small ones as well.
+/// real cache by any of them leaves the small ones as well. Which keys a removal by a tag or a condition took is known if the
+/// level's removal listener is `removals(from:)` of the observer.
 ///
 /// **What it costs.** Whoever uses the cache hashes the key, and notes one in so many; the small caches are asked by a queue
 /// of the observer's own. It begins with every key, as far as the memory allows, and looks at half as many whenever that took
@@ -100,11 +101,12 @@ public final class HitRatioObserver: CacheObserver {
     switch event.kind {
     case .requestEnded(_, _, let duration):
       requestTime.nanoseconds.add(duration.clampedNanoseconds, ordering: .relaxed)
-    case .lookupBegan, .requestBegan, .removed, .operated, .flightBegan, .flightJoined, .flightLeft, .flightEnded,
-      .failed,
+    case .lookupBegan, .requestBegan, .operated, .flightBegan, .flightJoined, .flightLeft, .flightEnded, .failed,
       .cancelled:
       return
-    case .hit, .miss, .stored, .done, .memoryWarning:
+    // For other causes each small cache lets go by itself, or what was asked for is told as a whole.
+    case .removed(let cause, _) where cause != .removed: return
+    case .hit, .miss, .stored, .removed, .done, .memoryWarning:
       guard let name = event.level, let watch = watches.first(where: { $0.level.name == name }) else { return }
       let isDue = watch.note(event)
       if isDue { queue.async { watch.work() } }
@@ -221,7 +223,7 @@ private final class WatchedLevel: Sendable {
         Note(
           kind: .stored, hash: hash, cost: weight(cost), lifetime: Self.lifetime(deadline, event.time),
           time: time(of: event)))
-    case .done(.remove, _):
+    case .removed, .done(.remove, _):
       guard let hash = sampled(event.key) else { return false }
       return append(Note(kind: .removed, hash: hash, time: time(of: event)))
     case .done(.clear, _): return append(Note(kind: .cleared, time: time(of: event)))
