@@ -69,6 +69,14 @@ struct WhatIfTests {
     }
   }
 
+  @Test("a level that may grow as far as numbers go is shown like any other")
+  func boundless() {
+    let observer = HitRatioObserver(levels: [.init(name: "memory", capacity: .max, eviction: .lru, evictions: [])])
+    let rows = observer.reports.flatMap(WhatIfText.rows)
+    #expect(rows.map(\.title) == ["now", "¼", "½", "×2", "×4"])
+    #expect(rows.last?.setting == "7.8 EiB")
+  }
+
   @Test("until enough is known every number is a dash, and the screen says so")
   func unknown() throws {
     let scene = try Self.scene(Size(width: 80, height: 24), reports: Self.reports(looks: 100))
