@@ -151,6 +151,7 @@ extension ChainPart {
 extension SessionStart {
   init(recorded json: JSONText) throws(RecordedFault) {
     self = try json.recorded()
+    guard (-86_400...86_400).contains(utcOffsetInSeconds) else { throw RecordedFault("no clock is so far from UTC") }
     try ChainPart.check(chain, levels, operators)
   }
 }

@@ -155,5 +155,7 @@ package enum Format {
   }
 
   /// A factor or a share as it is typed: without a fraction where there is none.
-  package static func number(_ value: Double) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }
+  package static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+  }
 }

@@ -123,6 +123,8 @@ import Testing
     #expect(older.contains("the recording has format 2") && older.contains("or record the session again"))
     let chain = text.replacing("\"chain\":[{\"level\":{\"_0\":0}}", with: "\"chain\":[{\"level\":{\"_0\":70}}")
     #expect(chain != text && failure(chain).contains("the cache has parts that are not there"))
+    let zone = text.replacing("\"utcOffsetInSeconds\":0", with: "\"utcOffsetInSeconds\":9223372036854775807")
+    #expect(zone != text && failure(zone).contains("no clock is so far from UTC"))
     var lines = text.split(separator: "\n").map(String.init)
     lines[5] = "what is this"
     #expect(failure(lines.joined(separator: "\n") + "\n").hasPrefix("a.rec:6: error: this is no line of a recording; "))

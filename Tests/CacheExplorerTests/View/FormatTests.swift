@@ -28,6 +28,13 @@ struct FormatTests {
     #expect(Format.bytes(count) == text)
   }
 
+  @Test(
+    "A whole number has no fraction, and one that is larger than any count is written as it is",
+    arguments: [(4, "4"), (0.25, "0.25"), (-3, "-3"), (1e308, "1e+308"), (.infinity, "inf")] as [(Double, String)])
+  func number(value: Double, text: String) {
+    #expect(Format.number(value) == text)
+  }
+
   @Test("Counts are grouped by thousands", arguments: [(0, "0"), (931, "931"), (18_231, "18 231"), (-1_204, "-1 204")])
   func count(value: Int, text: String) {
     #expect(Format.count(value) == text)
