@@ -75,6 +75,7 @@ struct WhatIfTests {
     let rows = observer.reports.flatMap(WhatIfText.rows)
     #expect(rows.map(\.title) == ["now", "¼", "½", "×2", "×4"])
     #expect(rows.last?.setting == "7.8 EiB")
+    #expect([0.25, 2, 1.5, 1e300].map(WhatIfText.name(of:)) == ["¼", "×2", "×1.5", "×1e+300"])
   }
 
   @Test("until enough is known every number is a dash, and the screen says so")

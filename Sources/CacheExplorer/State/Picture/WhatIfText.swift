@@ -78,7 +78,7 @@ package enum WhatIfText {
     switch factor {
     case 0.25: "¼"
     case 0.5: "½"
-    default: "×" + (factor == factor.rounded() ? "\(Int(factor))" : "\(factor)")
+    default: "×" + Format.number(factor)
     }
   }
 
