@@ -190,7 +190,7 @@ import Testing
     #expect(report.estimates.allSatisfy { $0.value < 1e-9 })
   }
 
-  @Test("what is removed together with others is gone from the small caches, where the level tells which keys that were")
+  @Test("what is removed together with others is gone from the small caches, where the level tells its keys")
   func forgetsTogether() async throws {
     let observer = HitRatioObserver(
       levels: [.init(name: "memory", capacity: 1_000, unit: .entries, eviction: .lru)], share: 1, clock: clock)
