@@ -136,6 +136,27 @@ import Darwin
     #expect(order.withLock { $0 } == ["sync", "sync", "rename", "sync", "rename", "sync"])
   }
 
+  @Test("A synced removal of what another has removed, buffered, is acknowledged once that removal is on the disk")
+  func syncsWhatIsThere() async throws {
+    let fails = Mutex(false)
+    let real = FileCalls()
+    var calls = FileCalls()
+    calls.sync = { file in
+      guard fails.withLock({ $0 }) else { return real.sync(file) }
+      errno = EIO
+      return -1
+    }
+    let buffered = try open(calls: calls)
+    try await buffered.set(value("1"), forKey: "a")
+    try await buffered.remove("a")
+    let synced = try open(durability: .synced, calls: calls)
+    fails.withLock { $0 = true }
+    try await buffered.remove("a")
+    await expectError(.diskWriteFailed) { try await synced.remove("a") }
+    fails.withLock { $0 = false }
+    try await synced.remove("a")
+  }
+
   @Test(
     "A synced change whose folder could not be synced has not taken effect, in memory or in the file",
     arguments: [0, 1])

@@ -62,7 +62,11 @@ struct SettingsFile: SettingsStorage {
         current = contents
         return contents.entries
       }
-      guard let changed else { return current }
+      guard let changed else {
+        // What is there already may be the buffered change of another, which is to be relied on from here on.
+        if durability == .synced { try folder.sync() }
+        return current
+      }
       return SettingsContents(entries: changed, stamp: try write(changed, to: folder, durability))
     }
   }
