@@ -1,6 +1,7 @@
 import CacheEngine
 @testable import CacheEngineModels
 import CacheEngineTesting
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -244,6 +245,50 @@ import Testing
     #expect(calls.take() == [nil])
     #expect(cache.removeExpired().map(\.kind) == [.removed(.expired)])
     observation.cancel()
+  }
+
+  @Test("what a commit tells of an expired model is that it is gone: it is never an old value or a new one")
+  func expiredInChanges() {
+    let clock = ManualClock()
+    let cache = ModelCache(clock: clock)
+    let told = Calls<[ModelChanges.Change]>()
+    let observation = cache.observeChanges { told.append(Array($0)) }
+    let book = Book(id: "dune", title: "Dune")
+    func expired() {
+      cache.insert(book, expiry: .after(.seconds(1)))
+      clock.advance(by: .seconds(1))
+      _ = told.take()
+    }
+    expired()
+    cache.performBatchUpdates { batch in
+      batch.insert(book)
+      #expect(batch.changes.map(\.kind) == [.inserted])
+    }
+    #expect(told.all.joined().map(\.kind) == [.inserted])
+    #expect(told.take().joined().first?.old(Book.self) == nil)
+    expired()
+    cache.remove(Book.self, id: "dune")
+    #expect(told.take().joined().map(\.kind) == [.removed(.expired)])
+    expired()
+    cache.removeAll()
+    #expect(told.take().joined().map(\.kind) == [.removed(.expired)])
+    cache.insert(book, expiry: .after(.zero))
+    #expect(told.take().joined().map { $0.new(Book.self) } == [nil])
+    observation.cancel()
+  }
+
+  @Test("an expired model that leaves for want of room, or is pruned, leaves the archive too")
+  func expiredAndEvicted() async throws {
+    let clock = ManualClock()
+    let cache = ModelCache(countLimit: 1, clock: clock)
+    let level = MemoryCacheLevel<String, Data>(clock: clock)
+    let archive = ModelArchive(of: cache, in: level, models: [.json(Book.self, as: "book")])
+    cache.insert(Book(id: "a", title: ""), expiry: .after(.seconds(1)))
+    try await archive.save()
+    clock.advance(by: .seconds(1))
+    cache.insert(Book(id: "b", title: ""))
+    try await archive.save()
+    #expect(try await archive.restore() == ModelArchive.Restoration(loaded: 1))
   }
 
   @Test("a sweep tells of expiries in time, and ends with its task")

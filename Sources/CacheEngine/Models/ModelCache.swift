@@ -204,7 +204,7 @@ public final class ModelCache: Sendable {
   /// The model that an edit may be computed from, `nil` if it has expired, and its version.
   func current(_ key: ModelKey, now: CacheInstant) -> (value: (any Sendable)?, version: UInt64) {
     guard let stored = state.withLock({ $0.graph.mergeBase(key) }) else { return (nil, 0) }
-    return (stored.isExpired(at: now) ? nil : stored.value, stored.version)
+    return (stored.value(at: now), stored.version)
   }
 
   func edit(

@@ -8,7 +8,7 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
   public struct Change: Sendable {
     /// What happened to a model.
     public enum Kind: Sendable, Hashable {
-      /// It came; there was none.
+      /// It came; there was none, or one that had expired.
       case inserted
       /// It took the place of another one, or was merged with it. The two may be equal.
       case updated
@@ -28,7 +28,7 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
       case pruned
       /// Room was needed.
       case evicted
-      /// Its deadline passed.
+      /// Its deadline had passed, whatever took it out then.
       case expired
     }
 
@@ -49,7 +49,7 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
     /// Returns the model as it is.
     ///
     /// - Parameter type: The type of the model.
-    /// - Returns: The model, or `nil` if there is none or it is of another type.
+    /// - Returns: The model, or `nil` if there is none, it was stored with no time to live, or it is of another type.
     public func new<Model: Sendable>(_ type: Model.Type) -> Model? { newValue as? Model }
   }
 

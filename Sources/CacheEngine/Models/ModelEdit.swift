@@ -23,4 +23,7 @@ struct StoredModel: Sendable {
   var version: UInt64 = 0
 
   func isExpired(at now: CacheInstant) -> Bool { deadline.map { $0 <= now } ?? false }
+
+  /// The model as anybody may see it.
+  func value(at now: CacheInstant) -> (any Sendable)? { isExpired(at: now) ? nil : value }
 }

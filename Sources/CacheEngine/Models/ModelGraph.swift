@@ -38,6 +38,8 @@ struct ModelGraph: Sendable {
   struct Commit: Sendable {
     var changes: [ModelChanges.Change] = []
     var calls: [(observers: [ObserverID], value: (any Sendable)?)] = []
+    /// What has expired by then is told of as gone.
+    let now: CacheInstant
     /// Whether an archive has what is stored here.
     var isSaved = false
     fileprivate(set) var changed: [Int32] = []
@@ -92,10 +94,10 @@ struct ModelGraph: Sendable {
 
   /// Changes the graph in a way of its own, as one commit.
   mutating func commit(now: CacheInstant, _ change: (inout ModelGraph, inout Commit) -> Void) -> Commit {
-    var commit = Commit()
+    var commit = Commit(now: now)
     commitCount += 1
     change(&self, &commit)
-    finish(&commit, now: now)
+    finish(&commit)
     return commit
   }
 
@@ -182,15 +184,16 @@ struct ModelGraph: Sendable {
     if relate(slot, to: relations, &commit) { unshield() }
     enqueue(slot)
     commit.changed.append(slot)
+    let (seen, shown) = (old?.value(at: commit.now), model.value(at: commit.now))
     commit.changes.append(
-      ModelChanges.Change(
-        key: key, kind: old == nil ? .inserted : .updated, oldValue: old?.value, newValue: model.value))
+      ModelChanges.Change(key: key, kind: seen == nil ? .inserted : .updated, oldValue: seen, newValue: shown))
   }
 
   mutating func withdraw(_ slot: Int32, _ cause: ModelChanges.Change.Cause, _ commit: inout Commit) {
     guard let key = table.slots[Int(slot)]?.key, let old = nodes[Int(slot)].stored else { return }
     nodes[Int(slot)].stored = nil
-    if cause != .evicted, cause != .pruned { archive?.note(key, nil, number: commitCount) }
+    let isExpired = old.isExpired(at: commit.now)
+    if isExpired || cause != .evicted && cause != .pruned { archive?.note(key, nil, number: commitCount) }
     storedCount -= 1
     cost -= Int128(old.cost)
     dequeue(slot)
@@ -199,11 +202,11 @@ struct ModelGraph: Sendable {
     commit.changed.append(slot)
     commit.loose.append(slot)
     commit.changes.append(
-      ModelChanges.Change(key: key, kind: .removed(cause), oldValue: old.value, newValue: nil))
+      ModelChanges.Change(key: key, kind: .removed(isExpired ? .expired : cause), oldValue: old.value, newValue: nil))
   }
 
-  private mutating func finish(_ commit: inout Commit, now: CacheInstant) {
-    gatherCalls(&commit, now: now)
+  private mutating func finish(_ commit: inout Commit) {
+    gatherCalls(&commit)
     makeRoom(&commit)
     for slot in commit.loose {
       if let key = release(slot) { commit.released.append(key) }
@@ -212,19 +215,17 @@ struct ModelGraph: Sendable {
   }
 
   /// Finds out who is to be told: who observes what changed, and who observes what points there.
-  private mutating func gatherCalls(_ commit: inout Commit, now: CacheInstant) {
+  private mutating func gatherCalls(_ commit: inout Commit) {
     guard observerCount > 0, !commit.changed.isEmpty else { return }
     // Taken out of `commit`, for a model found expired on the way adds to it.
     let changed = commit.changed
     walk(from: changed, .toDependents) { graph, slot in
-      var isExpired = false
-      if let stored = graph.nodes[Int(slot)].stored, stored.isExpired(at: now) {
-        isExpired = true
-        // What this very commit stored with no time to live is left to the next reader: one change for each model.
-        if stored.version != graph.commitCount { graph.withdraw(slot, .expired, &commit) }
+      let (stored, observers) = (graph.nodes[Int(slot)].stored, graph.nodes[Int(slot)].observers)
+      // What this very commit stored with no time to live is left to the next reader: one change for each model.
+      if let stored, stored.isExpired(at: commit.now), stored.version != graph.commitCount {
+        graph.withdraw(slot, .expired, &commit)
       }
-      let observers = graph.nodes[Int(slot)].observers
-      if !observers.isEmpty { commit.calls.append((observers, isExpired ? nil : graph.nodes[Int(slot)].stored?.value)) }
+      if !observers.isEmpty { commit.calls.append((observers, stored?.value(at: commit.now))) }
       return true
     }
   }
