@@ -11,7 +11,8 @@ import Synchronization
 ///   .compose(disk.observed(as: "disk", by: metrics)).pooled(observer: metrics).traced(by: metrics)
 /// ```
 ///
-/// The dimensions are `cache`, `level`, and one more that the figure is counted by. Keys are never among them.
+/// The dimensions are `cache`, `level`, and one more that the figure is counted by: the same for all series of a figure, as
+/// some systems demand. Where no level is concerned, `level` is `none`. Keys are never among them.
 ///
 /// | figure | counted by | what it is |
 /// |---|---|---|
@@ -37,7 +38,7 @@ public final class MetricsObserver: CacheObserver {
 
   private struct Series: Hashable {
     var figure: String
-    var level: String?
+    var level: String
     var word: String?
   }
 
@@ -48,7 +49,7 @@ public final class MetricsObserver: CacheObserver {
     var reasons = BoundedNames()
 
     mutating func series(_ figure: String, _ level: String?, _ word: String?) -> Series {
-      Series(figure: figure, level: level.map { levels.bounded($0) }, word: word)
+      Series(figure: figure, level: level.map { levels.bounded($0) } ?? "none", word: word)
     }
   }
 
@@ -147,8 +148,7 @@ public final class MetricsObserver: CacheObserver {
   }
 
   private func dimensions(of series: Series, _ name: String?) -> [(String, String)] {
-    var dimensions = [("cache", cache)]
-    if let level = series.level { dimensions.append(("level", level)) }
+    var dimensions = [("cache", cache), ("level", series.level)]
     if let name, let word = series.word { dimensions.append((name, word)) }
     return dimensions
   }

@@ -11,7 +11,7 @@ import Testing
 struct MetricsObserverTests {
   private let figures = TestMetrics()
 
-  private func event(_ level: String, _ kind: CacheEvent.Kind) -> CacheEvent {
+  private func event(_ level: String?, _ kind: CacheEvent.Kind) -> CacheEvent {
     CacheEvent(time: CacheInstant(nanoseconds: 0), level: level, key: "secret", kind: kind)
   }
 
@@ -46,6 +46,20 @@ struct MetricsObserverTests {
     let timers = figures.timers(label: "cache_lookup_duration", dimensions: [("level", "origin")])
     #expect(timers.flatMap(\.values).count == 5)
     #expect(timers.flatMap(\.values).allSatisfy { $0 >= 0 })
+  }
+
+  @Test("All series of a figure have the same dimensions, or the factory of swift-prometheus would end the program")
+  func sameDimensions() {
+    let metrics = MetricsObserver(cache: "c", factory: figures)
+    let outcomes: [CacheEvent.Outcome] = [
+      .hit(level: "memory"), .hit(level: nil), .miss(.absent), .failed("gone"), .cancelled,
+    ]
+    for outcome in outcomes { metrics.record(event(nil, .requestEnded(.get, outcome, .zero))) }
+    for level in ["memory", nil] { metrics.record(event(level, .failed(.set, "gone", .zero))) }
+    let made = figures.counters.map { ($0.label, $0.dimensions) } + figures.timers.map { ($0.label, $0.dimensions) }
+    let names = Dictionary(grouping: made, by: \.0).mapValues { Set($0.map { $0.1.map(\.0) }) }
+    #expect(names.count == 3 && names.values.allSatisfy { $0.count == 1 })
+    #expect(figures.counterTotal(label: "cache_requests", dimensions: [("outcome", "miss"), ("level", "none")]) == 1)
   }
 
   @Test("However many names of levels and reasons come, the series are bounded, nothing is lost, and no key is told")
