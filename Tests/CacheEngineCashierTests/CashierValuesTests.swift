@@ -221,6 +221,22 @@ import Testing
     #expect(try await cashier.level(of: String.self).lookup("absent").missReason == .absent)
   }
 
+  @Test("a level above a cache keeps a copy no longer than the cache calls the entry valid")
+  func belowMemory() async throws {
+    let cashier = try await bench.open()
+    try await cashier.changeSettings { $0.lifespan = .seconds(10) }
+    let cache = MemoryCacheLevel<String, String>(clock: bench.clock).compose(cashier.level(of: String.self))
+    try await cashier.set("rain", forKey: "weather")
+    bench.clock.advance(by: .seconds(4))
+    #expect(try await cache.get("weather") == "rain")
+    bench.clock.advance(by: .seconds(6))
+    #expect(try await cache.get("weather") == nil)
+    try await cashier.refreshValidation(forKey: "weather")
+    #expect(try await cache.get("weather") == "rain")
+    try await cashier.changeSettings { $0.lifespan = .zero }
+    #expect(try await cashier.level(of: String.self).lookup("weather").entry?.deadline == nil)
+  }
+
   private struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
     struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {
       struct AVeryLongNameOfATypeThatStandsInAnotherOne: Codable, Equatable, Sendable {

@@ -211,6 +211,8 @@ public final class Cashier: Sendable {
     /// Whether the settings let it be returned.
     var isReturned: Bool
     var lastUpdate: Date
+    /// When it is not valid any more, as the lifespan is now; `nil` for never.
+    var limit: CacheInstant?
   }
 
   private func created(_ key: String) async throws -> CacheInstant? {
@@ -233,7 +235,8 @@ public final class Cashier: Sendable {
     let isValid = settings.isValid(age: created.duration(to: now))
     return Found(
       entry: entry, isValid: isValid, isReturned: isValid || settings.returnsExpiredData,
-      lastUpdate: date(created))
+      lastUpdate: date(created),
+      limit: settings.lifespan > .zero ? created.advanced(by: settings.lifespan) : nil)
   }
 
   /// Stores what is made of the settings at the moment of the write.

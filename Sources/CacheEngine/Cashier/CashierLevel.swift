@@ -7,7 +7,8 @@ public import CacheCore
 ///
 /// Made by ``Cashier/level(as:)``. Here an entry whose lifespan is over is a miss, as in every level, so that a composition
 /// asks the next one. Who asks for stale values gets it, unless the settings refuse what has expired. What is stored here
-/// with a lifetime of its own is gone when that is over.
+/// with a lifetime of its own is gone when that is over. Levels above keep a copy for as long as the entry is valid by the
+/// lifespan of the moment.
 public struct CashierLevel<Value: Sendable>: CacheLevel {
   private let cashier: Cashier
   private let coding: ByteCoding<Value>
@@ -41,6 +42,7 @@ public struct CashierLevel<Value: Sendable>: CacheLevel {
     var entry = found.entry.with(value)
     entry.cost = found.entry.cost
     entry.isStale = !found.isValid
+    entry.deadline = [entry.deadline, found.limit].compactMap(\.self).min()
     return .hit(entry)
   }
 
