@@ -50,6 +50,20 @@ import Testing
     #expect(message.contains("400001 bytes beginning with \"[\u{1F4BE}"))
   }
 
+  @Test("C116 C117 a date in ISO 8601 is read as it was written, and one that could not be fails")
+  func datesInISO8601() async throws {
+    let transformer = JSONTransformer<[Date]>(options: JSONOptions(dates: .iso8601))
+    let last = Date(timeIntervalSince1970: 253_402_300_799)
+    for date in [Date.distantPast, .distantFuture, Date(timeIntervalSince1970: 0), last] {
+      #expect(try await transformer.transform(try await transformer.inverseTransform([date])) == [date])
+    }
+    let others = [Double.nan, .infinity, -.infinity, 253_402_300_800, -1e11].map(Date.init(timeIntervalSince1970:))
+    for date in others {
+      let error = await #expect(throws: CacheError.self) { try await transformer.inverseTransform([date]) }
+      #expect(error?.code == .encodingFailed)
+    }
+  }
+
   @Test("C117 a number that JSON cannot hold fails", arguments: [Double.nan, .infinity, -.infinity])
   func notFinite(_ number: Double) async {
     let error = await #expect(throws: CacheError.self) {

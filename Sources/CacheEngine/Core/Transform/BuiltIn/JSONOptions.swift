@@ -6,7 +6,7 @@ import Foundation
 
 /// How values are written as JSON.
 ///
-/// One choice sets both directions, so that what is written can be read.
+/// One choice sets both directions, so that what is written can be read; but see ``Names/snakeCase``.
 public struct JSONOptions: Hashable, Sendable {
   /// How dates are written.
   public enum Dates: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct JSONOptions: Hashable, Sendable {
     case secondsSince1970
     /// A number of milliseconds since 1970.
     case millisecondsSince1970
-    /// Text such as `2026-11-21T09:30:00Z`; fractions of a second are dropped.
+    /// Text such as `2026-11-21T09:30:00Z`; fractions of a second are dropped. Dates outside of the years 1 to 9999 fail.
     case iso8601
   }
 
@@ -25,6 +25,9 @@ public struct JSONOptions: Hashable, Sendable {
     /// As in Swift.
     case asDeclared
     /// `userName` as `user_name`.
+    ///
+    /// Of the text alone nobody can tell `imageURL` from `imageUrl`: a property with several capitals in a row, or with an
+    /// underscore, is written and cannot be read, unless its coding key is called as the text is read.
     case snakeCase
   }
 
@@ -75,9 +78,22 @@ public struct JSONOptions: Hashable, Sendable {
     case .secondsSince2001: encoder.dateEncodingStrategy = .deferredToDate
     case .secondsSince1970: encoder.dateEncodingStrategy = .secondsSince1970
     case .millisecondsSince1970: encoder.dateEncodingStrategy = .millisecondsSince1970
-    case .iso8601: encoder.dateEncodingStrategy = .iso8601
+    case .iso8601: encoder.dateEncodingStrategy = .custom(Self.writeISO8601)
     }
     return encoder
+  }
+
+  /// Foundation's own way makes another date of one that is infinite, and of one long ago a text that it does not read.
+  @Sendable
+  private static func writeISO8601(_ date: Date, to encoder: any Encoder) throws {
+    let seconds = date.timeIntervalSince1970
+    guard (-62_135_769_600..<253_402_300_800).contains(seconds) else {
+      // Who describes a date that is none ends the program.
+      throw EncodingError.invalidValue(
+        seconds, .init(codingPath: encoder.codingPath, debugDescription: "ISO 8601 has dates of the years 1 to 9999"))
+    }
+    var container = encoder.singleValueContainer()
+    try container.encode(date.ISO8601Format())
   }
 
   func decoder() -> JSONDecoder {
