@@ -5,7 +5,7 @@ import Foundation
 /// PNG by the simplified interface of libpng, which hands errors back where the other one jumps.
 enum PNGCodec {
   static func decode(_ data: Data, maximumPixels: Int) throws -> PixelBuffer {
-    guard isWhole(data) else { throw ImageFailure("it ends too early") }
+    guard let data = withoutTexts(data) else { throw ImageFailure("it ends too early") }
     var image = unsafe png_image()
     return try unsafe withUnsafeMutablePointer(to: &image) { image in
       unsafe cpng_prepare(image)
@@ -50,16 +50,23 @@ enum PNGCodec {
     }
   }
 
-  /// libpng stops at the last row, so a file without its end would pass.
-  private static func isWhole(_ data: Data) -> Bool {
+  /// The file without the texts in it, or `nil` if it has no end.
+  ///
+  /// libpng unpacks and keeps texts: a thousand of them, of 8 MB each. It stops at the last row, so a file without its end
+  /// would pass.
+  static func withoutTexts(_ data: Data) -> Data? {
+    var kept = Data(data.prefix(8))
     var rest = data.dropFirst(8)
     while rest.count >= 12 {
       let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-      guard rest.count >= 12 + length else { return false }
-      if rest.dropFirst(4).starts(with: Array("IEND".utf8)) { return true }
+      guard rest.count >= 12 + length else { return nil }
+      let name = Array(rest.dropFirst(4).prefix(4))
+      let isText = ["tEXt", "zTXt", "iTXt"].contains { name.elementsEqual($0.utf8) }
+      if !isText { kept += rest.prefix(12 + length) }
+      if name.elementsEqual("IEND".utf8) { return kept }
       rest = rest.dropFirst(12 + length)
     }
-    return false
+    return nil
   }
 
   private static func failure(_ image: UnsafePointer<png_image>) -> ImageFailure {
