@@ -5,6 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 @Suite(.timeLimit(.minutes(10))) struct StorageObservationTests {
   typealias User = StorageBench.User
   typealias Change = StorageChange<String>
@@ -150,6 +154,25 @@ import Testing
     #expect(witnesses[0].seen == [.edit(before: nil, after: bench.ada), .remove(cause: .cleared)])
     #expect(witnesses[1].seen == [.remove(cause: .cleared)])
   }
+
+  #if canImport(Glibc)
+  @Test("H74 remove-all tells that everything is gone, also where what else it does in the folder fails")
+  func removeAllInPart() throws {
+    let storage = try bench.open()
+    try storage.setObject(bench.ada, forKey: "a")
+    let (keys, all) = (Witness<KeyChange<User>>(), Witness<Change>())
+    storage.addObserver(keys, forKey: "a") { $0.see($1) }
+    storage.addStorageObserver(all) { $0.see($1) }
+    // It looks like another library's, and has a name that is no text, by which nobody finds it.
+    let file = Array("\(bench.path)/0cc175b9c0f1b6a831c399e269772661.".utf8CString.dropLast()) + [-1, 0]
+    #expect(unsafe mkfifo(file, 0o600) == 0)
+    #expect(throws: CacheError.self) { try storage.removeAll() }
+    #expect(try storage.object(forKey: "a") == nil)
+    #expect(all.seen == [.removeAll])
+    #expect(keys.seen == [.remove(cause: .cleared)])
+    try storage.close()
+  }
+  #endif
 
   @Test("H75 H76 all observers of a key are told; they are dropped by token, by key, or all at once")
   func severalKeyObservers() throws {

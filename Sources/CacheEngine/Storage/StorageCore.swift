@@ -193,9 +193,10 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
   func removeAll() async throws {
     try await gate.writeAll {
       try await levels.clear()
+      // Whatever becomes of the rest, the entries are gone.
+      changes.note(.removedAll)
       try diskConfig?.removeForeignFiles()
       try diskConfig?.applyAttributes()
-      changes.note(.removedAll)
     }
   }
 
