@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Dispatch
 import Foundation
 import Synchronization
 import TestSupport
@@ -196,6 +197,35 @@ import Darwin
     try await level.set(Data("newest".utf8), forKey: "a")
     #expect(try await level.get("a") == Data("newest".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["d.plist"])
+  }
+
+  @Test("Of changes that come together, what is too large fails alone")
+  func tooLarge() async throws {
+    let isHeld = Mutex(false)
+    let held = DispatchSemaphore(value: 0)
+    let (entered, enter) = AsyncStream.makeStream(of: Void.self)
+    let real = FileCalls()
+    var calls = FileCalls()
+    calls.sync = { file in
+      if isHeld.withLock({ $0 }) {
+        enter.finish()
+        held.wait()
+      }
+      return real.sync(file)
+    }
+    let level = try open(calls: calls)
+    isHeld.withLock { $0 = true }
+    let first = Task { try await level.set(value("1"), forKey: "first") }
+    for await _ in entered {}
+    // While the first one is being written, these have to wait.
+    let large = Task.immediate { try await level.set(Data(count: 65 << 20), forKey: "large") }
+    let small = Task.immediate { try await level.set(value("2"), forKey: "small") }
+    isHeld.withLock { $0 = false }
+    held.signal()
+    try await first.value
+    await expectError(.tooLarge) { try await large.value }
+    try await small.value
+    #expect(try await open().contents().map(\.key).sorted() == ["first", "small"])
   }
 
   @Test("A file of impossible length is refused without being read, and is gone after a clear")

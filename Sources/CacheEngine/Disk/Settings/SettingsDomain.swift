@@ -83,10 +83,16 @@ final class SettingsDomain: Sendable {
   }
 
   private func drain() {
-    let (jobs, known) = state.withLock { state in
+    let jobs = state.withLock { state in
       defer { state.jobs = [] }
-      return (state.jobs, state.copy)
+      return state.jobs
     }
+    perform(jobs)
+  }
+
+  /// Carries out jobs with one writing.
+  private func perform(_ jobs: [Job]) {
+    let known = state.withLock { $0.copy }
     var answers = [Result<Int, any Error>](repeating: .success(0), count: jobs.count)
     do {
       let durability: Durability = jobs.contains { $0.durability == .synced } ? .synced : .buffered
@@ -94,6 +100,10 @@ final class SettingsDomain: Sendable {
         Self.carryOut(jobs, on: current, &answers)
       }
       if let contents { state.withLock { $0.keep(contents) } }
+    } catch let error as CacheError where error.code == .tooLarge && jobs.count > 1 {
+      // What is too large fails alone.
+      for job in jobs { perform([job]) }
+      return
     } catch {
       // What is in the store now decides, and the next read tells.
       dropCopy()
