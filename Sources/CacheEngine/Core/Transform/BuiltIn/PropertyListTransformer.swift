@@ -14,7 +14,7 @@ public struct PropertyListTransformer<Value: Codable & Sendable>: TwoWayTransfor
   public enum Format: Hashable, Sendable {
     /// Compact.
     case binary
-    /// Readable.
+    /// Readable. Of dates it keeps whole seconds, and only those of the years 1 to 9999.
     case xml
   }
 
