@@ -26,14 +26,19 @@ final class WatchedRedis: SharedStore, InvalidationBus {
   private static let window: Int64 = 5
 
   private let redis: RedisStore
+  private let bus: any InvalidationBus
   private let faults: FaultInjector
   private let clock: any CacheClock
   /// The server's silence is real, whatever the cache's clock says.
   private let real = SystemClock()
   private let state = Mutex(State())
 
-  init(_ settings: RedisSettings, faults: FaultInjector, clock: any CacheClock) {
+  /// `bus`: Tells changes in the server's place.
+  init(
+    _ settings: RedisSettings, faults: FaultInjector, clock: any CacheClock, bus: (any InvalidationBus)? = nil
+  ) {
     redis = RedisStore(settings)
+    self.bus = bus ?? redis
     self.faults = faults
     self.clock = clock
   }
@@ -104,20 +109,21 @@ final class WatchedRedis: SharedStore, InvalidationBus {
   // MARK: Bus
 
   func changes(of prefixes: [[UInt8]]) -> InvalidationFeed {
-    let source = redis.changes(of: prefixes)
     let feed = InvalidationFeed { [weak self] in self?.state.withLock { $0.hearing.take() }?.cancel() }
     let now = real.now
-    let hearing = Task { [weak self] in for await change in source { self?.heard(change) } }
+    // Before anything can be heard: a fast server tells at once that it does.
     state.withLock { state in
       state.listener = feed
       state.isAsked = true
       state.deafSince = now
-      state.hearing = hearing
     }
+    let source = bus.changes(of: prefixes)
+    let hearing = Task { [weak self] in for await change in source { self?.heard(change) } }
+    state.withLock { $0.hearing = hearing }
     return feed
   }
 
-  private func heard(_ change: SharedInvalidation) {
+  func heard(_ change: SharedInvalidation) {
     let second = real.now.nanoseconds / 1_000_000_000
     // Told under the lock, so that nothing is told in another order than it was noted.
     state.withLock { state in
