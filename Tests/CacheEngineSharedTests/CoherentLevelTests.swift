@@ -236,6 +236,25 @@ import Testing
     #expect(await next.next() == .everything(.flushed))
   }
 
+  @Test("too many changes do not make it hear again what it has lost, known yet or not", arguments: [false, true])
+  func overflowWhileDeaf(isKnown: Bool) async throws {
+    let feed = InvalidationFeed(limit: 1)
+    let lost = SharedInvalidation.lost(lastHeard: clock.now)
+    var next = feed.makeAsyncIterator()
+    feed.send(lost)
+    if isKnown { #expect(await next.next() == lost) }
+    // As those servers of a cluster tell that are heard still.
+    for _ in 0..<2 { feed.send(.names([[1], [2]])) }
+    #expect(await next.next() == .everything(.overflow))
+    #expect(await next.next() == lost)
+    feed.send(.everything(.connected))
+    #expect(await next.next() == .everything(.connected))
+    feed.send(.names([[1], [2]]))
+    #expect(await next.next() == .everything(.overflow))
+    feed.send(.everything(.flushed))
+    #expect(await next.next() == .everything(.flushed))
+  }
+
   @Test("with encryption, names that were forgotten make it forget everything rather than nothing")
   func forgottenNames() async throws {
     let encryption = SharedEncryption(TestCipher(), secret: TestCipher.secret)

@@ -25,7 +25,8 @@ public enum SharedInvalidation: Sendable, Equatable {
 
 /// Changes on their way from a bus to one listener.
 ///
-/// It keeps so many names at most: what would be more becomes one ``SharedInvalidation/everything(_:)``. A bus never waits.
+/// It keeps so many names at most: what would be more becomes one ``SharedInvalidation/everything(_:)``, and where nothing was
+/// heard any more, that is told once more after it. A bus never waits.
 public final class InvalidationFeed: AsyncSequence, Sendable {
   /// What is told.
   public typealias Element = SharedInvalidation
@@ -36,6 +37,8 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
     var isEnded = false
     var waiting: [SharedInvalidation] = []
     var count = 0
+    /// That nothing is heard any more, unless something was since.
+    var lost: SharedInvalidation?
     var listener: CheckedContinuation<SharedInvalidation?, Never>?
   }
 
@@ -62,12 +65,17 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
   public func send(_ change: SharedInvalidation) {
     let listener = state.withLock { state -> CheckedContinuation<SharedInvalidation?, Never>? in
       if state.isEnded { return nil }
+      switch change {
+      case .names: break
+      case .everything: state.lost = nil
+      case .lost: state.lost = change
+      }
       if let listener = state.listener.take() { return listener }
       switch change {
       case .names(let names):
         state.count += names.count
         if state.count > limit {
-          state.waiting = [.everything(.overflow)]
+          state.waiting = [.everything(.overflow)] + [state.lost].compactMap(\.self)
           state.count = 0
         } else {
           state.waiting.append(change)
