@@ -55,6 +55,11 @@ final class RedisFeeds: Sendable {
     state.withLock { $0.connection == ObjectIdentifier(connection) && !$0.told.isEmpty }
   }
 
+  /// Whether somebody does not know yet that he hears by a connection, be it tracked for others already or not.
+  func isAwaited(on connection: RedisConnection) -> Bool {
+    state.withLock { $0.connection == ObjectIdentifier(connection) && $0.told.count < $0.listeners.count }
+  }
+
   /// What the server has yet to be asked to tell on a connection.
   func missing(on connection: RedisConnection) -> [[UInt8]] {
     state.withLock { state in

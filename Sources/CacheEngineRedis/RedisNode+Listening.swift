@@ -73,7 +73,7 @@ extension RedisNode {
     if let end = ear?.end { connection.close(end) }
     if isCurrent, let error, !((error.underlying as? CacheError) ?? error).isLastingRefusal { listenLater() }
     // A new connection, or a new listener; not what was refused.
-    if !isCurrent || (error == nil && !feeds.missing(on: ear ?? connection).isEmpty) { listen() }
+    if !isCurrent || (error == nil && feeds.isAwaited(on: ear ?? connection)) { listen() }
   }
 
   /// Asks once more: what failed was no refusal, or may be allowed then.

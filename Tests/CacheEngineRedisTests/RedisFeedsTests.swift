@@ -3,6 +3,7 @@ import CacheEngineShared
 #if Redis
 import CacheEngine
 @testable import CacheEngineRedis
+import CacheEngineTesting
 import Synchronization
 import Testing
 
@@ -31,6 +32,25 @@ import Testing
     #expect(!feeds.isTold(on: connection))
     feeds.remove(1)
     connection.close(CacheError(.closed, "the test is over"))
+    withExtendedLifetime(server) {}
+  }
+
+  @Test("who begins to listen while it is told that all is heard is told so as well")
+  func second() async throws {
+    let server = try await HostileServer { _, command in .say(command[0] == "HELLO" ? "" : "+OK\r\n") }
+    var settings = RedisSettings(.socket(server.folder + "/s"))
+    settings.commandLimit = .seconds(30)
+    settings.pingInterval = .seconds(600)
+    let node = RedisNode(settings, instance: [], role: .member)
+    let told = Mutex<[Int]>([])
+    node.listen(1, [[1]]) { [weak node] change in
+      guard change == .everything(.connected) else { return }
+      told.withLock { $0.append(1) }
+      // The server was asked for all that is missing, and nobody has looked since whether there is more.
+      node?.listen(2, [[1]]) { change in told.withLock { if change == .everything(.connected) { $0.append(2) } } }
+    }
+    try await turns { told.withLock { $0 } == [1, 2] }
+    node.close()
     withExtendedLifetime(server) {}
   }
 }
