@@ -4,6 +4,14 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// One connection, on which many tasks ask at once.
 ///
 /// Commands are sent in the order in which they were asked, and replies come in that order: each belongs to the command at
@@ -89,6 +97,10 @@ final class RedisConnection: Sendable {
       let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
       let interval = min(settings.pingInterval, settings.commandLimit)
       do {
+        // What it has yet to send when it is given up would arrive after what the next one says, and be carried out then.
+        if case .host = settings.place, let options = channel as? any SocketOptionProvider {
+          try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
         try await channel.eventLoop.submit {
           try secrecy?.add(to: channel.pipeline.syncOperations)
           try channel.pipeline.syncOperations.addHandler(

@@ -33,6 +33,8 @@ struct RedisSecrecy: Sendable {
       }
     }
     var configuration = TLSConfiguration.makeClientConfiguration()
+    // Who is given up is not waited for: what was to be sent would be, meanwhile.
+    configuration.shutdownTimeout = .nanoseconds(0)
     if let path = tls.authorities {
       configuration.trustRoots = .certificates(
         try read(path, "certificates of authorities", NIOSSLCertificate.fromPEMFile))

@@ -29,6 +29,7 @@ final class HostileServer: Sendable {
     struct State {
       var channels: [any Channel] = []
       var commands: [[String]] = []
+      var resets = 0
     }
     let state = Mutex(State())
   }
@@ -54,6 +55,8 @@ final class HostileServer: Sendable {
               let reaction = react(number, command)
               if case .say("") = reaction, command.first == "HELLO" { return .say(Self.greeting) }
               return reaction
+            } onReset: {
+              connections.state.withLock { $0.resets += 1 }
             })
         }
       }
@@ -71,6 +74,8 @@ final class HostileServer: Sendable {
   }
 
   var commands: [[String]] { connections.state.withLock { $0.commands } }
+  /// How many connections were given up with all that was under way on them.
+  var resetCount: Int { connections.state.withLock { $0.resets } }
   var connectionCount: Int { connections.state.withLock { $0.channels.count } }
 
   /// Says something that nobody has asked for, on the connection of that number.
@@ -93,7 +98,14 @@ final class HostileServer: Sendable {
     private var parser = RESPParser()
     private let react: @Sendable ([String]) -> Reaction
 
-    init(_ react: @escaping @Sendable ([String]) -> Reaction) { self.react = react }
+    private let onReset: @Sendable () -> Void
+
+    init(_ react: @escaping @Sendable ([String]) -> Reaction, onReset: @escaping @Sendable () -> Void) {
+      self.react = react
+      self.onReset = onReset
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { onReset() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       parser.append(unwrapInboundIn(data).readableBytesView)

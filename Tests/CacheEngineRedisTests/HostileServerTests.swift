@@ -5,6 +5,7 @@ import CacheEngine
 import CacheEngineRedis
 import CacheEngineTesting
 import Synchronization
+import TestRedis
 import Testing
 
 /// What a server may do wrong: each is an error of its own, and nothing is ever handed to another command.
@@ -69,6 +70,18 @@ import Testing
       return true
     }
     #expect(answer == [Array("fresh".utf8)])
+  }
+
+  @Test("what a connection that is given up has yet to send is dropped: it would come after what the next one says")
+  func dropped() async throws {
+    let port = try TestRedis.freePort()
+    let server = try await HostileServer(port: port) { _, command in command[0] == "HELLO" ? .say("") : .silence }
+    let store = server.store {
+      $0.place = .host("127.0.0.1", port: port)
+      $0.commandLimit = .milliseconds(50)
+    }
+    #expect(await Self.code { try await store.read([[1]]) } == .timedOut)
+    try await turns { server.resetCount == 1 }
   }
 
   @Test("who is cancelled returns at once, and the reply to him is handed to nobody")
