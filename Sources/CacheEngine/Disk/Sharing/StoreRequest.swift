@@ -44,6 +44,14 @@ struct StoreExpectation: Sendable, Equatable {
   var isSynced = false
   var hearsChanges = false
   var hearsLosses = false
+
+  /// Takes in what is expected as well: levels of one process tell it in no order.
+  mutating func add(_ more: StoreExpectation) {
+    keepsExpired = max(keepsExpired, more.keepsExpired)
+    isSynced = isSynced || more.isSynced
+    hearsChanges = hearsChanges || more.hearsChanges
+    hearsLosses = hearsLosses || more.hearsLosses
+  }
 }
 
 extension StoreRequest {

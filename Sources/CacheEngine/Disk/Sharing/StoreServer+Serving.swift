@@ -64,7 +64,7 @@ extension StoreServer {
     switch request {
     case .ping: try answer(.count(0), frame.number, guest)
     case .expect(let expectation):
-      guest.state.withLock { $0.expects = expectation }
+      guest.state.withLock { $0.expects.add(expectation) }
       store.keepExpired(for: .nanoseconds(expectation.keepsExpired))
       if expectation.isSynced { store.expectSyncedWrites() }
       if expectation.hearsLosses { store.learnKeys() }

@@ -1,0 +1,26 @@
+import CacheCore
+import CacheEngineTesting
+import Foundation
+import Testing
+
+@testable import CacheDisk
+
+extension HostileShareTests {
+  @Test("what the levels of a process expect adds up, in whatever order it comes")
+  func expectations() async throws {
+    let owner = try open()
+    let socket = try connect()
+    socket.send(try hello())
+    // The second one was thought of first.
+    let told = [StoreExpectation(hearsChanges: true, hearsLosses: true), StoreExpectation(hearsLosses: true)]
+    for (number, expectation) in told.enumerated() {
+      socket.send(
+        try StoreRequest.expect(expectation).frame(
+          number: UInt64(number + 1), origin: 0, at: SystemClock().now.nanoseconds, isAgain: false))
+    }
+    #expect(try await frames(3, from: socket).frames.count == 3)
+    try await owner.set(Data([1]), forKey: "a")
+    #expect(try await frames(1, from: socket).frames.first?.kind == StoreReply.changed)
+    try await owner.close()
+  }
+}
