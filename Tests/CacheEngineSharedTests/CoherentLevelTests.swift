@@ -281,11 +281,12 @@ import Testing
   @Test("an upper level that cannot forget is passed by until everything was forgotten")
   func failingUpper() async throws {
     let fails = Mutex(false)
-    let upper = HookedLevel(
-      base: Memory(), onRemove: { _ in if fails.withLock({ $0 }) { throw CacheError(.simulated, "stuck") } })
+    @Sendable func fail() throws { if fails.withLock({ $0 }) { throw CacheError(.simulated, "stuck") } }
+    let upper = HookedLevel(base: Memory(), onRemove: { _ in try fail() }, onClear: { try fail() })
     let client = store.client("here")
     let shared = try Shared(client, namespace: "test", valueCoding: .json, clock: clock)
-    let cache = upper.compose(shared, coherence: Coherence(client, of: shared), observer: nil, clock: clock)
+    let observer = RecordingObserver()
+    let cache = upper.compose(shared, coherence: Coherence(client, of: shared), observer: observer, clock: clock)
     try await turns { cache.coherence.deafSince == nil }
     let there = try await Process("there", store, clock: clock)
     try await cache.set(1, forKey: "a")
@@ -293,10 +294,13 @@ import Testing
     try await there.cache.set(2, forKey: "a")
     try await turns { cache.coherence.deafSince != nil }
     #expect(try await cache.get("a") == 2)
+    #expect(observer.events.contains { if case .failed(.remove, _, _) = $0.kind { true } else { false } })
     fails.withLock { $0 = false }
-    client.turn(deaf: false)
+    // With the next change, whichever that is.
+    try await there.cache.set(3, forKey: "b")
     try await turns { cache.coherence.deafSince == nil }
     #expect(try await cache.get("a") == 2)
+    #expect(cache.peek("a") == 2)
   }
 
   @Test(

@@ -97,22 +97,31 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     _ base: ComposedLevel<Upper, Lower>, _ hearing: Hearing, _ coherence: Coherence<Key>,
     _ recorder: OperatorRecorder
   ) async {
+    // Nothing is heard; the upper level has not forgotten what it should have.
+    var (isLost, isInDoubt) = (true, false)
     for await change in coherence.feed {
       do {
         switch change {
-        case .names(let names):
+        case .names(let names) where isLost || !isInDoubt:
           for name in names { try await hear(coherence.meaning(name), base, hearing, recorder) }
-        case .everything(let cause):
+        case .names, .everything:
+          var cause = InvalidationCause.overflow
+          if case .everything(let told) = change { (cause, isLost) = (told, false) }
           try await base.invalidateAll(cause)
+          isInDoubt = false
           hearing.count { $0.everything += 1 }
           recorder.record(.operated(.shared(.forgot(cause))))
           if hearing.hears() { recorder.record(.operated(.shared(.heard))) }
         case .lost(let lastHeard):
+          isLost = true
           if hearing.isDeaf(since: lastHeard) { recorder.record(.operated(.shared(.deaf(since: lastHeard)))) }
         }
       } catch {
-        // The upper level failed to forget: it is passed by until everything was forgotten.
-        if !(error is CancellationError) { hearing.mayServeNothing() }
+        if error is CancellationError { continue }
+        // The upper level failed to forget: it is passed by until everything was forgotten, which the next change tries.
+        recorder.record(.failed(.remove, String(describing: error), .zero))
+        isInDoubt = true
+        hearing.mayServeNothing()
       }
     }
     hearing.isDeaf(since: hearing.clock.now)
