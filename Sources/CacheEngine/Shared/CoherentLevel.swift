@@ -162,6 +162,14 @@ extension CoherentLevel: TaggedLevel where Upper: TaggedLevel, Lower: TaggedLeve
   public func removeAll(tagged tag: String) async throws -> Int { try await base.removeAll(tagged: tag) }
 }
 
+extension CoherentLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from both levels.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await base.removeAll(where: condition)
+  }
+}
+
 extension CoherentLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
   /// Stores a value in both levels if a condition holds in the shared one.
   public func store(

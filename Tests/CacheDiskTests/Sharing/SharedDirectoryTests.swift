@@ -367,6 +367,11 @@ import Testing
     try await there.remove("c")
     try await turns { here.peek("c") == nil }
     #expect(try await here.get("c") == nil)
+    try await there.set(value(3), forKey: "p/1")
+    #expect(try await here.get("p/1") == value(3))
+    #expect(try await there.removeAll(withPrefix: "p/") == 2)
+    try await turns { here.peek("p/1") == nil }
+    #expect(try await here.get("a") != nil)
     try await there.clear()
     try await turns { here.peek("a") == nil }
     #expect(try await here.get("a") == nil)
