@@ -205,7 +205,7 @@ public final class SimulatedSharedClient: SharedStore, InvalidationBus {
     return answer
   }
 
-  /// Listens; it hears at once.
+  /// Listens; it hears at once, unless it was cut off.
   public func changes(of prefixes: [[UInt8]]) -> InvalidationFeed {
     let store = store
     let number = store.state.withLock { state in
@@ -213,8 +213,11 @@ public final class SimulatedSharedClient: SharedStore, InvalidationBus {
       return state.nextFeed
     }
     let feed = InvalidationFeed { _ = store.state.withLock { $0.feeds.removeValue(forKey: number) } }
-    store.state.withLock { $0.feeds[number] = (name, prefixes, SimulatedSharedStore.Weak(feed)) }
-    feed.send(.everything(.connected))
+    let isDeaf = store.state.withLock { state in
+      state.feeds[number] = (name, prefixes, SimulatedSharedStore.Weak(feed))
+      return state.deaf.contains(name)
+    }
+    if !isDeaf { feed.send(.everything(.connected)) }
     return feed
   }
 
