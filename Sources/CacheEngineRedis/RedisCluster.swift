@@ -260,12 +260,14 @@ final class RedisCluster: Sendable {
   }
 
   private func refreshIfHeard() async -> Bool {
-    if listeners.isEmpty {
-      state.withLock { $0.watch = nil }
+    let isHeard = state.withLock { state in
+      // At one moment: who comes to listen meanwhile would take it that somebody looks.
+      guard listeners.isEmpty else { return true }
+      state.watch = nil
       return false
     }
-    await refresh()
-    return true
+    if isHeard { await refresh() }
+    return isHeard
   }
 }
 #endif
