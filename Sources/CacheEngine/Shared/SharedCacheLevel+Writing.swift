@@ -29,7 +29,8 @@ extension SharedCacheLevel {
   func knowTime(forWriting keys: [Key]) async throws {
     let ids = try keys.map { id(of: $0, try codec.keyCoding.bytes($0)) }
     do { _ = try await time() } catch {
-      unsettled.add(records: ids)
+      // Who is cancelled here has not begun to write.
+      if !(error is CancellationError) { unsettled.add(records: ids) }
       throw error
     }
     try Task.checkCancellation()
@@ -78,6 +79,7 @@ extension SharedCacheLevel {
     let moment = unsettled.moment
     let hints = known.withLock { $0.stamps }
     var stamps = hints.filter { names.contains($0.key) }
+    var isBegun = false
     do {
       // Under a stamp that is not the one there, a whole record of somebody else would be covered for a moment.
       let unknown = names.filter { stamps[$0] == nil }
@@ -90,6 +92,7 @@ extension SharedCacheLevel {
       for attempt in 1...2 {
         let time = try await time()
         let changes = making(names, [:]) + (try changes(contents, stamps, time: time))
+        isBegun = true
         let seen = try await write(changes, if: [], reading: names) ?? []
         let found = Dictionary(zip(names, seen).compactMap { name, stamp in stamp.map { (name, $0) } }) { $1 }
         remember(found, insteadOf: names)
@@ -97,7 +100,8 @@ extension SharedCacheLevel {
         stamps = found
       }
     } catch {
-      unsettled.add(records: contents.map(\.id))
+      // What cannot be sealed is not written, and what was there stays.
+      if isBegun || (error as? CacheError)?.code != .encryptionFailed { unsettled.add(records: contents.map(\.id)) }
       throw error
     }
     unsettled.settle(contents.map(\.id), asOf: moment)
@@ -141,8 +145,8 @@ extension SharedCacheLevel {
         (stands[namespace.tag(tag.id)] ?? nil).map(SharedToken.carried) != tag.stamp
       }
       if found.last != tags.first || isOvertaken == true { continue }
+      let changes = making(names, candidates) + (try changes([content], stamps, time: try await time()))
       do {
-        let changes = making(names, candidates) + (try changes([content], stamps, time: try await time()))
         guard try await write(changes, if: conditions, reading: []) != nil else { continue }
       } catch {
         unsettled.add(records: [id])
