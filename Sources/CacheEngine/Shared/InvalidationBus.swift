@@ -36,10 +36,28 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
   private struct State {
     var isEnded = false
     var waiting: [SharedInvalidation] = []
+    /// How many of them were taken.
+    var taken = 0
     var count = 0
     /// That nothing is heard any more, unless something was since.
     var lost: SharedInvalidation?
     var listener: CheckedContinuation<SharedInvalidation?, Never>?
+
+    /// Has these wait in place of all others.
+    mutating func begin(with all: [SharedInvalidation]) { (waiting, taken, count) = (all, 0, 0) }
+
+    mutating func take() -> SharedInvalidation? {
+      guard taken < waiting.count else { return nil }
+      let change = waiting[taken]
+      taken += 1
+      // Now and then, for it moves all that wait.
+      if taken * 2 > waiting.count {
+        waiting.removeFirst(taken)
+        taken = 0
+      }
+      if case .names(let names) = change { count -= names.count }
+      return change
+    }
   }
 
   private let limit: Int
@@ -75,15 +93,13 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
       case .names(let names):
         state.count += names.count
         if state.count > limit {
-          state.waiting = [.everything(.overflow)] + [state.lost].compactMap(\.self)
-          state.count = 0
+          state.begin(with: [.everything(.overflow)] + [state.lost].compactMap(\.self))
         } else {
           state.waiting.append(change)
         }
       case .everything:
         // What was told before is part of it.
-        state.waiting = [change]
-        state.count = 0
+        state.begin(with: [change])
       case .lost:
         state.waiting.append(change)
       }
@@ -116,13 +132,9 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
         await withCheckedContinuation { listener in
           let (isNow, change) = feed.state.withLock { state -> (Bool, SharedInvalidation?) in
             if state.isEnded { return (true, nil) }
-            guard !state.waiting.isEmpty else {
-              state.listener = listener
-              return (false, nil)
-            }
-            let change = state.waiting.removeFirst()
-            if case .names(let names) = change { state.count -= names.count }
-            return (true, change)
+            if let change = state.take() { return (true, change) }
+            state.listener = listener
+            return (false, nil)
           }
           if isNow { listener.resume(returning: change) }
         }
