@@ -60,6 +60,14 @@ final class AppInlet: Sendable {
       live.statistics.add(counts)
     }
     if case .hearing(let deafSince) = news { seat?.hears(deafSince: deafSince) }
+    if case .ended = news {
+      // Nothing comes behind it, and the cache that is held here holds the connection, which holds this.
+      let held = state.withLock { state in
+        defer { state = State(held: nil) }
+        return state
+      }
+      withExtendedLifetime(held) {}
+    }
     guard case .events(let events, let lost) = news else { return mailbox.post(news) }
     if lost > 0 {
       dropped.add(lost, ordering: .relaxed)
