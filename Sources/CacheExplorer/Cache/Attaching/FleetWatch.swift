@@ -62,6 +62,7 @@ final class FleetWatch: Sendable {
         ($0.element.event.time.nanoseconds, $0.offset) < ($1.element.event.time.nanoseconds, $1.offset)
       }
       for (_, told) in sorted { state.ledger.note(told.event, app: told.app) }
+      for app in Set(due.map(\.app)) { state.ledger.forgetGone(app) }
       var sheet = state.ledger.sheet(now: now)
       sheet.chosen = state.chosen
       return sheet

@@ -66,13 +66,17 @@ package struct FleetLedger: Sendable {
 
   /// An app is gone.
   package mutating func left(_ app: Int, because why: String) {
-    forget(app)
     apps[app].ended = why
+    forget(app)
+  }
+
+  /// What an app told before it was gone, and was noted only after that, leaves nothing in it.
+  package mutating func forgetGone(_ app: Int) {
+    if apps[app].ended != nil { forget(app) }
   }
 
   private mutating func forget(_ app: Int) {
-    held[app] = [:]
-    for key in facts.keys { facts[key]?.copied[app] = nil }
+    forgetCopies(of: app)
     for (id, lease) in leases {
       leases[id]?.waiting.removeAll { $0 == app }
       if lease.leader == app { leases[id] = nil }
@@ -90,6 +94,8 @@ package struct FleetLedger: Sendable {
 
   /// An app lists what it holds.
   package mutating func holds(_ app: Int, _ copies: [String: FleetSheet.Copy], count: Int) {
+    // It may be gone when its answer is read.
+    guard apps[app].ended == nil else { return }
     held[app] = copies
     apps[app].copies = count
   }
