@@ -41,4 +41,10 @@ struct FleetWatchTests {
     sheet = watch.sheet(waiting: .zero)
     #expect(sheet.keys.map { $0.copies.map { $0 == nil } } == [[true, false]])
   }
+
+  @Test("an event that lies ahead by what an app says happened when it was told, and takes no room for ever")
+  func ahead() {
+    fill(0, ahead: .seconds(3_600))
+    #expect(watch.sheet(waiting: .zero).keys.map(\.name) == ["k"])
+  }
 }

@@ -44,7 +44,10 @@ final class FleetWatch: Sendable {
   }
 
   func note(_ event: CacheEvent, app: Int) {
-    state.withLock { state in
+    var event = event
+    // Nothing is told before it happens: an app that says so has another clock, and would be waited for without an end.
+    event.time = min(event.time, clock.now)
+    state.withLock { [event] state in
       guard state.waiting.count < Self.mostWaiting else { return state.ledger.lose(1) }
       state.waiting.append((app, event))
     }
