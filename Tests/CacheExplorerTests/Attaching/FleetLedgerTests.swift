@@ -215,6 +215,24 @@ struct FleetLedgerTests {
     #expect(sheet().apps[1].ended == nil)
   }
 
+  @Test("Where events were lost no load is shown for ever, and no read is called stale that need not be")
+  mutating func gaps() {
+    note(0, at: 10, .operated(.shared(.leads(lease: "ab"))), "pool")
+    note(1, at: 10, .operated(.shared(.follows(lease: "ab"))), "pool")
+    change(0, at: 20)
+    for app in 0...1 { ledger.lose(3, of: app, at: time(50)) }
+    // Of before, and told late.
+    note(0, at: 40, .operated(.shared(.leads(lease: "cd"))), "pool")
+    note(1, at: 40, .operated(.shared(.follows(lease: "cd"))), "pool")
+    hit(1, at: 60)
+    #expect(sheet().leases.isEmpty)
+    #expect(sheet().apps[1].staleReads == 0)
+    #expect(sheet().lost == 6)
+    change(0, at: 70)
+    hit(1, at: 80)
+    #expect(sheet().apps[1].staleReads == 1)
+  }
+
   @Test("A third app has a place in what is known already")
   mutating func third() {
     fill(1, at: 10)

@@ -37,7 +37,12 @@ final class FleetWatch: Sendable {
 
   func left(_ app: Int, because why: String) { state.withLock { $0.ledger.left(app, because: why) } }
   func hears(_ app: Int, deafSince: CacheInstant?) { state.withLock { $0.ledger.hears(app, deafSince: deafSince) } }
-  func lose(_ count: Int) { state.withLock { $0.ledger.lose(count) } }
+
+  /// Events of an app were dropped on the way, before those that it tells from now on.
+  func lose(_ count: Int, of app: Int) {
+    let now = clock.now
+    state.withLock { $0.ledger.lose(count, of: app, at: now) }
+  }
 
   func holds(_ app: Int, _ copies: [String: FleetSheet.Copy], count: Int) {
     state.withLock { $0.ledger.holds(app, copies, count: count) }
@@ -48,7 +53,7 @@ final class FleetWatch: Sendable {
     // Nothing is told before it happens: an app that says so has another clock, and would be waited for without an end.
     event.time = min(event.time, clock.now)
     state.withLock { [event] state in
-      guard state.waiting.count < Self.mostWaiting else { return state.ledger.lose(1) }
+      guard state.waiting.count < Self.mostWaiting else { return state.ledger.lose(1, of: app, at: event.time) }
       state.waiting.append((app, event))
     }
   }
@@ -91,7 +96,7 @@ struct FleetSeat: CacheObserver {
   func hears(deafSince: CacheInstant?) { watch.hears(place, deafSince: deafSince.map { clock.here($0) }) }
 
   func lose(_ count: Int) {
-    watch.lose(count)
+    watch.lose(count, of: place)
     if watch.chosen == place { buffer.lose(count) }
   }
 }

@@ -22,6 +22,7 @@ package struct FleetLedger: Sendable {
   private static let patience = Duration.seconds(1)
   /// So many keys are told one by one.
   private static let mostListed = 500
+  private static let never = CacheInstant(nanoseconds: .min)
 
   private var apps: [FleetSheet.App] = []
   /// Of each app, the levels under which others are as well, and those that nobody filled.
@@ -31,6 +32,8 @@ package struct FleetLedger: Sendable {
   private var facts: [String: Fact] = [:]
   private var changes: [FleetSheet.Change] = []
   private var leases: [String: FleetSheet.Lease] = [:]
+  /// Of each app, until when events of it may be missing.
+  private var gaps: [CacheInstant] = []
   private var lost = 0
 
   package init() {}
@@ -49,12 +52,13 @@ package struct FleetLedger: Sendable {
       // Another process: what the one before held and heard is gone.
       forget(place)
       apps[place] = app
-      (self.shared[place], self.sources[place]) = (shared, sources)
+      (self.shared[place], self.sources[place], gaps[place]) = (shared, sources, Self.never)
       return place
     }
     apps.append(app)
     self.shared.append(shared)
     self.sources.append(sources)
+    gaps.append(Self.never)
     held.append([:])
     for key in facts.keys {
       facts[key]?.copied.append(nil)
@@ -67,7 +71,7 @@ package struct FleetLedger: Sendable {
   /// An app is gone.
   package mutating func left(_ app: Int, because why: String) {
     apps[app].ended = why
-    forget(app)
+    forgetGone(app)
   }
 
   /// What an app told before it was gone, and was noted only after that, leaves nothing in it.
@@ -77,6 +81,10 @@ package struct FleetLedger: Sendable {
 
   private mutating func forget(_ app: Int) {
     forgetCopies(of: app)
+    forgetLeases(of: app)
+  }
+
+  private mutating func forgetLeases(of app: Int) {
     for (id, lease) in leases {
       leases[id]?.waiting.removeAll { $0 == app }
       if lease.leader == app { leases[id] = nil }
@@ -90,7 +98,14 @@ package struct FleetLedger: Sendable {
     apps[app].deafSince = deafSince
   }
 
-  package mutating func lose(_ count: Int) { lost += count }
+  /// Events of an app never came, up to a moment.
+  ///
+  /// The end of a load may be among them, and so may be what would tell that a copy is not stale.
+  package mutating func lose(_ count: Int, of app: Int, at time: CacheInstant) {
+    lost += count
+    gaps[app] = max(gaps[app], time)
+    forgetLeases(of: app)
+  }
 
   /// An app lists what it holds.
   package mutating func holds(_ app: Int, _ copies: [String: FleetSheet.Copy], count: Int) {
@@ -185,7 +200,7 @@ package struct FleetLedger: Sendable {
   private mutating func hit(_ key: String, _ event: CacheEvent, _ app: Int, began: CacheInstant) {
     apps[app].hits += 1
     guard shares(app), let fact = facts[key], let change = fact.change, change.by != app, !change.isLoad,
-      change.at < began,
+      change.at < began, change.at > gaps[app],
       change.told[app].map({ $0 > began }) ?? true, fact.copied[app].map({ $0 < change.at }) ?? true
     else { return }
     let stale = FleetSheet.StaleRead(key: key, by: change.at.duration(to: began), at: event.time)
@@ -224,6 +239,7 @@ package struct FleetLedger: Sendable {
       }
     case .leads(let id):
       apps[app].loads += 1
+      guard time > gaps[app] else { return }
       let known = leases[id]
       leases[id] = FleetSheet.Lease(
         id: id, key: what.key ?? "", leader: app, since: known?.since ?? time, waiting: known?.waiting ?? [])
@@ -232,6 +248,7 @@ package struct FleetLedger: Sendable {
       filled(what.key, app, at: time, took)
     case .follows(let id):
       apps[app].waits += 1
+      guard time > gaps[app] else { return }
       var lease =
         leases[id] ?? FleetSheet.Lease(id: id, key: what.key ?? "", leader: nil, since: time, waiting: [])
       if !lease.waiting.contains(app) { lease.waiting.append(app) }
