@@ -9,7 +9,7 @@ import ExplorerText
 /// Every key has another name, always the same one; what is typed, what is answered and what an error says is left out, since
 /// a key or a value may stand in it.
 struct RecordingMask {
-  static let hidden = "hidden by --mask"
+  static let hidden = KeyMask.hidden
   /// Keys after so many share one name.
   private static let mostNames = 1_000_000
 
@@ -66,8 +66,8 @@ struct RecordingMask {
     case .finished(let result, let line): finished(result, line: line)
     case .value(let sight): masked(sight)
     case .served(let exchanges, let counts, let lost): .served(exchanges.map { masked($0) }, counts, lost: lost)
-    case .keyspace(let sheet): .keyspace(masked(sheet))
-    case .fleet(let sheet): .fleet(masked(sheet))
+    case .keyspace(let sheet): .keyspace(sheet.renamed { name(of: $0) })
+    case .fleet(let sheet): .fleet(sheet.renamed { name(of: $0) })
     case .variants(let key, let variants): .variants(key: name(of: key), variants.map { Self.masked($0) })
     case .filter, .undoable, .files, .rejected, .models: nil
     }
@@ -75,42 +75,6 @@ struct RecordingMask {
 
   private mutating func masked(_ contents: [EntrySummary<String>]) -> [EntrySummary<String>] {
     contents.map { EntrySummary(key: name(of: $0.key), cost: $0.cost, created: $0.created, deadline: $0.deadline) }
-  }
-
-  private mutating func masked(_ sheet: KeyspaceSheet) -> KeyspaceSheet {
-    var sheet = sheet
-    func name(_ prefix: String) -> String {
-      [KeyspaceSheet.noPrefix, KeyspaceSheet.others].contains(prefix) ? prefix : self.name(of: prefix)
-    }
-    for place in sheet.sample.prefixes.indices {
-      sheet.sample.prefixes[place].name = name(sheet.sample.prefixes[place].name)
-    }
-    if var traffic = sheet.traffic {
-      for place in traffic.prefixes.indices { traffic.prefixes[place].name = name(traffic.prefixes[place].name) }
-      sheet.traffic = traffic
-    }
-    if sheet.problem != nil { sheet.problem = Self.hidden }
-    return sheet
-  }
-
-  private mutating func masked(_ sheet: FleetSheet) -> FleetSheet {
-    var sheet = sheet
-    for place in sheet.keys.indices {
-      sheet.keys[place].name = name(of: sheet.keys[place].name)
-      if var change = sheet.keys[place].change {
-        change.key = sheet.keys[place].name
-        sheet.keys[place].change = change
-      }
-    }
-    for place in sheet.changes.indices { sheet.changes[place].key = name(of: sheet.changes[place].key) }
-    for place in sheet.leases.indices { sheet.leases[place].key = name(of: sheet.leases[place].key) }
-    for place in sheet.apps.indices {
-      if var stale = sheet.apps[place].stalest {
-        stale.key = name(of: stale.key)
-        sheet.apps[place].stalest = stale
-      }
-    }
-    return sheet
   }
 
   private mutating func masked(_ exchange: ServedExchange) -> ServedExchange {

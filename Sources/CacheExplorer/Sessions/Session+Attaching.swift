@@ -96,7 +96,7 @@ extension Session {
     await wait.value
     let news = await attached.refresh()
     if isJSON {
-      StandardStreams.say(attached.report?().line ?? attached.live.statisticsJSON)
+      StandardStreams.say(attached.report?(appearance.keyMask).line ?? attached.live.statisticsJSON)
     } else {
       let size = ScreenOptions.size(ProcessInfo.processInfo.environment)
       var model = attached.model

@@ -86,7 +86,7 @@ struct AttachedServerTests {
     #expect(asked.contains("SCAN"))
   }
 
-  @Test("of many keys so many are looked at as is asked for")
+  @Test("of many keys so many are looked at as is asked for, and their prefixes have other names if that is asked for")
   func bounded() async throws {
     let redis = try await TestRedis()
     try await fill(redis)
@@ -95,6 +95,9 @@ struct AttachedServerTests {
     let sample = try #require(try object(run)["sample"] as? [String: Any])
     #expect(sample["keys"] as? Int == 12)
     #expect(sample["isAll"] as? Bool == false)
+    let masked = try await Program.run(
+      ["attach", "redis+unix://\(redis.socket)", "--once", "--json", "--mask", "--for", "1ms"])
+    #expect(masked.output.contains(#""prefix":"key-"#) && !masked.output.contains("user:"), "\(masked.output)")
   }
 
   @Test("listening to commands is announced, ends by itself, and tells what a memory in each client would answer")

@@ -197,6 +197,8 @@ struct FleetTests {
     #expect(try JSONSchema(named: "fleet").faults(in: run.output) == [])
     #expect(run.output.contains(#""key":"k","copies":[{"app":0,"#))
     #expect(run.output.contains(#""listening":true,"copies":1,"#))
+    let masked = try await Program.run(["attach", folder.url.path(), "--once", "--json", "--mask", "--for", "50ms"])
+    #expect(masked.output.contains(#""key":"key-"#) && !masked.output.contains(#""key":"k""#), "\(masked.output)")
     let named = try await Program.run(["attach"] + sockets + ["--once", "--for", "50ms"])
     #expect(named.status == 0, "\(named.errors)")
     #expect(named.output.contains("┌ Fleet 1–1 of 1 ") && named.output.contains("┌ Apps 2 "), "\(named.output)")

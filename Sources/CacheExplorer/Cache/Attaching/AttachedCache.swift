@@ -26,8 +26,8 @@ package struct AttachedCache: Sendable {
   package var follow: Follower.Follow = { _ in }
   /// Shows another one of several apps.
   package var choose: (@Sendable (Int) -> Void)?
-  /// What `--json` prints; `nil` for the statistics.
-  package var report: (@Sendable () -> JSONText)?
+  /// What `--json` prints, with these names in place of keys; `nil` for the statistics.
+  package var report: (@Sendable (KeyMask?) -> JSONText)?
   /// Looks once more, and tells the model of a picture what no level tells.
   package var refresh: @Sendable () async -> [Message] = { [] }
 

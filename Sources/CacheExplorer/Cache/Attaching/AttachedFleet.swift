@@ -70,7 +70,10 @@ package final class AttachedFleet: Sendable {
     cache.subject = .fleet
     cache.follow = { await fleet.follow($0) }
     cache.choose = { fleet.choices.post($0) }
-    cache.report = { fleet.watch.sheet().json }
+    cache.report = { mask in
+      let sheet = fleet.watch.sheet()
+      return mask.map { mask in sheet.renamed { mask.name(of: $0) }.json } ?? sheet.json
+    }
     cache.refresh = {
       await fleet.list()
       return [.fleet(fleet.watch.sheet())]

@@ -67,7 +67,11 @@ package enum AttachedServer {
         "\(server.address) is \(sheet.server.product) \(sheet.server.version) with \(Format.counted(sheet.server.keys, "key"))",
         "\(Format.counted(sheet.sample.keys, "key")) looked at\(sheet.sample.isAll ? ", which are all" : "")",
       ], subject: .server,
-      follow: { [live] in await follow(server, live, $0) }, report: { server.sheet.json },
+      follow: { [live] in await follow(server, live, $0) },
+      report: { mask in
+        let sheet = server.sheet
+        return mask.map { mask in sheet.renamed { mask.name(of: $0) }.json } ?? sheet.json
+      },
       refresh: {
         do { try await server.look() } catch { server.note(problem: String(describing: error)) }
         return [.keyspace(server.sheet)]

@@ -117,6 +117,23 @@ package struct FleetSheet: Sendable, Equatable, Codable {
     return max(.zero, change.at.duration(to: told))
   }
 
+  /// With other names in place of keys.
+  package func renamed(_ name: (String) -> String) -> FleetSheet {
+    var sheet = self
+    for place in sheet.keys.indices {
+      let other = name(sheet.keys[place].name)
+      sheet.keys[place].name = other
+      sheet.keys[place].change?.key = other
+    }
+    for place in sheet.changes.indices { sheet.changes[place].key = name(sheet.changes[place].key) }
+    for place in sheet.leases.indices { sheet.leases[place].key = name(sheet.leases[place].key) }
+    for place in sheet.apps.indices {
+      guard let stale = sheet.apps[place].stalest else { continue }
+      sheet.apps[place].stalest?.key = name(stale.key)
+    }
+    return sheet
+  }
+
   /// For programs.
   package var json: JSONText {
     func milliseconds(_ duration: Duration) -> JSONText { .number(Int(duration.clampedNanoseconds / 1_000_000)) }

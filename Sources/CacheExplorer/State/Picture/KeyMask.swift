@@ -4,6 +4,9 @@ import ExplorerText
 ///
 /// A key has one name for as long as the program runs, and another the next time: who guesses a key cannot look it up.
 package struct KeyMask: Sendable, Equatable {
+  /// What stands for a text in which a key may be.
+  package static let hidden = "hidden by --mask"
+
   package var salt: UInt64 = 0
   /// Keys have other names already, as in a masked recording.
   package var isApplied = false

@@ -126,6 +126,23 @@ package struct KeyspaceSheet: Sendable, Equatable, Codable {
     return (all.prefix(mostPrefixes) + [others]).map(told)
   }
 
+  /// With other names in place of prefixes, and without what an error says.
+  package func renamed(_ name: (String) -> String) -> KeyspaceSheet {
+    var sheet = self
+    func other(_ prefix: String) -> String {
+      [Self.noPrefix, Self.others].contains(prefix) ? prefix : name(prefix)
+    }
+    for place in sheet.sample.prefixes.indices {
+      sheet.sample.prefixes[place].name = other(sheet.sample.prefixes[place].name)
+    }
+    if var traffic = sheet.traffic {
+      for place in traffic.prefixes.indices { traffic.prefixes[place].name = other(traffic.prefixes[place].name) }
+      sheet.traffic = traffic
+    }
+    if sheet.problem != nil { sheet.problem = KeyMask.hidden }
+    return sheet
+  }
+
   /// For programs.
   package var json: JSONText {
     func milliseconds(_ duration: Duration) -> JSONText { .number(Int(duration.clampedNanoseconds / 1_000_000)) }
