@@ -183,6 +183,34 @@ struct FleetTests {
     for server in servers { server.close() }
   }
 
+  @Test("an app that went while another was shown is shown as gone")
+  func chosenWhenGone() async throws {
+    let folder = try TemporaryFolder()
+    var servers: [InspectorServer] = []
+    for name in ["one", "two"] {
+      servers.append(
+        try CacheInspector.serve(
+          MemoryCacheLevel<String, Data>(), at: folder.url.appending(path: name).path(), name: name))
+    }
+    let fleet = try await AttachedFleet.open([folder.url.path()], buffer: EventBuffer())
+    let shown = Mutex<[Bool]>([])
+    let following = Task {
+      await fleet.follow(
+        Follower(
+          post: { message in
+            if case .attachedAgain(let it, _) = message { shown.withLock { $0.append(it.ended != nil) } }
+          }, use: { _ in }, pause: { try await ContinuousClock().sleep(for: $0) }))
+    }
+    servers[1].close()
+    _ = try await wait(for: fleet) { $0.apps[1].ended != nil }
+    fleet.choose?(1)
+    try await turns { !shown.withLock { $0.isEmpty } }
+    #expect(shown.withLock { $0 } == [true])
+    following.cancel()
+    await following.value
+    servers[0].close()
+  }
+
   @Test("what --once --format json prints of several apps fits its schema, and of their picture the text")
   func headless() async throws {
     let folder = try TemporaryFolder()

@@ -13,6 +13,8 @@ package final class AttachedFleet: Sendable {
     var sessions: [AppSession] = []
     /// The sockets that are followed, or about to be.
     var sockets: Set<String> = []
+    /// What there is to say of apps that are gone, by their places.
+    var gone: [Int: Attachment] = [:]
   }
 
   /// More columns than this have room nowhere.
@@ -97,6 +99,7 @@ package final class AttachedFleet: Sendable {
         shared: Set(welcome.levels.filter { $0.kind == "shared" }.map(\.name)),
         sources: Set(welcome.levels.filter(\.isSource).map(\.name)))
       state.sockets.insert(session.cache.source)
+      state.gone[place] = nil
       if place < state.sessions.count { state.sessions[place] = session } else { state.sessions.append(session) }
       return place
     }
@@ -171,6 +174,7 @@ package final class AttachedFleet: Sendable {
     guard let place = state.withLock({ $0.sessions.firstIndex { $0.cache.source == socket } }) else { return }
     let mine = Follower { message in
       if case .attachment(let attachment) = message, let why = attachment.ended {
+        self.state.withLock { $0.gone[place] = attachment }
         self.watch.left(place, because: why)
       }
       // What the log says of an app is worth knowing wherever one looks.
@@ -209,7 +213,8 @@ package final class AttachedFleet: Sendable {
       else { continue }
       watch.chosen = place
       await follower.use(session.cache.live)
-      follower.post(.attachedAgain(session.cache.attachment, session.cache.replacement))
+      let attachment = state.withLock { $0.gone[place] } ?? session.cache.attachment
+      follower.post(.attachedAgain(attachment, session.cache.replacement))
       follower.post(.fleet(watch.sheet()))
     }
   }
