@@ -4,6 +4,7 @@ enum Program {
   @MainActor
   static func main() {
     #if Explorer
+    StandardStreams.ignoreBrokenPipes()
     EventLoops.fit()
     Task { await CacheExplorer.main() }
     MainLoop.run()

@@ -12,6 +12,7 @@ enum ExitStatus {
     ("4", "there is no usable terminal, and --screen insisted on one"),
     ("5", "an app cannot be reached, or a source, and --strict insisted on it"),
     ("129, 130, 131, 143", "ended by SIGHUP, SIGINT, SIGQUIT or SIGTERM: 128 and the number of the signal"),
+    ("141", "nobody reads standard output any more, as behind head: 128 and the number of SIGPIPE"),
   ]
 
   static var sentence: String { all.map { "\($0.status) \($0.meaning)" }.joined(separator: "; ") + "." }

@@ -17,8 +17,28 @@ import Darwin
 
 /// Standard output and error, written whole lines at a time and without buffers that a signal could lose.
 enum StandardStreams {
+  private struct Reader {
+    /// Nobody reads standard output any more.
+    var isGone = false
+    /// Whom that ends.
+    weak var interruption: Interruption?
+  }
+
   /// Why something that was said could not be written, the first time.
   private static let failure = Mutex<Int32?>(nil)
+  private static let reader = Mutex(Reader())
+
+  /// Has whoever writes told, in place of a signal that would end the program where it stands.
+  static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+  /// Interrupts what runs once nobody reads standard output any more, as the signal would.
+  static func tellUnread(_ interruption: Interruption) {
+    let isGone = reader.withLock { reader in
+      reader.interruption = interruption
+      return reader.isGone
+    }
+    if isGone { interruption.take(SIGPIPE) }
+  }
 
   static func say(_ text: String) { write(text, to: STDOUT_FILENO) }
 
@@ -53,6 +73,7 @@ enum StandardStreams {
       complain("error: standard output could not be written: \(reason); free some room or name another file")
       if status == 0 { status = ProgramFailure.Status.usage.rawValue }
     }
+    if status == 0, reader.withLock({ $0.isGone }) { status = 128 + SIGPIPE }
     #if canImport(Glibc)
     Glibc.exit(status)
     #elseif canImport(Musl)
@@ -81,8 +102,14 @@ enum StandardStreams {
         // Another program has it so that nobody waits in a write.
         var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&room, 1, -1)
-      // Nobody reads any more: there is nobody to tell either.
-      case EPIPE: return
+      case EPIPE:
+        guard descriptor == STDOUT_FILENO else { return }
+        let interruption = reader.withLock { reader in
+          defer { reader.isGone = true }
+          return reader.isGone ? nil : reader.interruption
+        }
+        interruption?.take(SIGPIPE)
+        return
       default:
         if descriptor == STDOUT_FILENO { Self.failure.withLock { $0 = $0 ?? problem } }
         return

@@ -34,6 +34,20 @@ import Testing
     #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
   }
 
+  @Test(
+    "a demonstration that nobody reads any more ends as by the signal, and takes its folder away",
+    arguments: ["", "trap '' PIPE; "])
+  func unread(before: String) async throws {
+    let folder = try TemporaryFolder()
+    // Its input stays open, so that only its output ends it.
+    let line = "{ \(before)TMPDIR=\"$1\" \"$0\" demo --plain; echo $? >&2; } | head -n 1"
+    let program = try RunningProgram(["-c", line, Program.path, folder.url.path()], executable: "/bin/sh")
+    let (_, lines, complaints) = await program.end()
+    #expect(lines.count == 1)
+    #expect(complaints.last == "141", "\(complaints)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path()) == [])
+  }
+
   @Test("an event is a sentence, and ASCII is all there is if that is wanted")
   func ascii() async throws {
     let folder = try TemporaryFolder()
