@@ -163,6 +163,9 @@ package final class RedisInspection: Sendable {
       [Array("STRLEN".utf8), name], [Array("GETRANGE".utf8), name, Array("0".utf8), Array(String(count - 1).utf8)],
       [Array("EXISTS".utf8), name],
     ])
+    if case .number(let found) = replies[2] {
+      asked.withLock { if found == 1 { $0.hits += replies.count } else { $0.misses += replies.count } }
+    }
     for reply in replies {
       if case .error(let text) = reply { throw RedisRefusal.error(text, settings) }
     }

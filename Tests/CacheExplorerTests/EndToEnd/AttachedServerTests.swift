@@ -9,6 +9,9 @@ import PseudoTerminal
 import TestRedis
 import Testing
 
+@testable import ExplorerCache
+@testable import ExplorerState
+
 /// `cache-explorer attach redis://…` and a redis-server.
 @Suite(.enabled(if: TestRedis.isInstalled, Comment(rawValue: TestRedis.whyNot)), .timeLimit(.minutes(10)))
 struct AttachedServerTests {
@@ -84,6 +87,28 @@ struct AttachedServerTests {
       Set(asked).isSubset(of: ["HELLO", "CLIENT", "MGET", "INFO", "DBSIZE", "SCAN", "MEMORY", "PTTL", "PING"]),
       "\(Set(asked))")
     #expect(asked.contains("SCAN"))
+  }
+
+  @Test("nor are looks at values counted, and a server whose counts are set back counts from there")
+  func ownLooks() async throws {
+    let redis = try await TestRedis()
+    try await fill(redis)
+    let server = InspectedServer(RedisSettings(.socket(redis.socket)), mostKeys: 100)
+    try await server.look()
+    let before = server.sheet.server
+    try await server.lookAtKeys()
+    _ = try await server.get("user:1")
+    #expect(try await server.get("nobody") == nil)
+    try await server.look()
+    #expect(server.sheet.server.hits == before.hits)
+    #expect(server.sheet.server.misses == before.misses)
+    for words in [["config", "resetstat"], ["get", "user:1"]] {
+      let client = try RunningProgram(["redis-cli", "-s", redis.socket] + words, executable: "/usr/bin/env")
+      #expect(await client.end().status == 0)
+    }
+    try await server.look()
+    #expect(server.sheet.server.hits == 1)
+    server.close()
   }
 
   @Test("of many keys so many are looked at as is asked for, and their prefixes have other names if that is asked for")

@@ -21,8 +21,9 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     /// When each key was seen first: a server does not tell when it was stored.
     var seen: [String: CacheInstant] = [:]
     var lookedAt: ContinuousClock.Instant?
-    /// The run of the server that was looked at last.
+    /// The run of the server that was looked at last, and how many commands it had counted.
     var run: String?
+    var counted = 0
     var announce: (@Sendable (String) -> Void)?
   }
 
@@ -68,16 +69,17 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     let facts = try await inspection.facts()
     let keys = try await inspection.count()
     let now = ContinuousClock.now
-    let run = facts["run_id"]
+    // Whatever a server says, sums of it do not overflow.
+    func number(_ name: String) -> Int { min(max(0, facts[name].flatMap { Int($0) } ?? 0), 1 << 60) }
+    let (run, counted) = (facts["run_id"], number("total_commands_processed"))
     let isSame = state.withLock { state in
-      defer { state.run = run }
-      return state.run == nil || state.run == run
+      defer { (state.run, state.counted) = (run, counted) }
+      // Its counts can be set back (CONFIG RESETSTAT) without its being started anew.
+      return state.run == nil || state.run == run && state.counted <= counted
     }
     if !isSame { inspection.forgetOwn() }
     // The server counts what it is asked from here like anything else.
     let own = inspection.own
-    // Whatever a server says, sums of it do not overflow.
-    func number(_ name: String) -> Int { min(max(0, facts[name].flatMap { Int($0) } ?? 0), 1 << 60) }
     var server = KeyspaceSheet.Server()
     server.address = address
     server.product = facts["valkey_version"] == nil ? "Redis" : "Valkey"
@@ -94,11 +96,11 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     server.clients = number("connected_clients")
     server.blockedClients = number("blocked_clients")
     server.trackingClients = number("tracking_clients")
-    server.commands = max(0, number("total_commands_processed") - own.commands)
+    server.commands = max(0, counted - own.commands)
     server.keys = min(max(0, keys), 1 << 60)
     state.withLock { state in
       let old = state.sheet.server
-      // Of a server that was started anew nothing is known of the last second.
+      // Of a server that counts anew nothing is known of the last second.
       if let last = state.lookedAt, isSame {
         let seconds = max(0.001, Double(last.duration(to: now).clampedNanoseconds) / 1e9)
         var rates = KeyspaceSheet.Rates()
@@ -148,11 +150,14 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
   func monitor(for limit: Duration) async throws -> String {
     state.withLock { $0.announce }?(MonitoredTraffic.announcement(limit))
     let reader = Mutex(MonitorReader())
+    let own = inspection.own.commands
     let (lasted, commands) = try await inspection.monitor(for: limit, atMost: Self.mostCommands) { [database] line in
       reader.withLock { $0.take(line, database: database) }
     }
-    let traffic = reader.withLock { $0 }.traffic(lasted: lasted, isCut: commands >= Self.mostCommands)
-    state.withLock { $0.sheet.traffic = traffic }
+    var traffic = reader.withLock { $0 }.traffic(lasted: lasted, isCut: commands >= Self.mostCommands)
+    // Among them is what it was asked from here meanwhile.
+    traffic.commands = max(0, traffic.commands - max(0, inspection.own.commands - own))
+    state.withLock { [traffic] in $0.sheet.traffic = traffic }
     return traffic.sentence
   }
 
