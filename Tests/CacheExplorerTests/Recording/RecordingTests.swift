@@ -193,6 +193,11 @@ import Testing
     #expect(failure?.message.contains("is there and is no recording") == true)
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     #expect(throws: CommandFailure.self) { try Recorder(path: "/no/such/dir/a.rec", model: model, isWhole: true) }
+    // Nobody ever writes into it, and nobody waits for that.
+    let pipe = folder.url.appending(path: "pipe").path()
+    let made = unsafe mkfifo(pipe, 0o600)
+    #expect(made == 0)
+    #expect(throws: CommandFailure.self) { try Recorder(path: pipe, model: model, isWhole: true) }
     let session = try RecordedSession.random(6, steps: 9, in: folder)
     _ = try session.opened()
     let again = try Recorder(path: session.path, model: model, isWhole: true)
