@@ -1,4 +1,5 @@
 import ExplorerState
+import ExplorerText
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -42,7 +43,13 @@ enum StandardStreams {
 
   static func say(_ text: String) { write(text, to: STDOUT_FILENO) }
 
-  static func complain(_ text: String) { write(text, to: STDERR_FILENO) }
+  /// Tells what is wrong; of what others say in it nothing but the ends of lines and tabs is for a terminal.
+  static func complain(_ text: String) {
+    let lines = text.lines.map { line in
+      line.split(separator: "\t", omittingEmptySubsequences: false).map { harmless(String($0)) }.joined(separator: "\t")
+    }
+    write(lines.joined(separator: "\n"), to: STDERR_FILENO)
+  }
 
   /// Reads standard input to its end, or until there is more than asked for.
   static func readInput(atMost limit: Int) throws -> Data {

@@ -1,3 +1,5 @@
+import CacheEngine
+import CacheEngineInspector
 import Foundation
 import LoopbackServer
 import PseudoTerminal
@@ -32,6 +34,24 @@ import Testing
     #expect(run.output.contains("did you mean “get”?"))
     #expect(run.output.contains("There were 5 requests") || run.output.contains("There were 4 requests"))
     #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+  }
+
+  @Test("what an app or a recording says of itself in a complaint is text, and nothing that a terminal obeys")
+  func complaints() async throws {
+    let folder = try TemporaryFolder()
+    let title = "\u{1b}]0;x\u{7}"
+    let server = try CacheInspector.serve(
+      MemoryCacheLevel<String, Data>(), at: folder.url.appending(path: "s").path(), name: title,
+      versions: ProtocolVersions(7, 7))
+    let recording = try folder.write(
+      #"{"format":"cache-explorer recording","version":99,"program":"\u001b]0;x\u0007"}"# + "\n", to: "a.rec")
+    for arguments in [["attach", server.path, "--once"], ["--replay", recording]] {
+      let run = try await Program.run(arguments)
+      #expect(run.status == 2)
+      #expect(run.errors.contains(#"\u{1b}]0;x\u{7}"#), "\(run.errors)")
+      #expect(!run.errors.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+    }
+    server.close()
   }
 
   @Test(
