@@ -1,9 +1,9 @@
 import CacheEngine
-import CacheEngineInspector
 import CacheEngineTesting
 import Foundation
 import Testing
 
+@testable import CacheEngineInspector
 @testable import ExplorerCache
 
 /// A connection to an app, and how it ends.
@@ -21,5 +21,14 @@ import Testing
     }
     server.close()
     try await turns { client == nil }
+  }
+
+  @Test("who leaves does not wait for an app that does not answer, as one that is stopped does not")
+  func leaving() async throws {
+    let folder = try TemporaryFolder()
+    let silent = try UnixSocket.listen(at: folder.url.appending(path: "s").path())
+    let opening = Task { try await AppSession.open(AppPlace(path: silent.path), isAgain: false) }
+    opening.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await opening.value }
   }
 }

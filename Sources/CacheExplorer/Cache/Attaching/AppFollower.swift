@@ -61,6 +61,8 @@ struct AppFollower: Sendable {
         return next
       } catch let error as CacheError where error.code == .unreachable {
         // Nobody listens: what is expected of an app that is gone.
+      } catch is CancellationError {
+        return nil
       } catch {
         let text = (error as? CacheError)?.message ?? String(describing: error)
         guard text != complaint else { continue }

@@ -33,7 +33,7 @@ struct AppSession: Sendable {
   /// - Throws: ``CacheError`` that says why there is nothing to attach to.
   static func open(_ place: AppPlace, isAgain: Bool) async throws -> AppSession {
     let asked = SystemClock().now
-    let (client, inlet, socket) = try await BlockingWork.run { try place.connect() }
+    let (client, inlet, socket) = try await BlockingWork.runUnlessCancelled { try place.connect() }
     return AppSession(client, inlet, socket, asked: asked, isAgain: isAgain)
   }
 

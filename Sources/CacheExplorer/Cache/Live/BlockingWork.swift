@@ -10,4 +10,18 @@ package enum BlockingWork {
       queue.async { continuation.resume(with: Result(catching: work)) }
     }
   }
+
+  /// As ``run(_:)``, but who is cancelled does not wait for the end: what comes of it then is dropped.
+  static func runUnlessCancelled<Answer: Sendable>(
+    _ work: @escaping @Sendable () throws -> Answer
+  ) async throws -> Answer {
+    let answer = Awaited<Result<Answer, any Error>?>(nil) { $0 != nil }
+    queue.async {
+      let result = Result(catching: work)
+      answer.put { $0 = result }
+    }
+    await answer.wait()
+    guard let result = answer.take(leaving: nil) else { throw CancellationError() }
+    return try result.get()
+  }
 }
