@@ -192,7 +192,7 @@ extension HTTPCache {
     turns.invalidate(key)
     // Who asks from now on must not join what was answered before.
     flights.detach(key)
-    try await turns.take(key) { try await store.remove(key) }
+    try await turns.take(key) { [store] in try await store.remove(key) }
   }
 
   private func cleaned(_ head: HTTPTypes.HTTPResponse, at time: Duration) -> HTTPTypes.HTTPResponse {
@@ -329,10 +329,10 @@ extension HTTPCache {
 
   /// Changes what is stored for a URI, unless it was invalidated since.
   private func write(
-    _ key: String, _ ticket: VariantTurns.Ticket?, _ change: @Sendable (inout StoredVariants) -> Void
+    _ key: String, _ ticket: VariantTurns.Ticket?, _ change: @escaping @Sendable (inout StoredVariants) -> Void
   ) async {
     do {
-      try await turns.take(key) {
+      try await turns.take(key) { [self] in
         if let ticket, !turns.isValid(ticket, for: key) { return }
         // What cannot be read is replaced. Nobody asked for it, so an observer counts no look-up.
         let entry = try? await store.lookupIncludingExpired(key).entry

@@ -53,8 +53,9 @@ final class VariantTurns: Sendable {
 
   /// Runs a change alone.
   ///
-  /// It cannot be cancelled while it waits: turns are short.
-  func take<Answer>(_ key: String, _ change: () async throws -> Answer) async rethrows -> Answer {
+  /// It is carried out whether or not the task that asks for it is cancelled: a client that leaves must not keep for others what the
+  /// origin has just said is gone.
+  func take(_ key: String, _ change: @escaping @Sendable () async throws -> Void) async throws {
     await withCheckedContinuation { continuation in
       let isFree = states.withLock { states in
         if states[key]?.isTaken != true {
@@ -67,7 +68,7 @@ final class VariantTurns: Sendable {
       if isFree { continuation.resume() }
     }
     defer { pass(key) }
-    return try await change()
+    try await Task { try await change() }.value
   }
 
   private func pass(_ key: String) {

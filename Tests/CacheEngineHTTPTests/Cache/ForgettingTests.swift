@@ -1,0 +1,96 @@
+#if HTTP
+import CacheEngine
+import CacheEngineTesting
+import HTTPTypes
+import Synchronization
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+// Testable: whether nothing is on its way any more is nobody else's to see.
+@testable import CacheEngineHTTP
+
+@Suite("What is stored, when clients leave and levels fail", .timeLimit(.minutes(1)))
+struct ForgettingTests {
+  let clock = ManualClock()
+  let kept = Kept()
+
+  /// A level that neither reads nor removes for a task that is cancelled.
+  final class Kept: Sendable {
+    private let variants = Mutex<[String: StoredVariants]>([:])
+    let isUnreadable = Mutex(false)
+
+    var level: BasicCache<String, StoredVariants> {
+      BasicCache(
+        get: { [self] key in
+          try Task.checkCancellation()
+          if isUnreadable.withLock({ $0 }) { throw CacheError(.diskReadFailed, "not now") }
+          return variants.withLock { $0[key] }
+        },
+        set: { [self] value, key in variants.withLock { $0[key] = value } },
+        remove: { [self] key in
+          try Task.checkCancellation()
+          variants.withLock { $0[key] = nil }
+        },
+        clear: { [self] in variants.withLock { $0 = [:] } })
+    }
+  }
+
+  private func cache(_ origin: ScriptedOrigin) -> HTTPCache<BasicCache<String, StoredVariants>> {
+    HTTPCache(storing: kept.level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
+  }
+
+  @Test("N31: what an unsafe request has changed is forgotten, also if its client has left by then")
+  func leavesAfterChange() async throws {
+    let client = Mutex<Task<Void, any Error>?>(nil)
+    let origin = ScriptedOrigin { request, count in
+      guard request.method == .delete else { return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") }
+      while client.withLock({ $0 == nil }) { await Task.yield() }
+      client.withLock { $0 }?.cancel()
+      return HTTPAnswer(204)
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "0")
+    let leaving = Task { _ = try await cache.response(for: get(method: .delete)) }
+    client.withLock { $0 = leaving }
+    _ = await leaving.result
+    #expect(try await cache.response(for: get()).text() == "2")
+  }
+
+  @Test("N23: a content that is whole when its last reader leaves is stored, beside the other variants")
+  func leavesAtTheEnd() async throws {
+    let isWhole = Mutex(false)
+    let hasLeft = Mutex(false)
+    let origin = ScriptedOrigin { request, _ in
+      let language = request.headerFields[.acceptLanguage] ?? ""
+      let parts = Mutex([HTTPBody.Part.bytes(.init(language.utf8))])
+      return HTTPAnswer(
+        head: HTTPResponse(
+          status: .ok, headerFields: HTTPFields(lines: ["Cache-Control: max-age=10", "Vary: accept-language"])),
+        body: HTTPBody {
+          if let part = parts.withLock({ $0.popLast() }) { return part }
+          if language == "fr" {
+            isWhole.withLock { $0 = true }
+            while !hasLeft.withLock({ $0 }) { await Task.yield() }
+          }
+          return nil
+        })
+    }
+    let cache = cache(origin)
+    for language in ["de", "en"] { _ = try await cache.response(for: get("Accept-Language: \(language)")).text() }
+    var answer: HTTPCacheAnswer? = try await cache.response(for: get("Accept-Language: fr"))
+    #expect(answer?.head.status == .ok)
+    while !isWhole.withLock({ $0 }) { await Task.yield() }
+    answer = nil
+    hasLeft.withLock { $0 = true }
+    while !cache.flights.isIdle { await Task.yield() }
+    for language in ["de", "en", "fr"] {
+      #expect(try await cache.response(for: get("Accept-Language: \(language)")).status.isHit, "\(language)")
+    }
+  }
+}
+#endif
