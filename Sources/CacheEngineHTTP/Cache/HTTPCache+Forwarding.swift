@@ -334,12 +334,18 @@ extension HTTPCache {
     do {
       try await turns.take(key) { [self] in
         if let ticket, !turns.isValid(ticket, for: key) { return }
-        // What cannot be read is replaced. Nobody asked for it, so an observer counts no look-up.
-        let entry = try? await store.lookupIncludingExpired(key).entry
-        let before = entry.flatMap { $0.isStale ? nil : $0.value }
+        // Nobody asked for it, so an observer counts no look-up. What cannot be read is replaced; if nothing comes in its place it is
+        // removed, since it may be what is to be forgotten.
+        let before: StoredVariants?
+        do {
+          let entry = try await store.lookupIncludingExpired(key).entry
+          before = entry.flatMap { $0.isStale ? nil : $0.value } ?? StoredVariants()
+        } catch {
+          before = nil
+        }
         var variants = before ?? StoredVariants()
         change(&variants)
-        guard variants != before ?? StoredVariants() else { return }
+        guard variants != before else { return }
         if variants.responses.isEmpty {
           try await store.remove(key)
         } else {

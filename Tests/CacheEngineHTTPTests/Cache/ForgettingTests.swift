@@ -92,5 +92,21 @@ struct ForgettingTests {
       #expect(try await cache.response(for: get("Accept-Language: \(language)")).status.isHit, "\(language)")
     }
   }
+
+  @Test(
+    "N3, N4: what the origin forbids to keep is forgotten, also where it cannot be read just then",
+    arguments: ["no-store", "private"])
+  func forgetsUnread(_ control: String) async throws {
+    let origin = ScriptedOrigin { [kept] _, count in
+      guard count == 1 else { return HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "\(count)") }
+      kept.isUnreadable.withLock { $0 = true }
+      return HTTPAnswer(304, ["Cache-Control: \(control)", "ETag: \"1\""])
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "0")
+    #expect(try await cache.response(for: get("Cache-Control: no-cache")).text() == "0")
+    kept.isUnreadable.withLock { $0 = false }
+    #expect(try await cache.response(for: get()).text() == "2")
+  }
 }
 #endif
