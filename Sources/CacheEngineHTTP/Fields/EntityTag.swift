@@ -15,7 +15,9 @@ package struct EntityTag: Hashable, Sendable {
   package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
 
   /// Whether two tags mean the same to a reader.
-  package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+  package func matchesWeakly(_ other: EntityTag) -> Bool { FieldList.areSame(opaque, other.opaque) }
+
+  package static func == (left: Self, right: Self) -> Bool { FieldList.areSame(left.text, right.text) }
 
   /// The tags of an `If-None-Match` field.
   ///

@@ -74,6 +74,11 @@ package enum FieldList {
     return number
   }
 
+  /// Whether two texts have the same bytes; `==` also calls those equal that only look the same.
+  package static func areSame(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
+    left.utf8.elementsEqual(right.utf8)
+  }
+
   private static func closingQuote(in bytes: Substring.UTF8View) -> String.Index? {
     var index = bytes.index(after: bytes.startIndex)
     while index < bytes.endIndex {

@@ -30,13 +30,26 @@ public struct SelectingFields: Hashable, Sendable {
 
   /// Whether another request has the same fields.
   package func match(_ request: HTTPFields) -> Bool {
-    values.allSatisfy { Self.value($0.key, in: request) == $0.value }
+    values.allSatisfy { Self.areSame(Self.value($0.key, in: request), $0.value) }
+  }
+
+  /// Whether both name the same fields with the same bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.values.count == right.values.count
+      && left.values.allSatisfy { name, value in right.values[name].map { areSame(value, $0) } ?? false }
+  }
+
+  private static func areSame(_ left: String?, _ right: String?) -> Bool {
+    guard let left, let right else { return left == nil && right == nil }
+    return FieldList.areSame(left, right)
   }
 
   private static func value(_ name: HTTPField.Name, in request: HTTPFields) -> String? {
     guard let line = request.combined(name) else { return nil }
     let value = FieldList.members(of: line).joined(separator: ",")
-    return name == .acceptLanguage || name == .acceptEncoding ? value.lowercased() : value
+    // Only ASCII has a case here: a Kelvin sign is no k.
+    let hasCase = (name != .acceptLanguage && name != .acceptEncoding) || value.utf8.contains { $0 >= 0x80 }
+    return hasCase ? value : value.lowercased()
   }
 }
 #endif

@@ -39,10 +39,11 @@ public struct StoredResponse: Sendable, Hashable {
     self.selecting = selecting
   }
 
-  /// Its entity tag, if it has exactly one.
+  /// Its entity tag, if it has exactly one, in which no bytes were lost because they are no UTF-8.
   package var entityTag: EntityTag? {
     let values = head.headerFields[values: .eTag]
-    return values.count == 1 && !values[0].isEmpty ? EntityTag(values[0]) : nil
+    guard values.count == 1, !values[0].isEmpty, !values[0].unicodeScalars.contains("\u{FFFD}") else { return nil }
+    return EntityTag(values[0])
   }
 
   /// Its `Last-Modified`, if there is one that can be sent back.

@@ -88,6 +88,10 @@ struct FieldTests {
     #expect(!EntityTag("W/\"a\"").matchesStrongly(EntityTag("W/\"a\"")))
     #expect(EntityTag("\"a\"").matchesStrongly(EntityTag("\"a\"")))
     #expect(!EntityTag("w/\"a\"").matchesWeakly(EntityTag("\"a\"")))
+    // What looks the same and has other bytes is another tag.
+    for (left, right) in [("\"K\"", "\"\u{212A}\""), ("\"\u{E9}\"", "\"e\u{301}\"")] {
+      #expect(!EntityTag(left).matchesWeakly(EntityTag(right)) && !EntityTag(left).matchesStrongly(EntityTag(right)))
+    }
   }
 
   @Test("N7: fields of the connection go no further, nor do those that it names")

@@ -20,6 +20,10 @@ struct ChoosingTests {
       ("accept-language", ["Accept-Language: en"], ["Accept-Language: fr;q=0.5, en;q=1"], false),
       ("Accept-Encoding", ["Accept-Encoding: gzip, BR"], ["Accept-Encoding: GZip,br"], true),
       ("Accept", ["Accept: text/html;a=X"], ["Accept: text/html;a=x"], false),
+      // What looks the same and has other bytes is another value.
+      ("A", ["A: K"], ["A: \u{212A}"], false), ("A", ["A: \u{E9}"], ["A: e\u{301}"], false),
+      ("A", ["A: \u{E9}"], ["A: \u{E9}"], true),
+      ("accept-language", ["Accept-Language: ko"], ["Accept-Language: \u{212A}o"], false),
     ] as [(String, [String], [String], Bool)])
   func matches(_ vary: String, _ first: [String], _ second: [String], _ match: Bool) throws {
     let selecting = try #require(
@@ -153,6 +157,14 @@ struct ChoosingTests {
   func unmodifiedSinceDate(_ condition: String, _ status: Int) {
     let answer = StoredAnswer(stored("ETag: \"1\""), to: get("If-Modified-Since: \(condition)"), at: newYear)
     #expect(answer.head.status.code == status)
+  }
+
+  @Test("N28: a tag in which bytes were lost is nobody's, since others may have lost theirs")
+  func illegibleTag() {
+    let response = stored("ETag: \"\u{FFFD}\"", "Last-Modified: Wed, 31 Dec 2025 00:00:00 GMT")
+    #expect(StoredAnswer(response, to: get("If-None-Match: \"\u{FFFD}\""), at: newYear).head.status == .ok)
+    let validation = HTTPCachePolicy(.shared).validation(of: StoredVariants([response]), selected: 0, for: get())
+    #expect(validation.tags.isEmpty && validation.modifiedSince == "Wed, 31 Dec 2025 00:00:00 GMT")
   }
 
   @Test("N28: If-None-Match goes before If-Modified-Since, and conditions are for a 200 only")
