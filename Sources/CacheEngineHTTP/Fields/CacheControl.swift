@@ -92,7 +92,8 @@ package struct CacheControl: Sendable, Equatable {
       guard let name = HTTPField.Name(String(member)) else { return .malformed }
       names.insert(name)
     }
-    return names.isEmpty ? .malformed : .names(names)
+    // Without such a field the rest could not be kept on its own.
+    return names.isEmpty || !names.isDisjoint(with: ConnectionFields.needed) ? .malformed : .names(names)
   }
 
   private static let naming: Set = ["private", "no-cache"]

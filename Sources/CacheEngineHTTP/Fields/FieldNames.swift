@@ -18,8 +18,10 @@ package enum ConnectionFields {
     .transferEncoding, .upgrade,
   ]
 
-  /// The fields that a message would rather keep to itself, but that are needed to read it.
-  private static let never: Set<HTTPField.Name> = [.cacheControl, .date, .contentLength, .age, .vary]
+  /// The fields that say how to read a message or how long to keep it: without them the rest would mean something else.
+  static let needed: Set<HTTPField.Name> = [
+    .cacheControl, .cdnCacheControl, .expires, .date, .age, .vary, .contentLength, .contentEncoding,
+  ]
 
   /// Takes them out, with those that `Connection` names.
   ///
@@ -28,7 +30,7 @@ package enum ConnectionFields {
     var names = Self.names
     for line in fields[values: .connection] {
       for member in FieldList.members(of: line) {
-        if let name = HTTPField.Name(String(member)), !never.contains(name) { names.insert(name) }
+        if let name = HTTPField.Name(String(member)), !needed.contains(name) { names.insert(name) }
       }
     }
     fields.remove(names)

@@ -51,6 +51,20 @@ struct FieldTests {
   }
 
   @Test(
+    "N4, N7: what says how to read a response and how long to keep it is not hidden from the rest",
+    arguments: [
+      "Cache-Control", "CDN-Cache-Control", "expires", "date", "Age", "Vary", "Content-Length", "Content-Encoding",
+    ])
+  func neverHidden(_ name: String) {
+    for directive in ["no-cache", "private"] {
+      #expect(CacheControl(["\(directive)=\"x-a, \(name)\", max-age=1"]).isUnqualified(directive))
+    }
+    var fields = HTTPFields(lines: ["\(name): 1", "Connection: \(name)"])
+    ConnectionFields.remove(from: &fields)
+    #expect(fields == HTTPFields(lines: ["\(name): 1"]))
+  }
+
+  @Test(
     "N13: dates have three forms and no others",
     arguments: [
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("sun, 06 nov 1994 08:49:37 gmt", 784_111_777),
