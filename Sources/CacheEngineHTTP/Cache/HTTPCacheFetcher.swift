@@ -44,7 +44,8 @@ where Store.Key == String, Store.Value == StoredVariants {
   ///
   /// - Parameter url: The address.
   /// - Returns: The entry; never a miss, since an answer without a value is an error.
-  /// - Throws: `CacheError` with code `CacheError.Code.status` (and `CacheError.status`) for a status outside 200–299; as
+  /// - Throws: `CacheError` with code `CacheError.Code.status` (and `CacheError.status`) for a status outside 200–299, and
+  ///   `CacheError.Code.invalidResponse` for a part (206, 226) that no `Range` asked for; as
   ///   ``HTTPCache/response(for:body:interim:)`` else.
   public func lookup(_ url: URL) async throws -> Lookup<Data> { try await exchange.lookup(url) }
 
@@ -101,6 +102,12 @@ where Store.Key == String, Store.Value == StoredVariants {
         level: name)
       error.status = answer.head.status.code
       throw error
+    }
+    guard ![206, 226].contains(answer.head.status.code) || fields.contains(.range) else {
+      throw CacheError(
+        .invalidResponse,
+        "\(request.authority ?? "the server") sent only a part (status \(answer.head.status.code)) without being asked to; "
+          + "mend the server", level: name)
     }
     let isKept = answer.status.isHit || answer.status.isStored || answer.status.isCollapsed
     let terms = ResponseTerms(answer.head, policy: cache.policy, receivedAt: requestTime)

@@ -51,5 +51,19 @@ struct HTTPCacheFetcherTests {
     let error = await #expect(throws: CacheError.self) { try await stack.get(url) }
     #expect(error?.code == .status && error?.status == 404)
   }
+
+  @Test("A part that nobody asked for is no content", arguments: [206, 226])
+  func part(status: Int) async throws {
+    let origin = ScriptedOrigin { _, _ in
+      HTTPAnswer(status, ["Cache-Control: max-age=10", "ETag: \"1\"", "Content-Range: bytes 0-3/10"], "0123")
+    }
+    let error = await #expect(throws: CacheError.self) { try await stack(origin).get(url) }
+    #expect(error?.code == .invalidResponse && error?.message.contains("status \(status)") == true)
+    let cache = HTTPCache(
+      storing: MemoryCacheLevel<String, StoredVariants>(clock: clock), policy: HTTPCachePolicy(.private),
+      origin: origin, clock: clock)
+    let fields = HTTPFields([HTTPField(name: .range, value: "bytes=0-3")])
+    #expect(try await cache.fetcher(fields: fields).get(url) == Data("0123".utf8))
+  }
 }
 #endif
