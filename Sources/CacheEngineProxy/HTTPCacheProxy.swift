@@ -249,9 +249,10 @@ where Store.Key == String, Store.Value == StoredVariants {
             try await answer(exchange, status, [], "", isLast: true)
             goesOn = false
           case .answer(let status, let fields, let body):
-            guard case .end? = try await parts.next(isolation: #isolation) else { return }
-            try await answer(exchange, status, fields, body, isLast: false)
-            goesOn = head.isKeepAlive
+            // Content with it means nothing, and is for who takes what comes behind the last answer.
+            let isEnd = if case .end? = try await parts.next(isolation: #isolation) { true } else { false }
+            goesOn = head.isKeepAlive && isEnd
+            try await answer(exchange, status, fields, body, isLast: !goesOn)
           case .forward(let request, _, let expectsContinue):
             goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
           }
