@@ -274,6 +274,9 @@ where Store.Key == String, Store.Value == StoredVariants {
     while try await parts.next(isolation: #isolation) != nil {}
   }
 
+  /// What ends the content of a request that has more than is accepted, and did not say so before.
+  private struct TooMuchContent: Error {}
+
   private struct Exchange: Sendable {
     let head: HTTPRequestHead
     let start: ContinuousClock.Instant
@@ -303,6 +306,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     async let response = respond(to: request, body, exchange, then: { abandon(feed, exchange, channel) })
     var count = 0
     var isWhole = false
+    var failure: any Error = CacheError(.invalidResponse, "the request's content broke off")
     do {
       reading: while let part = try await parts.next(isolation: #isolation) {
         switch part {
@@ -312,11 +316,14 @@ where Store.Key == String, Store.Value == StoredVariants {
           break reading
         case .body(let bytes):
           count += bytes.readableBytes
-          guard count <= settings.bodyBytes else { break reading }
+          guard count <= settings.bodyBytes else {
+            failure = TooMuchContent()
+            break reading
+          }
           guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
         }
       }
-      feed.put(end: isWhole ? .success(()) : .failure(CacheError(.invalidResponse, "the request's content broke off")))
+      feed.put(end: isWhole ? .success(()) : .failure(failure))
     } catch {
       feed.put(end: .failure(error))
     }
@@ -348,11 +355,12 @@ where Store.Key == String, Store.Value == StoredVariants {
         try? await outbound.write(.head(HTTPResponseHead(interim)))
       }
     } catch {
-      if error is CancellationError { throw error }
-      if (error as? CacheError)?.code == .invalidAddress {
+      switch error {
+      case is CancellationError: throw error
+      case is TooMuchContent: try await self.answer(exchange, 413, [], "", isLast: true)
+      case let error as CacheError where error.code == .invalidAddress:
         try await self.answer(exchange, 400, [], "", isLast: true)
-      } else {
-        try await self.answer(exchange, to: error)
+      default: try await self.answer(exchange, to: error)
       }
       return false
     }

@@ -221,6 +221,19 @@ struct ProxyTests: ProxySuite {
     }
   }
 
+  @Test("N35: more content than is accepted is 413, also in chunks, and no fault of the origin")
+  func tooMuchContent() async throws {
+    var settings = ProxySettings()
+    settings.bodyBytes = 4
+    try await withProxy(settings, origin: { _ in Self.fresh("body") }) { (port, proxy, _) async throws in
+      let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+      #expect(try await ask(port, head + "5\r\nhello\r\n0\r\n\r\n").hasPrefix("HTTP/1.1 413 "))
+      #expect(try await ask(port, head + "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n").hasPrefix("HTTP/1.1 413 "))
+      while proxy.counts.requests < 2 { await Task.yield() }
+    }
+    #expect(log.all.allSatisfy { $0.fault == nil })
+  }
+
   @Test("N33: an origin that sends interim answers and no other is 502")
   func interimFlood() async throws {
     let flood = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", count: 100)
