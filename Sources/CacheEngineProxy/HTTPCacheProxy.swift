@@ -349,18 +349,19 @@ where Store.Key == String, Store.Value == StoredVariants {
     let outbound = exchange.outbound
     let answer: HTTPCacheAnswer
     do {
-      answer = try await cache.response(for: request, body: body) { interim in
+      answer = try await cache.answer(request, body) { interim in
         guard takesInterim else { return }
         // A client that is gone shows with the final answer.
         try? await outbound.write(.head(HTTPResponseHead(interim)))
       }
     } catch {
-      switch error {
+      let failure = error as? ForwardFailure
+      switch failure?.error ?? error {
       case is CancellationError: throw error
       case is TooMuchContent: try await self.answer(exchange, 413, [], "", isLast: true)
       case let error as CacheError where error.code == .invalidAddress:
         try await self.answer(exchange, 400, [], "", isLast: true)
-      default: try await self.answer(exchange, to: error)
+      case let cause: try await self.answer(exchange, to: cause, failure?.status)
       }
       return false
     }
@@ -415,9 +416,11 @@ where Store.Key == String, Store.Value == StoredVariants {
   }
 
   /// Answers that the origin does not.
-  private func answer(_ exchange: Exchange, to error: any Error) async throws {
+  private func answer(_ exchange: Exchange, to error: any Error, _ status: CacheStatus?) async throws {
     let fault = ProxyFault(error)
-    try await answer(exchange, fault.status, [("Proxy-Status", fault.field)], "", isLast: true, error: error)
+    let fields = [("Cache-Status", status?.text), ("Proxy-Status", fault.field)]
+      .compactMap { name, value in value.map { (name, $0) } }
+    try await answer(exchange, fault.status, fields, "", isLast: true, error: error)
   }
 
   /// Answers by itself.

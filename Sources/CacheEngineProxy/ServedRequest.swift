@@ -11,7 +11,7 @@ public struct ServedRequest: Sendable {
   public var path: String
   /// The status that it was answered with.
   public var status: Int
-  /// How the cache dealt with it; `nil` where it never came to the cache.
+  /// How the cache dealt with it; `nil` where the proxy answered by itself, since it never came to the cache or the origin gave no answer.
   public var cache: CacheStatus?
   /// The age of the answer in seconds, if it was stored.
   public var age: Int?

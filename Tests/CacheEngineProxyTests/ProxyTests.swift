@@ -407,7 +407,11 @@ struct ProxyTests: ProxySuite {
       }
       #expect(error?.code == .unreachable && error?.message.contains(":\(port)") == true)
       await origin.stop()
-      #expect(try await ask(port, get()).hasPrefix("HTTP/1.1 502 ") == true)
+      for (request, reason) in [(get(), "uri-miss"), (get().replacing("GET", with: "DELETE"), "method")] {
+        let answer = try await ask(port, request)
+        #expect(answer.hasPrefix("HTTP/1.1 502 "))
+        #expect(answer.contains("\r\nCache-Status: cache-explorer; fwd=\(reason)\r\n"))
+      }
     }
   }
 

@@ -49,7 +49,7 @@ extension HTTPCache {
       if !(error is CancellationError), let stale = standIn(journey, after: .unreachable, status: nil) {
         return stale
       }
-      throw error
+      throw failure(error, journey.reason)
     }
     let responseTime = max(clock.timeSinceEpoch, requestTime)
     let head = cleaned(received.head, at: responseTime)
@@ -143,7 +143,12 @@ extension HTTPCache {
     var isHeld = true
     defer { if isHeld { turns.giveBack(key) } }
     let requestTime = clock.timeSinceEpoch
-    let received = try await origin.send(request, body: body, interim: interim)
+    let received: HTTPAnswer
+    do {
+      received = try await origin.send(request, body: body, interim: interim)
+    } catch {
+      throw failure(error, reason)
+    }
     let responseTime = max(clock.timeSinceEpoch, requestTime)
     let head = cleaned(received.head, at: responseTime)
     let changed = policy.invalidated(by: head, to: request.method, at: target)
@@ -164,6 +169,11 @@ extension HTTPCache {
     let own = ticket.afterOwn(changed.count { $0 == target })
     let (_, content) = store(received, as: kept, key, own, request) {}
     return HTTPCacheAnswer(head: head.adding(status), body: content, status: status)
+  }
+
+  private func failure(_ error: any Error, _ reason: HTTPCachePolicy.ForwardReason) -> any Error {
+    error is CancellationError
+      ? error : ForwardFailure(status: CacheStatus(cache: name, forward: reason), error: error)
   }
 
   /// The answer that a stored response gives.

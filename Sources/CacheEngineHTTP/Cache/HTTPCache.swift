@@ -89,6 +89,18 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     for request: HTTPTypes.HTTPRequest, body: HTTPBody = HTTPBody(),
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void = { _ in }
   ) async throws -> HTTPCacheAnswer {
+    do {
+      return try await answer(request, body, interim)
+    } catch let failure as ForwardFailure {
+      throw failure.error
+    }
+  }
+
+  /// As ``response(for:body:interim:)``, but throws a ``ForwardFailure`` where the origin gave no answer.
+  package func answer(
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody,
+    _ interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
+  ) async throws -> HTTPCacheAnswer {
     guard let (request, target) = Self.normalized(request) else {
       throw CacheError(
         .invalidAddress,
@@ -277,6 +289,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
         } catch {
           flights.tell(target.text, flight, .alone)
           if !(error is CancellationError) {
+            let error = (error as? ForwardFailure)?.error ?? error
             report(HTTPCacheFailure(step: .revalidate, uri: target.text, error: error))
           }
         }
@@ -296,6 +309,12 @@ public struct HTTPCacheAnswer: Sendable {
   public var body: HTTPBody
   /// How the cache came by it.
   public var status: CacheStatus
+}
+
+/// That the origin gave no answer to a request, with how the cache dealt with it.
+package struct ForwardFailure: Error {
+  package let status: CacheStatus
+  package let error: any Error
 }
 
 /// What failed without failing a request.

@@ -52,6 +52,19 @@ struct HTTPCacheFetcherTests {
     #expect(error?.code == .status && error?.status == 404)
   }
 
+  @Test("What an origin that gives no answer throws is thrown as it is")
+  func failure() async throws {
+    let cache = HTTPCache(
+      storing: MemoryCacheLevel<String, StoredVariants>(clock: clock), policy: HTTPCachePolicy(.private),
+      origin: ScriptedOrigin { _, _ in throw CacheError(.unreachable, "down") }, clock: clock)
+    for method in [HTTPRequest.Method.get, .post] {
+      let error = await #expect(throws: CacheError.self) {
+        try await cache.response(for: get(method: method))
+      }
+      #expect(error?.code == .unreachable)
+    }
+  }
+
   @Test("A part that nobody asked for is no content", arguments: [206, 226])
   func part(status: Int) async throws {
     let origin = ScriptedOrigin { _, _ in
