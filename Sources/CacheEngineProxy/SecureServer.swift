@@ -31,6 +31,12 @@ final class SecureServer: Sendable {
     _ request: HTTPTypes.HTTPRequest, as authority: String, body: HTTPBody,
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPAnswer {
+    var (request, body) = (request, body)
+    if request.method == .head {
+      // Content means nothing with it (RFC 9110, section 9.3.2), and libcurl, having sent some, waits for some of the answer.
+      request.headerFields[.contentLength] = nil
+      body = HTTPBody()
+    }
     let exchange = Exchange(try transport.begin(outgoing(request, authority, body)))
     let stream = exchange.stream
     if body.length != 0 { exchange.upload(body) }

@@ -87,6 +87,18 @@ struct SecureOriginTests: ProxySuite {
     #expect(log.all[0].jsonLine.contains("\"fault\":\"tls_certificate_error\""))
   }
 
+  @Test("A HEAD is answered also if there is content with it, which goes no further")
+  func headWithContent() async throws {
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
+    try await withProxy(Setup(patience: .seconds(10)), origin: { _ in RawAnswer(answer) }) {
+      (port, _, origin) async throws in
+      let head = try await ask(port, "HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+      #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n") && head.contains("Content-Length: 4\r\n"))
+      #expect(origin.requests.map { $0.hasPrefix("HEAD / HTTP/1.1\r\n") } == [true])
+      #expect(origin.requests.allSatisfy { !$0.contains("Content-Length") && !$0.contains("abc") })
+    }
+  }
+
   @Test("Without a file it is the system that says who is trusted")
   func system() async throws {
     let identity = try authority.get().identity()
