@@ -295,6 +295,11 @@ extension HTTPCache {
     guard head.status == .ok || [404, 410].contains(head.status.code), let selected = journey.selectedResponse else {
       return
     }
+    // What is told to one with credentials is for nobody else, also where it disagrees.
+    var get = journey.request
+    get.method = .get
+    get.headerFields[.cacheControl] = nil
+    if policy.refusal(toStore: head, for: get, receivedAt: responseTime) == .authorization { return }
     var fresh =
       head.status.code == selected.head.status.code
       ? policy.freshened(selected, byHead: head, requestTime: requestTime, responseTime: responseTime) : nil

@@ -450,11 +450,13 @@ struct HTTPCacheTests {
     #expect(answer.status.forward == .uriMiss)
   }
 
-  @Test("N5, N29: what a HEAD with credentials is told changes nothing of what all are given")
-  func headWithCredentials() async throws {
+  @Test(
+    "N5, N29: what a HEAD with credentials is told changes nothing of what all are given",
+    arguments: [(200, "1"), (200, "2"), (404, "1")])
+  func headWithCredentials(status: Int, tag: String) async throws {
     let origin = ScriptedOrigin { request, _ in
       request.method == .head
-        ? HTTPAnswer(200, ["Cache-Control: max-age=99", "ETag: \"1\"", "X: alice"])
+        ? HTTPAnswer(status, ["Cache-Control: max-age=99", "ETag: \"\(tag)\"", "X: alice"])
         : HTTPAnswer(200, ["Cache-Control: max-age=10", "ETag: \"1\""], "body")
     }
     let cache = cache(origin)
