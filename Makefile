@@ -12,7 +12,9 @@ BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 DEBUGGING ?=
 FORMATTED = Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 # The suites that are about threads; the rest says nothing new under Thread Sanitizer and takes minutes there.
-CONCURRENT = Cache(Memory|Disk|Engine(Cashier|HitRatio|Models|Shared|Storage|Transformers)?)Tests
+CONCURRENT = Cache(Memory|Disk|Engine(Cashier|HitRatio|Models|Shared|Storage|Transformers))Tests
+# Histories, gates and pools: many threads for minutes, by themselves lest each test's time goes to the others.
+CONCURRENT_FOR_LONG = CacheEngineTests
 # Those that wait for servers and schedulers in real time, which a thousand sanitized tests beside them leave little of.
 CONCURRENT_IN_TIME = CacheEngine(Combine|Inspector|Network)Tests|HostileShareTests
 
@@ -93,7 +95,8 @@ mutants: test-dependencies ## Plant small faults one by one and list those that 
 	@./Scripts/mutants $(MUTANTS)
 
 test-tsan: test-dependencies ## Run the concurrency tests under Thread Sanitizer
-	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT)' --skip HostileShareTests
+	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --filter '$(CONCURRENT_FOR_LONG)'
+	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter '$(CONCURRENT)' --skip HostileShareTests
 	@TSAN_OPTIONS=halt_on_error=1 $(SANITIZED) --skip-build --filter '$(CONCURRENT_IN_TIME)'
 
 lint: ## Check layout and documentation of every source file, and on Linux what is compiled on other systems only
