@@ -28,7 +28,9 @@ extension ProxySuite {
   func withProxy(
     _ settings: ProxySettings = ProxySettings(), bodyLimit: Int = 8 << 20,
     first: (@Sendable () -> (any ChannelHandler & Sendable))? = nil,
-    reaching: (_ port: Int) throws -> ServerOrigin = { ServerOrigin(host: "127.0.0.1", port: $0) },
+    reaching: (_ port: Int) throws -> ServerOrigin = {
+      ServerOrigin(host: "127.0.0.1", port: $0, idleTime: .seconds(3_600))
+    },
     origin answer: @escaping @Sendable (String) -> RawAnswer, answersHeads: Bool = false,
     _ body: (_ port: Int, _ proxy: HTTPCacheProxy<Memory>, _ origin: RawServer) async throws -> Void
   ) async throws {

@@ -41,7 +41,7 @@ struct SecureOriginTests: ProxySuite {
       reaching: {
         try ServerOrigin(
           secureHost: "127.0.0.1", port: $0, authorities: authority.file, connectTimeout: setup.connectTimeout,
-          answerTimeout: setup.patience)
+          answerTimeout: setup.patience, idleTime: .seconds(3_600))
       }, origin: answer, body)
   }
 
