@@ -94,7 +94,7 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   func readInside(
     _ key: Key, includingExpired: Bool, isAnew: Bool, by ask: () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
-    let asked = gate.beginRead(key)
+    let asked = isAnew ? gate.beginReload(key) : gate.beginRead(key)
     defer { gate.endRead(key, asked) }
     var ticket = asked
     do {

@@ -112,6 +112,28 @@ import Testing
     #expect(table.isEmpty)
   }
 
+  @Test("of reloads that overlap, each goes first that was asked for later than those that have ended")
+  mutating func ordersReloads() {
+    let reloads = (0..<3).map { _ in table.beginReload("a").version }
+    let second = table.overtakeReads("a", at: nil, but: reloads[1])
+    expect(table.beginBackFill("a", readVersion: second))
+    _ = table.finishWrite("a", isBackFill: true)
+    let first = table.overtakeReads("a", at: nil, but: reloads[0])
+    expect(!table.beginBackFill("a", readVersion: first))
+    #expect(table.isOvertaken("a", readVersion: first, since: 0))
+    let third = table.overtakeReads("a", at: nil, but: reloads[2])
+    expect(!table.beginBackFill("a", readVersion: second))
+    expect(table.beginBackFill("a", readVersion: third))
+    _ = table.finishWrite("a", isBackFill: true)
+    let during = table.beginReload("a").version
+    expect(request("a", 1) == .begins)
+    _ = table.finishWrite("a")
+    expect(table.overtakeReads("a", at: nil, but: during) == during)
+    expect(!table.beginBackFill("a", readVersion: during))
+    for _ in 0..<4 { table.endRead("a") }
+    #expect(table.isEmpty)
+  }
+
   @Test("a read is overtaken by a write or a sweep that it met on its way, and by no back-fill")
   mutating func overtaken() {
     func isOvertaken(_ version: UInt64, since moment: UInt64 = 0) -> Bool {

@@ -117,6 +117,30 @@ import Testing
     }
   }
 
+  @Test("of two reloads at once, what the later one gives is kept, whichever ends first", arguments: [false, true])
+  func overlapping(isLaterFirst: Bool) async throws {
+    let gates = [Gate(), Gate()]
+    let calls = Mutex(0)
+    let source = BasicFetcher<String, Int>(name: "source") { _ -> Int? in
+      let call = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      try await gates[call - 1].pass()
+      return call
+    }
+    let cache = memory.compose(source)
+    let first = Task { try await cache.reload("a").entry?.value }
+    await gates[0].arrivals(1)
+    let second = Task { try await cache.reload("a").entry?.value }
+    await gates[1].arrivals(1)
+    gates[isLaterFirst ? 1 : 0].open()
+    #expect(try await (isLaterFirst ? second : first).value == (isLaterFirst ? 2 : 1))
+    gates[isLaterFirst ? 0 : 1].open()
+    #expect(try await (isLaterFirst ? first : second).value == 2)
+    #expect(memory.peek("a") == 2)
+  }
+
   @Test("a lane without levels below is read as ever, and the other one anew")
   func lanes() async throws {
     let answer = Mutex(1)

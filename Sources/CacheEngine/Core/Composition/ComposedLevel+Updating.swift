@@ -35,10 +35,11 @@ extension ComposedLevel: ReloadableLevel {
   /// Reads a key from the lower level alone, and copies what it has to the upper one, or drops there what it says is gone.
   ///
   /// - Parameter key: The key to read anew.
-  /// - Returns: The lower level's entry, or its reason for the miss; what was written meanwhile goes first.
+  /// - Returns: The lower level's entry, or its reason for the miss; what was written meanwhile goes first, and
+  ///   what another reload gave that was asked for later.
   /// - Throws: The lower level's error, and then the upper level keeps what it has; `CancellationError`.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
-    let asked = gate.beginRead(key)
+    let asked = gate.beginReload(key)
     defer { gate.endRead(key, asked) }
     try Task.checkCancellation()
     let answer = try await lower.reloadIfAble(key)

@@ -206,9 +206,16 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     state.withLock { $0.table.endRead(key, at: ticket.place(in: self)) }
   }
 
-  /// Lets all other reads of a key be late that are under way, since what one of them found was asked for later.
+  /// Notes that a key is read anew, which is later than all reads that are under way.
+  @usableFromInline
+  package func beginReload(_ key: Key) -> ReadTicket {
+    state.withLock { ReadTicket($0.table.beginReload(key), phase: currentPhase, isLate: false) }
+  }
+
+  /// Lets all other reads of a key be late that are under way, since what a reload found goes first, but not reloads that were
+  /// asked for after that one.
   ///
-  /// - Returns: The ticket of that one from now on; as it was if that is late itself.
+  /// - Returns: The ticket of that one from now on; as it was if a write or a later reload went before it.
   @usableFromInline
   package func overtakeReads(_ key: Key, but ticket: ReadTicket) -> ReadTicket {
     let (place, version) = (ticket.place(in: self), ticket.version)

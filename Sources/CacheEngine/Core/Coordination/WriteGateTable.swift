@@ -17,13 +17,15 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     /// Somebody waits for the turn.
     @usableFromInline var isQueued = false
     @usableFromInline var readers: UInt32 = 0
-    /// Counts the writes that a read under way must know of.
+    /// Counts the writes and reloads that a read under way must know of.
     @usableFromInline var version: UInt64
+    /// The version of the last write, or of that reload which was asked for last of those that have ended since.
+    @usableFromInline var settled: UInt64
     /// The task that has the turn.
     @usableFromInline var owner = TaskIdentity.none
 
     @inlinable
-    init(version: UInt64) { self.version = version }
+    init(version: UInt64) { (self.version, settled) = (version, version) }
 
     @inlinable var isIdle: Bool { occupant == nil && readers == 0 }
 
@@ -38,8 +40,14 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     @inlinable
     mutating func takeTurn(_ task: TaskIdentity) {
       occupant = .write
-      version += 1
       owner = task
+      noteWrite()
+    }
+
+    @inlinable
+    mutating func noteWrite() {
+      version += 1
+      settled = version
     }
 
     /// The version that the read must find again.
@@ -119,7 +127,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func finishWrite(_ key: Key, at known: Place? = nil, isBackFill: Bool = false) -> WaiterID? {
     guard let place = known ?? lines.place(of: key) else { return nil }
-    if !isBackFill { lines[place].version += 1 }
+    if !isBackFill { lines[place].noteWrite() }
     if lines[place].isQueued { return passOn(key) }
     lines[place].occupant = nil
     lines[place].owner = .none
@@ -204,6 +212,14 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     return (lines[place].beginRead(), place)
   }
 
+  /// The same for a read that asks past what is held: later than all that are under way.
+  mutating func beginReload(_ key: Key) -> (version: UInt64, place: Place?) {
+    let (version, place) = beginRead(key)
+    guard let place else { return (version, nil) }
+    lines[place].version += 1
+    return (lines[place].version, place)
+  }
+
   @inlinable
   mutating func endRead(_ key: Key, at known: Place? = nil) {
     guard let place = known ?? lines.place(of: key) else { return }
@@ -211,10 +227,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     if lines[place].isIdle { removeLine(at: place) }
   }
 
-  /// Lets all reads of a key be late that are under way, but for one, whose version this returns.
+  /// Lets all reads of a key be late that are under way, but for a reload that has ended, whose version this returns, and those
+  /// reloads that were asked for later.
   mutating func overtakeReads(_ key: Key, at known: Place?, but version: UInt64) -> UInt64 {
-    guard let place = known ?? lines.place(of: key), lines[place].occupant != .write, lines[place].version == version
+    guard let place = known ?? lines.place(of: key), lines[place].occupant != .write, lines[place].settled <= version
     else { return version }
+    lines[place].settled = version
     lines[place].version += 1
     return lines[place].version
   }
