@@ -81,7 +81,7 @@ import Testing
       $0.commandLimit = .milliseconds(50)
     }
     #expect(await Self.code { try await store.read([[1]]) } == .timedOut)
-    try await turns { server.resetCount == 1 }
+    try await turns { server.resetCount > 0 }
   }
 
   @Test("who is cancelled returns at once, and the reply to him is handed to nobody")
