@@ -96,11 +96,13 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   ) async throws -> Lookup<Value> {
     let asked = isAnew ? gate.beginReload(key) : gate.beginRead(key)
     defer { gate.endRead(key, asked) }
-    var ticket = asked
+    var (ticket, meetsCopy) = (asked, false)
     do {
       let answer = try await ask()
-      if isAnew { ticket = gate.overtakeReads(key, but: ticket) }
+      if isAnew { (ticket, meetsCopy) = gate.overtakeReads(key, but: asked) }
       switch answer {
+      // A miss from before is just being remembered.
+      case .hit where meetsCopy: try await gate.write(key) { try await remembered.remove(key) }
       case .hit where isAnew: try await remembered.remove(key)
       case .miss(let reason) where !Self.isForgotten(reason):
         try await remember(Remembered(nil, includesExpired: includingExpired), key, ticket)

@@ -3,6 +3,7 @@ import CacheEngineTesting
 import Synchronization
 import TestSupport
 import Testing
+@testable import CacheCore
 
 /// Reading past the upper levels, and values made of those before, through compositions.
 @Suite(.timeLimit(.minutes(5))) struct ReloadTests {
@@ -139,6 +140,24 @@ import Testing
     gates[isLaterFirst ? 0 : 1].open()
     #expect(try await (isLaterFirst ? first : second).value == 2)
     #expect(memory.peek("a") == 2)
+  }
+
+  @Test("what is being copied upwards when a reload ends, from before it, does not stay there")
+  func lateCopy() async throws {
+    let gate = Gate()
+    let answer = Mutex(1)
+    let source = BasicFetcher<String, Int>(name: "source") { _ in answer.withLock { $0 } }
+    let upper = ScriptedLevel<String, Int>(onSet: { _, _ in try await gate.pass() })
+    let cache = upper.compose(source)
+    let early = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    answer.withLock { $0 = 2 }
+    let reload = Task { try await cache.reload("a").entry?.value }
+    try await turns { cache.gate.waitingCount == 1 }
+    gate.open()
+    #expect(try await early.value == 1)
+    #expect(try await reload.value == 2)
+    #expect(try await cache.get("a") == 2)
   }
 
   @Test("a lane without levels below is read as ever, and the other one anew")

@@ -43,8 +43,23 @@ extension ComposedLevel: ReloadableLevel {
     defer { gate.endRead(key, asked) }
     try Task.checkCancellation()
     let answer = try await lower.reloadIfAble(key)
-    let ticket = gate.overtakeReads(key, but: asked)
-    try await keep(answer, key, ticket, dropping: .anything)
+    let (ticket, meetsCopy) = gate.overtakeReads(key, but: asked)
+    if meetsCopy {
+      try await forgetCopy(key)
+    } else {
+      try await keep(answer, key, ticket, dropping: .anything)
+    }
     return gate.isOvertaken(key, ticket) ? try await askAgain(key, insteadOf: answer) : answer
+  }
+
+  /// Waits for what is being copied upwards, which is from before, and lets the upper level forget it.
+  private func forgetCopy(_ key: Key) async throws {
+    do {
+      try await gate.write(key) { try await gate.forget(key, in: upper) }
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      manner.report(.remove, of: upper.name, key: key, error, since: nil)
+    }
   }
 }

@@ -215,13 +215,14 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// Lets all other reads of a key be late that are under way, since what a reload found goes first, but not reloads that were
   /// asked for after that one.
   ///
-  /// - Returns: The ticket of that one from now on; as it was if a write or a later reload went before it.
+  /// - Returns: The ticket of that one from now on, as it was if a write or a later reload went before it; and whether what one of
+  ///   the others found is being copied upwards, so that nothing else can be before that has ended.
   @usableFromInline
-  package func overtakeReads(_ key: Key, but ticket: ReadTicket) -> ReadTicket {
+  package func overtakeReads(_ key: Key, but ticket: ReadTicket) -> (ticket: ReadTicket, meetsCopy: Bool) {
     let (place, version) = (ticket.place(in: self), ticket.version)
-    var ticket = ticket
-    ticket.version = state.withLock { $0.table.overtakeReads(key, at: place, but: version) }
-    return ticket
+    var (ticket, meetsCopy) = (ticket, false)
+    (ticket.version, meetsCopy) = state.withLock { $0.table.overtakeReads(key, at: place, but: version) }
+    return (ticket, meetsCopy)
   }
 
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the

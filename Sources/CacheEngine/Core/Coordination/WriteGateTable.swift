@@ -229,12 +229,16 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
 
   /// Lets all reads of a key be late that are under way, but for a reload that has ended, whose version this returns, and those
   /// reloads that were asked for later.
-  mutating func overtakeReads(_ key: Key, at known: Place?, but version: UInt64) -> UInt64 {
+  ///
+  /// What is being copied upwards already is from before.
+  mutating func overtakeReads(
+    _ key: Key, at known: Place?, but version: UInt64
+  ) -> (version: UInt64, meetsCopy: Bool) {
     guard let place = known ?? lines.place(of: key), lines[place].occupant != .write, lines[place].settled <= version
-    else { return version }
+    else { return (version, false) }
     lines[place].settled = version
     lines[place].version += 1
-    return lines[place].version
+    return (lines[place].version, lines[place].occupant == .backFill)
   }
 
   /// Whether a back-fill may begin, as far as the writes of this key are concerned.
