@@ -94,12 +94,12 @@ public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
   func readInside(
     _ key: Key, includingExpired: Bool, isAnew: Bool, by ask: () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
-    let asked = isAnew ? gate.beginReload(key) : gate.beginRead(key)
-    defer { gate.endRead(key, asked) }
-    var (ticket, meetsCopy) = (asked, false)
+    let asked = isAnew ? gate.beginReload(key) : (ticket: gate.beginRead(key), number: 0)
+    defer { gate.endRead(key, asked.ticket) }
+    var (ticket, meetsCopy) = (asked.ticket, false)
     do {
       let answer = try await ask()
-      if isAnew { (ticket, meetsCopy) = gate.overtakeReads(key, but: asked) }
+      if isAnew { (ticket, meetsCopy) = gate.overtakeReads(key, by: asked) }
       switch answer {
       // A miss from before is just being remembered.
       case .hit where meetsCopy: try await gate.write(key) { try await remembered.remove(key) }

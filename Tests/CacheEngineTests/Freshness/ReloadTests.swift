@@ -142,6 +142,28 @@ import Testing
     #expect(memory.peek("a") == 2)
   }
 
+  @Test("a reload that fails lets no read be late that is under way")
+  func failsMeanwhile() async throws {
+    let gate = Gate()
+    let calls = Mutex(0)
+    let source = BasicFetcher<String, Int>(name: "source") { _ in
+      let call = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      guard call == 1 else { throw CacheError(.simulated, "down") }
+      try await gate.pass()
+      return 1
+    }
+    let cache = memory.compose(source)
+    let early = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    await #expect(throws: CacheError(.simulated, "down")) { try await cache.reload("a") }
+    gate.open()
+    #expect(try await early.value == 1)
+    #expect(memory.peek("a") == 1)
+  }
+
   @Test("what is being copied upwards when a reload ends, from before it, does not stay there")
   func lateCopy() async throws {
     let gate = Gate()

@@ -40,10 +40,10 @@ extension ComposedLevel: ReloadableLevel {
   /// - Throws: The lower level's error, and then the upper level keeps what it has; `CancellationError`.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     let asked = gate.beginReload(key)
-    defer { gate.endRead(key, asked) }
+    defer { gate.endRead(key, asked.ticket) }
     try Task.checkCancellation()
     let answer = try await lower.reloadIfAble(key)
-    let (ticket, meetsCopy) = gate.overtakeReads(key, but: asked)
+    let (ticket, meetsCopy) = gate.overtakeReads(key, by: asked)
     if meetsCopy {
       try await forgetCopy(key)
     } else {

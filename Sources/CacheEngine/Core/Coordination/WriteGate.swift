@@ -206,10 +206,13 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     state.withLock { $0.table.endRead(key, at: ticket.place(in: self)) }
   }
 
-  /// Notes that a key is read anew, which is later than all reads that are under way.
+  /// Notes that a key is read anew, and numbers the reloads that are under way.
   @usableFromInline
-  package func beginReload(_ key: Key) -> ReadTicket {
-    state.withLock { ReadTicket($0.table.beginReload(key), phase: currentPhase, isLate: false) }
+  package func beginReload(_ key: Key) -> (ticket: ReadTicket, number: UInt64) {
+    state.withLock { state in
+      let (read, number) = state.table.beginReload(key)
+      return (ReadTicket(read, phase: currentPhase, isLate: false), number)
+    }
   }
 
   /// Lets all other reads of a key be late that are under way, since what a reload found goes first, but not reloads that were
@@ -218,11 +221,16 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// - Returns: The ticket of that one from now on, as it was if a write or a later reload went before it; and whether what one of
   ///   the others found is being copied upwards, so that nothing else can be before that has ended.
   @usableFromInline
-  package func overtakeReads(_ key: Key, but ticket: ReadTicket) -> (ticket: ReadTicket, meetsCopy: Bool) {
-    let (place, version) = (ticket.place(in: self), ticket.version)
-    var (ticket, meetsCopy) = (ticket, false)
-    (ticket.version, meetsCopy) = state.withLock { $0.table.overtakeReads(key, at: place, but: version) }
-    return (ticket, meetsCopy)
+  package func overtakeReads(
+    _ key: Key, by reload: (ticket: ReadTicket, number: UInt64)
+  ) -> (ticket: ReadTicket, meetsCopy: Bool) {
+    var ticket = reload.ticket
+    let place = ticket.place(in: self)
+    guard let overtaken = state.withLock({ $0.table.overtakeReads(key, at: place, byReload: reload.number) }) else {
+      return (ticket, false)
+    }
+    ticket.version = overtaken.version
+    return (ticket, overtaken.meetsCopy)
   }
 
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the

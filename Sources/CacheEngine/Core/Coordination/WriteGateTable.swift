@@ -17,15 +17,17 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     /// Somebody waits for the turn.
     @usableFromInline var isQueued = false
     @usableFromInline var readers: UInt32 = 0
-    /// Counts the writes and reloads that a read under way must know of.
+    /// Counts the writes, and the reloads that have ended, that a read under way must know of.
     @usableFromInline var version: UInt64
-    /// The version of the last write, or of that reload which was asked for last of those that have ended since.
-    @usableFromInline var settled: UInt64
+    /// How many reloads were asked for.
+    @usableFromInline var reloads: UInt64 = 0
+    /// Up to which of them they are late: a write came, or this one has ended.
+    @usableFromInline var lateReloads: UInt64 = 0
     /// The task that has the turn.
     @usableFromInline var owner = TaskIdentity.none
 
     @inlinable
-    init(version: UInt64) { (self.version, settled) = (version, version) }
+    init(version: UInt64) { self.version = version }
 
     @inlinable var isIdle: Bool { occupant == nil && readers == 0 }
 
@@ -47,7 +49,7 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     @inlinable
     mutating func noteWrite() {
       version += 1
-      settled = version
+      lateReloads = reloads
     }
 
     /// The version that the read must find again.
@@ -212,12 +214,12 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     return (lines[place].beginRead(), place)
   }
 
-  /// The same for a read that asks past what is held: later than all that are under way.
-  mutating func beginReload(_ key: Key) -> (version: UInt64, place: Place?) {
-    let (version, place) = beginRead(key)
-    guard let place else { return (version, nil) }
-    lines[place].version += 1
-    return (lines[place].version, place)
+  /// The same for a read that asks past what is held, and the number of that, later than all that are under way.
+  mutating func beginReload(_ key: Key) -> (read: (version: UInt64, place: Place?), number: UInt64) {
+    let read = beginRead(key)
+    guard let place = read.place else { return (read, 0) }
+    lines[place].reloads += 1
+    return (read, lines[place].reloads)
   }
 
   @inlinable
@@ -227,16 +229,18 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
     if lines[place].isIdle { removeLine(at: place) }
   }
 
-  /// Lets all reads of a key be late that are under way, but for a reload that has ended, whose version this returns, and those
-  /// reloads that were asked for later.
+  /// Lets all reads of a key be late that are under way, but for a reload that has ended, and those that were asked for later.
   ///
   /// What is being copied upwards already is from before.
+  ///
+  /// - Returns: The version that the reload must find again; `nil` if it is late itself.
   mutating func overtakeReads(
-    _ key: Key, at known: Place?, but version: UInt64
-  ) -> (version: UInt64, meetsCopy: Bool) {
-    guard let place = known ?? lines.place(of: key), lines[place].occupant != .write, lines[place].settled <= version
-    else { return (version, false) }
-    lines[place].settled = version
+    _ key: Key, at known: Place?, byReload number: UInt64
+  ) -> (version: UInt64, meetsCopy: Bool)? {
+    guard let place = known ?? lines.place(of: key), lines[place].occupant != .write,
+      lines[place].lateReloads < number
+    else { return nil }
+    lines[place].lateReloads = number
     lines[place].version += 1
     return (lines[place].version, lines[place].occupant == .backFill)
   }
