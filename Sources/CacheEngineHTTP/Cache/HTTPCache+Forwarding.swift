@@ -88,7 +88,7 @@ extension HTTPCache {
       let kept = keep(received, head, for: journey.request, requestTime: requestTime, responseTime: responseTime)
     else {
       tell(.alone)
-      await dropOutdated(journey, head)
+      await dropOutdated(journey, head, at: responseTime)
       status.detail = explanation(journey) ?? whyNotKept(received, head, for: journey.request, at: responseTime)
       return HTTPCacheAnswer(head: head.adding(status), body: received.body, status: status)
     }
@@ -231,17 +231,23 @@ extension HTTPCache {
 
   /// Judges a freshened response as if it had come with a GET, as which it is kept.
   private func judge(_ fresh: StoredResponse, for request: HTTPTypes.HTTPRequest, at time: Duration) -> Verdict {
-    var get = request
-    get.method = .get
-    // A client that wants nothing stored must not cost others what is.
-    get.headerFields[.cacheControl] = nil
-    switch policy.refusal(toStore: fresh.head, for: get, receivedAt: time) {
+    switch refusal(of: fresh.head, for: request, at: time) {
     case nil, .useless: return RequestTerms(request).forbidsStoring ? .untouched : .kept
     // What it says to one with credentials is for nobody else to keep, new terms included.
     case .authorization: return .untouched
     // Terms that forbid to keep it go for what is kept, and for what others are about to keep.
     default: return .forgotten
     }
+  }
+
+  private func refusal(of head: HTTPTypes.HTTPResponse, for request: HTTPTypes.HTTPRequest, at time: Duration)
+    -> HTTPCachePolicy.Refusal?
+  {
+    var get = request
+    get.method = .get
+    // A client that wants nothing stored must not cost others what is.
+    get.headerFields[.cacheControl] = nil
+    return policy.refusal(toStore: head, for: get, receivedAt: time)
   }
 
   /// Freshens what a 304 speaks of.
@@ -296,10 +302,7 @@ extension HTTPCache {
       return
     }
     // What is told to one with credentials is for nobody else, also where it disagrees.
-    var get = journey.request
-    get.method = .get
-    get.headerFields[.cacheControl] = nil
-    if policy.refusal(toStore: head, for: get, receivedAt: responseTime) == .authorization { return }
+    if refusal(of: head, for: journey.request, at: responseTime) == .authorization { return }
     var fresh =
       head.status.code == selected.head.status.code
       ? policy.freshened(selected, byHead: head, requestTime: requestTime, responseTime: responseTime) : nil
@@ -320,9 +323,11 @@ extension HTTPCache {
   }
 
   /// Forgets a stale response that the origin answered otherwise, where the new one is not kept.
-  private func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse) async {
+  private func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse, at time: Duration) async {
     guard journey.reason == .stale, let selected = journey.selectedResponse, head.status.code < 500,
-      ![206, 304, 412, 416].contains(head.status.code)
+      ![206, 304, 412, 416].contains(head.status.code),
+      // Those without credentials may well be told the same as before.
+      refusal(of: head, for: journey.request, at: time) != .authorization
     else { return }
     await write(journey.target.text, nil) { variants in variants.responses.removeAll { $0 == selected } }
   }

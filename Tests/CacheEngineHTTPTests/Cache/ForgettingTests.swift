@@ -108,5 +108,20 @@ struct ForgettingTests {
     kept.isUnreadable.withLock { $0 = false }
     #expect(try await cache.response(for: get()).text() == "2")
   }
+
+  @Test(
+    "N5: what a client with credentials is told has nothing forgotten that all are given", arguments: [200, 401, 404])
+  func credentials(status: Int) async throws {
+    let origin = ScriptedOrigin { request, count in
+      if count == 0 { return HTTPAnswer(200, ["Cache-Control: max-age=10, stale-if-error=20"], "old") }
+      let isKnown = request.headerFields.contains(.authorization)
+      return isKnown ? HTTPAnswer(status, ["Cache-Control: max-age=10"], "alice") : HTTPAnswer(503)
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "old")
+    clock.advance(by: .seconds(11))
+    #expect(try await cache.response(for: get("Authorization: alice")).text() == "alice")
+    #expect(try await cache.response(for: get()).text() == "old")
+  }
 }
 #endif
