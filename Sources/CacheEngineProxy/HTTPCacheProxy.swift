@@ -144,10 +144,13 @@ where Store.Key == String, Store.Value == StoredVariants {
       listener.channel.close(promise: nil)
     }
     accepted.end()
+    if Task.isCancelled { cache.breakOff() }
     for task in serving.withLock({ Array($0.tasks.values) }) {
       if Task.isCancelled { task.cancel() }
       await task.value
     }
+    // What runs in the background keeps nobody waiting.
+    cache.breakOff()
     await cache.close()
   }
 
@@ -167,9 +170,10 @@ where Store.Key == String, Store.Value == StoredVariants {
       group.addTask {
         for task in tasks { await task.value }
       }
-      group.addTask {
+      group.addTask { [cache] in
         do { try await Task.sleep(for: grace) } catch { return }
         for task in tasks { task.cancel() }
+        cache.breakOff()
       }
       await group.next()
       group.cancelAll()

@@ -2,6 +2,7 @@
 import CacheEngine
 import CacheEngineHTTP
 import CacheEngineProxy
+import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -393,6 +394,28 @@ struct ProxyTests: ProxySuite {
     #expect(try await hanging.value == "")
     try await serving.value
     await #expect(throws: (any Error).self) { try await RawClient.ask(proxy.port, get()) }
+    await server.stop()
+  }
+
+  @Test("Stopping waits for no level that does not do what it is to do")
+  func stopsInAChange() async throws {
+    let server = try await RawServer { _ in RawAnswer("HTTP/1.1 204 No Content\r\n\r\n") }
+    let isRemoving = Mutex(false)
+    let level = BasicCache<String, StoredVariants>(
+      get: { _ in nil }, set: { _, _ in },
+      remove: { _ in
+        isRemoving.withLock { $0 = true }
+        while !Task.isCancelled { await Task.yield() }
+        throw CancellationError()
+      }, clear: {})
+    let proxy = try await HTTPCacheProxy(
+      storing: level, origin: ServerOrigin(host: "127.0.0.1", port: server.port))
+    let serving = Task { try await proxy.serve() }
+    let client = Task { try await RawClient.ask(proxy.port, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n") }
+    while !isRemoving.withLock({ $0 }) { await Task.yield() }
+    await proxy.stop(within: .zero)
+    try await serving.value
+    _ = try await client.value
     await server.stop()
   }
 

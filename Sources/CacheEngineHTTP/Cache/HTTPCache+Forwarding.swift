@@ -361,6 +361,7 @@ extension HTTPCache {
           let entry = try await store.lookupIncludingExpired(key).entry
           before = entry.flatMap { $0.isStale ? nil : $0.value } ?? StoredVariants()
         } catch {
+          try Task.checkCancellation()
           before = nil
         }
         var variants = before ?? StoredVariants()

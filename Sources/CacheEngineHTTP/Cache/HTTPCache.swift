@@ -202,6 +202,9 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     for task in tasks { await task.value }
   }
 
+  /// Breaks off what is being stored and removed, from now on too, so that no level is waited for.
+  package func breakOff() { turns.breakOff() }
+
   // What asks for a part, or on a condition, cannot share the answer for one who wants it whole.
   private static func isPlain(_ fields: HTTPFields) -> Bool {
     let special: Set<HTTPField.Name> = [

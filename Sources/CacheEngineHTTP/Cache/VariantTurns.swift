@@ -10,6 +10,7 @@ final class VariantTurns: Sendable {
     var tickets = 0
     var invalidations = 0
     var isTaken = false
+    var change: Task<Void, any Error>?
     var line: [CheckedContinuation<Void, Never>] = []
 
     var isIdle: Bool { tickets == 0 && !isTaken && line.isEmpty }
@@ -24,6 +25,7 @@ final class VariantTurns: Sendable {
   }
 
   private let states = Mutex<[String: State]>([:])
+  private let areBrokenOff = Atomic(false)
 
   /// Notes that a request leaves, until ``giveBack(_:)``.
   func ticket(for key: String) -> Ticket {
@@ -54,7 +56,7 @@ final class VariantTurns: Sendable {
   /// Runs a change alone.
   ///
   /// It is carried out whether or not the task that asks for it is cancelled: a client that leaves must not keep for others what the
-  /// origin has just said is gone.
+  /// origin has just said is gone. Only ``breakOff()`` ends it before its time.
   func take(_ key: String, _ change: @escaping @Sendable () async throws -> Void) async throws {
     await withCheckedContinuation { continuation in
       let isFree = states.withLock { states in
@@ -68,7 +70,16 @@ final class VariantTurns: Sendable {
       if isFree { continuation.resume() }
     }
     defer { pass(key) }
-    try await Task { try await change() }.value
+    let task = Task { try await change() }
+    states.withLock { $0[key]?.change = task }
+    if areBrokenOff.load(ordering: .relaxed) { task.cancel() }
+    try await task.value
+  }
+
+  /// Cancels the changes under way, and all that are asked for from now on.
+  func breakOff() {
+    areBrokenOff.store(true, ordering: .relaxed)
+    for task in states.withLock({ $0.values.compactMap(\.change) }) { task.cancel() }
   }
 
   private func pass(_ key: String) {
@@ -76,6 +87,7 @@ final class VariantTurns: Sendable {
       guard var state = states[key] else { return nil }
       let next = state.line.isEmpty ? nil : state.line.removeFirst()
       state.isTaken = next != nil
+      state.change = nil
       states[key] = state.isIdle ? nil : state
       return next
     }

@@ -266,13 +266,20 @@ extension Session {
 
 /// The visitors of a demonstration, until somebody has seen enough.
 private final class Visit: Sendable {
+  private let demo: ServedDemo
   private let work: Task<Void, Never>
 
-  init(_ demo: ServedDemo) { work = Task { await demo.run() } }
+  init(_ demo: ServedDemo) {
+    self.demo = demo
+    work = Task { await demo.run() }
+  }
 
   func run() async { await work.value }
 
-  func end() { work.cancel() }
+  func end() {
+    work.cancel()
+    demo.breakOff()
+  }
 }
 
 /// The end of a proxy, begun once: by a signal, or by a command.

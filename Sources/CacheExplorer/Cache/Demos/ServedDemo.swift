@@ -57,6 +57,9 @@ package struct ServedDemo: Sendable {
     await cache.close()
   }
 
+  /// Breaks off what is being stored and removed, so that who leaves waits for no level.
+  package func breakOff() { cache.breakOff() }
+
   private func ask(_ request: HTTPTypes.HTTPRequest) async {
     let start = live.clock.now
     var served = ServedRequest(
