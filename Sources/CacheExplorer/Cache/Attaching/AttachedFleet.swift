@@ -46,10 +46,16 @@ package final class AttachedFleet: Sendable {
   package static func open(_ paths: [String], buffer: EventBuffer) async throws -> AttachedCache {
     let fleet = AttachedFleet(paths.map(AppPlace.init(path:)), buffer)
     var failure: (any Error)?
-    for socket in fleet.places.flatMap(\.sockets) where fleet.state.withLock({ $0.sessions.count < most }) {
-      do { _ = try await fleet.sit(socket) } catch {
-        // One that a process left behind is no app.
-        if (error as? CacheError)?.code != .unreachable || paths.contains(socket) { failure = failure ?? error }
+    var named: Set<String> = []
+    var sockets = fleet.places.flatMap(\.sockets).filter { named.insert($0).inserted }[...]
+    while !sockets.isEmpty, case let room = fleet.state.withLock({ most - $0.sessions.count }), room > 0 {
+      let some = Array(sockets.prefix(room))
+      sockets = sockets.dropFirst(room)
+      for (socket, result) in zip(some, await connect(to: some)) {
+        do { fleet.sit(try result.get()) } catch {
+          // One that a process left behind is no app.
+          if (error as? CacheError)?.code != .unreachable || paths.contains(socket) { failure = failure ?? error }
+        }
       }
     }
     let sessions = fleet.state.withLock { $0.sessions }
@@ -81,6 +87,22 @@ package final class AttachedFleet: Sendable {
       return [.fleet(fleet.watch.sheet())]
     }
     return cache
+  }
+
+  /// Connects to several at once, so that of those which are stopped none waits for another.
+  private static func connect(to sockets: [String]) async -> [Result<AppSession, any Error>] {
+    await withTaskGroup(of: (Int, Result<AppSession, any Error>).self) { group in
+      for (number, socket) in sockets.enumerated() {
+        group.addTask {
+          do { return (number, .success(try await AppSession.open(AppPlace(path: socket), isAgain: false))) } catch {
+            return (number, .failure(error))
+          }
+        }
+      }
+      var results: [(Int, Result<AppSession, any Error>)] = []
+      for await result in group { results.append(result) }
+      return results.sorted { $0.0 < $1.0 }.map(\.1)
+    }
   }
 
   /// Connects to an app and gives it its place.
