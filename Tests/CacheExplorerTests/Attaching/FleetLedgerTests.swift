@@ -244,6 +244,24 @@ struct FleetLedgerTests {
     #expect(sheet().keys[0].change?.told == [nil, nil, time(110)])
   }
 
+  @Test("An app in the place of one that is gone made none of its changes, and was told of none that it was told of")
+  mutating func replaced() {
+    change(1, at: 100)
+    fill(0, at: 50)
+    note(0, at: 150, .requestEnded(.set, .done, .zero), nil, key: "other")
+    note(1, at: 160, .operated(.shared(.forgot(nil))), "coherence", key: "other")
+    ledger.left(1, because: "the app has ended")
+    let app = FleetSheet.App(name: "three", pid: 2, socket: "/three")
+    #expect(ledger.join(app, shared: ["redis"], sources: [], inPlaceOf: 1) == 1)
+    #expect(sheet().apps.map(\.name) == ["one", "three"])
+    #expect(sheet().apps.map(\.ended) == [nil, nil])
+    #expect(sheet().changes.map(\.by) == [0, nil])
+    #expect(sheet().changes.map(\.told) == [[nil, nil], [nil, nil]])
+    // It is a change all the same, of which the other was not told.
+    hit(0, at: 200)
+    #expect(sheet().apps[0].staleReads == 1)
+  }
+
   @Test("What is kept in mind is bounded")
   mutating func bounds() {
     for number in 0..<20_000 {

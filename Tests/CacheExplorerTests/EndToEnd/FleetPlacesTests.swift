@@ -31,4 +31,38 @@ struct FleetPlacesTests {
       ($0 as? CacheError)?.code == .disconnected
     }
   }
+
+  @Test("an app that comes when all places are taken has that of one that is gone, which comes back when there is room")
+  func reused() async throws {
+    let folder = try TemporaryFolder()
+    let serve = { [path = folder.url.path()] (name: String) in
+      try CacheInspector.serve(MemoryCacheLevel<String, Data>(), at: "\(path)/\(name)", name: name)
+    }
+    let one = try serve("one")
+    var two = try serve("two")
+    let fleet = try await AttachedFleet.open([folder.url.path()], atMost: 2, buffer: EventBuffer())
+    let following = Task {
+      await fleet.follow(
+        Follower(post: { _ in }, use: { _ in }, pause: { try await ContinuousClock().sleep(for: $0 / 50) }))
+    }
+    func wait(for names: [String]) async throws {
+      try await turns {
+        for case .fleet(let sheet) in await fleet.refresh() {
+          return sheet.apps.map(\.name) == names && sheet.apps.allSatisfy { $0.ended == nil }
+        }
+        return false
+      }
+    }
+    try await wait(for: ["one", "two"])
+    two.close()
+    let three = try serve("three")
+    try await wait(for: ["one", "three"])
+    two = try serve("two")
+    three.close()
+    try await wait(for: ["one", "two"])
+    following.cancel()
+    await following.value
+    two.close()
+    one.close()
+  }
 }

@@ -5,8 +5,8 @@ import ExplorerState
 /// Tells what becomes of an app: how full its levels are, that it is gone, and that it is there again.
 struct AppFollower: Sendable {
   let place: AppPlace
-  /// Lets an app that is there again count from here on.
-  let begin: @Sendable (AppSession) -> Void
+  /// Lets an app that is there again count from here on; `false` if it is followed no more.
+  let begin: @Sendable (AppSession) -> Bool
 
   /// Until the task is cancelled.
   func follow(_ first: AppSession, _ follower: Follower) async {
@@ -21,7 +21,7 @@ struct AppFollower: Sendable {
       await follower.use(next.cache.live)
       follower.post(.attachedAgain(next.cache.attachment, next.cache.replacement))
       // What it told meanwhile comes behind that.
-      begin(next)
+      guard begin(next) else { return next.client.close() }
       session = next
       let app = next.client.welcome
       log("attached again (pid \(app.pid)) to \(app.app); counters began anew", .notice, session, follower)

@@ -14,7 +14,10 @@ package enum AttachedApp {
     let session = try await AppSession.open(place, isAgain: false)
     session.begin(buffer)
     var cache = session.cache
-    let follower = AppFollower(place: place) { $0.begin(buffer) }
+    let follower = AppFollower(place: place) { next in
+      next.begin(buffer)
+      return true
+    }
     cache.follow = { await follower.follow(session, $0) }
     return cache
   }

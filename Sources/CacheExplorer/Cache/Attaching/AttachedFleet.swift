@@ -15,10 +15,13 @@ package final class AttachedFleet: Sendable {
     var sockets: Set<String> = []
     /// What there is to say of apps that are gone, by their places.
     var gone: [Int: Attachment] = [:]
+
+    func holds(_ place: Int, for socket: String) -> Bool { sessions[place].cache.source == socket }
+
+    /// Places of apps that are gone, which others may have.
+    func spare(but chosen: Int) -> [Int] { gone.keys.filter { $0 != chosen }.sorted() }
   }
 
-  /// More columns than this have room nowhere.
-  static let most = 16
   /// So many entries of each level are asked for.
   private static let mostEntries = 1_000
   private static let pace = Duration.milliseconds(500)
@@ -26,13 +29,15 @@ package final class AttachedFleet: Sendable {
   private static let patience = Duration.seconds(1)
 
   private let places: [AppPlace]
+  private let most: Int
   private let buffer: EventBuffer
   private let watch = FleetWatch()
   private let state = Mutex(State())
   private let choices = Mailbox<Int>()
 
-  private init(_ places: [AppPlace], _ buffer: EventBuffer) {
+  private init(_ places: [AppPlace], _ most: Int, _ buffer: EventBuffer) {
     self.places = places
+    self.most = most
     self.buffer = buffer
   }
 
@@ -40,11 +45,14 @@ package final class AttachedFleet: Sendable {
   ///
   /// - Parameters:
   ///   - paths: Sockets, and directories of them.
+  ///   - most: How many apps are shown; more columns than 16 have room nowhere.
   ///   - buffer: Told of what happens in the app that the other screens show.
   /// - Returns: The first app, with the others beside it.
   /// - Throws: ``CacheError`` if nobody listens.
-  package static func open(_ paths: [String], buffer: EventBuffer) async throws -> AttachedCache {
-    let fleet = AttachedFleet(paths.map(AppPlace.init(path:)), buffer)
+  package static func open(
+    _ paths: [String], atMost most: Int = 16, buffer: EventBuffer
+  ) async throws -> AttachedCache {
+    let fleet = AttachedFleet(paths.map(AppPlace.init(path:)), most, buffer)
     var failure: (any Error)?
     var named: Set<String> = []
     var sockets = fleet.places.flatMap(\.sockets).filter { named.insert($0).inserted }[...]
@@ -52,7 +60,7 @@ package final class AttachedFleet: Sendable {
       let some = Array(sockets.prefix(room))
       sockets = sockets.dropFirst(room)
       for (socket, result) in zip(some, await connect(to: some)) {
-        do { fleet.sit(try result.get()) } catch {
+        do { _ = fleet.sit(try result.get()) } catch {
           // One that a process left behind is no app.
           if (error as? CacheError)?.code != .unreachable || paths.contains(socket) { failure = failure ?? error }
         }
@@ -105,28 +113,36 @@ package final class AttachedFleet: Sendable {
     }
   }
 
-  /// Connects to an app and gives it its place.
-  private func sit(_ socket: String) async throws -> AppSession {
-    let session = try await AppSession.open(AppPlace(path: socket), isAgain: false)
-    sit(session)
-    return session
-  }
-
-  private func sit(_ session: AppSession) {
-    let welcome = session.client.welcome
-    let place = state.withLock { state in
+  /// Gives an app its place: one of its own, or where all are taken that of an app that is gone.
+  ///
+  /// `before`: The place where it was, which another app may have by now.
+  ///
+  /// - Returns: Whether it has one.
+  private func sit(_ session: AppSession, before: Int? = nil) -> Bool {
+    let (welcome, socket) = (session.client.welcome, session.cache.source)
+    let place = state.withLock { state -> Int? in
+      var freed: Int?
+      if let before {
+        guard state.holds(before, for: socket) else { return nil }
+      } else if state.sessions.count >= most {
+        guard let spare = state.spare(but: watch.chosen).first else { return nil }
+        freed = spare
+        state.sockets.remove(state.sessions[spare].cache.source)
+      }
       // Of two that come at once each has the same place here and there.
       let place = watch.join(
-        FleetSheet.App(name: welcome.app, pid: welcome.pid, socket: session.cache.source),
+        FleetSheet.App(name: welcome.app, pid: welcome.pid, socket: socket),
         shared: Set(welcome.levels.filter { $0.kind == "shared" }.map(\.name)),
-        sources: Set(welcome.levels.filter(\.isSource).map(\.name)))
-      state.sockets.insert(session.cache.source)
+        sources: Set(welcome.levels.filter(\.isSource).map(\.name)), inPlaceOf: freed)
+      state.sockets.insert(socket)
       state.gone[place] = nil
       if place < state.sessions.count { state.sessions[place] = session } else { state.sessions.append(session) }
       return place
     }
+    guard let place else { return false }
     let seat = FleetSeat(watch: watch, place: place, clock: session.clock, buffer: buffer)
     session.begin(seat)
+    return true
   }
 
   // MARK: Following
@@ -173,43 +189,55 @@ package final class AttachedFleet: Sendable {
     // In any order, so that those whom nobody listens at any more keep none from its turn.
     let sockets = places.flatMap(\.sockets).shuffled()
     return state.withLock { state in
-      sockets.filter { state.sockets.count < Self.most && state.sockets.insert($0).inserted }
+      let spare = state.spare(but: watch.chosen).count
+      return sockets.filter { state.sockets.count - spare < most && state.sockets.insert($0).inserted }
     }
   }
 
   /// Attaches to an app as well, and follows it.
   private func meet(_ socket: String, _ follower: Follower) async {
     let session: AppSession
-    do { session = try await sit(socket) } catch {
+    do { session = try await AppSession.open(AppPlace(path: socket), isAgain: false) } catch {
       // Nobody listens there, or not to us; the next look tries again.
       _ = state.withLock { $0.sockets.remove(socket) }
       return
+    }
+    guard sit(session) else {
+      // An app that was gone is there again.
+      _ = state.withLock { $0.sockets.remove(socket) }
+      return session.client.close()
     }
     let welcome = session.client.welcome
     log("attached to \(welcome.app) (pid \(welcome.pid)) as well", session, follower)
     await follow(session, follower)
   }
 
-  /// Follows one app through all its lives.
+  /// Follows one app through all its lives, until another has its place.
   private func follow(_ session: AppSession, _ outer: Follower) async {
     let socket = session.cache.source
     guard let place = state.withLock({ $0.sessions.firstIndex { $0.cache.source == socket } }) else { return }
+    let isHere: @Sendable () -> Bool = { self.state.withLock { $0.holds(place, for: socket) } }
+    let isShown: @Sendable () -> Bool = {
+      self.state.withLock { $0.holds(place, for: socket) && self.watch.chosen == place }
+    }
     let mine = Follower { message in
       if case .attachment(let attachment) = message, let why = attachment.ended {
-        self.state.withLock { $0.gone[place] = attachment }
-        self.watch.left(place, because: why)
+        self.state.withLock { state in
+          guard state.holds(place, for: socket) else { return }
+          state.gone[place] = attachment
+          self.watch.left(place, because: why)
+        }
       }
       // What the log says of an app is worth knowing wherever one looks.
       if case .log = message { return outer.post(message) }
-      if self.watch.chosen == place { outer.post(message) }
+      if isShown() { outer.post(message) }
     } use: { live in
-      if self.watch.chosen == place { await outer.use(live) }
+      if isShown() { await outer.use(live) }
     } pause: { pause in
       try await outer.pause(pause)
+      if !isHere() { throw CancellationError() }
     }
-    let follower = AppFollower(place: AppPlace(path: socket)) { next in
-      self.sit(next)
-    }
+    let follower = AppFollower(place: AppPlace(path: socket)) { self.sit($0, before: place) }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.keepListing(place, outer) }
       await follower.follow(session, mine)
@@ -230,10 +258,14 @@ package final class AttachedFleet: Sendable {
   /// Shows another app on the other screens, whenever somebody wants that.
   private func choose(_ follower: Follower) async {
     while !Task.isCancelled {
-      guard let place = await choices.take().last,
-        let session = state.withLock({ $0.sessions.indices.contains(place) ? $0.sessions[place] : nil })
-      else { continue }
-      watch.chosen = place
+      guard let place = await choices.take().last else { continue }
+      let chosen = state.withLock { state -> AppSession? in
+        guard state.sessions.indices.contains(place) else { return nil }
+        // From now on no other app gets the place.
+        watch.chosen = place
+        return state.sessions[place]
+      }
+      guard let session = chosen else { continue }
       await follower.use(session.cache.live)
       let attachment = state.withLock { $0.gone[place] } ?? session.cache.attachment
       follower.post(.attachedAgain(attachment, session.cache.replacement))

@@ -46,9 +46,13 @@ package struct FleetLedger: Sendable {
   ///   - app: What it calls itself.
   ///   - shared: The levels that it shares with others.
   ///   - sources: The levels that values come from which nobody stored.
+  ///   - gone: The place of another app that is gone, which this one gets; `nil` for one of its own.
   /// - Returns: Its place.
-  package mutating func join(_ app: FleetSheet.App, shared: Set<String>, sources: Set<String>) -> Int {
-    if let place = apps.firstIndex(where: { $0.socket == app.socket }) {
+  package mutating func join(
+    _ app: FleetSheet.App, shared: Set<String>, sources: Set<String>, inPlaceOf gone: Int? = nil
+  ) -> Int {
+    if let gone { disown(gone) }
+    if let place = gone ?? apps.firstIndex(where: { $0.socket == app.socket }) {
       // Another process: what the one before held and heard is gone.
       forget(place)
       apps[place] = app
@@ -66,6 +70,21 @@ package struct FleetLedger: Sendable {
     }
     for place in changes.indices { changes[place].told.append(nil) }
     return apps.count - 1
+  }
+
+  /// What an app changed and was told is of a process that is not attached any more.
+  private mutating func disown(_ app: Int) {
+    func disowned(_ change: FleetSheet.Change) -> FleetSheet.Change {
+      var change = change
+      if change.by == app { change.by = nil }
+      change.told[app] = nil
+      return change
+    }
+    changes = changes.map(disowned)
+    for (key, fact) in facts {
+      facts[key]?.change = fact.change.map(disowned)
+      if fact.load?.app == app { facts[key]?.load = nil }
+    }
   }
 
   /// An app is gone.
