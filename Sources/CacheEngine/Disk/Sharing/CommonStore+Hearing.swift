@@ -42,19 +42,29 @@ extension CommonStore {
   }
 
   func hears() {
-    let ears = state.withLock { state in
+    state.withLock { state in
       state.isHearing = true
-      return Array(state.ears.values)
+      state.tellEars(.everything)
     }
-    for ear in ears { ear.hear(.everything) }
+    tellEars()
   }
 
   func isDeaf() {
-    let (ears, lastHeard) = state.withLock { state in
-      defer { state.isHearing = false }
-      return (state.isHearing ? Array(state.ears.values) : [], state.lastHeard)
+    state.withLock { state in
+      if state.isHearing { state.tellEars(.lost(state.lastHeard)) }
+      state.isHearing = false
     }
-    for ear in ears { ear.hear(.lost(lastHeard)) }
+    tellEars()
+  }
+
+  /// Tells ears what they are to be told in the order in which it came to be; who comes meanwhile leaves it to who tells already.
+  private func tellEars() {
+    let isTelling = state.withLock { state in
+      defer { state.isTelling = true }
+      return state.isTelling
+    }
+    if isTelling { return }
+    while let (ear, news) = state.withLock({ $0.nextTelling() }) { ear(news) }
   }
 
   func apply(_ expects: StoreExpectation, to store: SegmentedStore) {
@@ -65,13 +75,15 @@ extension CommonStore {
   // MARK: Hearing
 
   /// Tells what others change than the level with a number, until ``stopHearing(_:)`` is called with what this gives.
-  func hear(as origin: UInt64, _ ear: @escaping @Sendable (HeardStoreChange) -> Void) -> UInt64 {
+  func hear(as origin: UInt64, _ ear: @escaping StoreEar) -> UInt64 {
     let number = UInt64.random(in: 0 ... .max)
     let isHearing = state.withLock { state in
       state.ears[number] = (origin, ear)
-      return state.isHearing && state.expects.hearsChanges
+      let isHearing = state.isHearing && state.expects.hearsChanges
+      if isHearing { state.tellings.append((ear, .everything)) }
+      return isHearing
     }
-    if isHearing { ear(.everything) }
+    tellEars()
     expect { $0.hearsChanges = true }
     if !isHearing, case .owner = state.withLock({ $0.role }) { hears() }
     wake()
@@ -91,6 +103,24 @@ extension CommonStore {
     telling.async { for listener in listeners { listener(loss) } }
   }
 }
+
+extension CommonStore.State {
+  fileprivate mutating func tellEars(_ news: HeardStoreChange) {
+    for ear in ears.values { tellings.append((ear.hear, news)) }
+  }
+
+  /// What is to be told next; if nothing is, nobody tells any more.
+  fileprivate mutating func nextTelling() -> (StoreEar, HeardStoreChange)? {
+    guard !tellings.isEmpty else {
+      isTelling = false
+      return nil
+    }
+    return tellings.removeFirst()
+  }
+}
+
+/// Who is told what others change in a shared directory.
+typealias StoreEar = @Sendable (HeardStoreChange) -> Void
 
 /// What a level hears of a shared directory.
 enum HeardStoreChange: Sendable {

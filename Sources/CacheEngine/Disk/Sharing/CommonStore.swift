@@ -70,8 +70,11 @@ final class CommonStore: StoreElsewhere {
     /// Why nobody lets this process in, or why it cannot own the files.
     var refusal: CacheError?
     var expects = StoreExpectation()
-    var ears: [UInt64: (origin: UInt64, hear: @Sendable (HeardStoreChange) -> Void)] = [:]
+    var ears: [UInt64: (origin: UInt64, hear: StoreEar)] = [:]
     var isHearing = false
+    /// Whom to tell that everything is heard, or nothing any more; and whether somebody does.
+    var tellings: [(StoreEar, HeardStoreChange)] = []
+    var isTelling = false
     var listeners: [ObjectIdentifier: @Sendable (SegmentedStore.Loss) -> Void] = [:]
     var isLeaving = false
     var isEnded = false
