@@ -53,6 +53,7 @@ final class RedisConnection: Sendable {
   private let most: Int
   private let use: Use
   private let clock = SystemClock()
+  let began = SystemClock().now
   private let state: Mutex<State>
   private let mode = Mutex(false)
   private let onPush: @Sendable ([RESPValue]) -> Void

@@ -27,6 +27,8 @@ final class RedisNode: Sendable {
   struct State {
     var phase = Phase.idle
     var failures = 0
+    /// It has carried out a write.
+    var wasPrimary = false
     var waiting: [UInt64: CheckedContinuation<RedisConnection, any Error>] = [:]
     var lastID: UInt64 = 0
     var work: Task<Void, Never>?
@@ -138,6 +140,7 @@ final class RedisNode: Sendable {
       let reply = try await runScript(keys.map(self.names.written), arguments, isAsking)
       if reply == .null { return nil }
       guard case .array(let values) = reply, values.count == names.count else { throw unexpected("EVALSHA") }
+      noteWrite(changes)
       return try values.map { try bytes($0, "EVALSHA") }
     }
     var commands: [[[UInt8]]] = [[Array("MULTI".utf8)]]
@@ -150,6 +153,7 @@ final class RedisNode: Sendable {
       throw unexpected("EXEC")
     }
     for value in values { try check(value) }
+    noteWrite(changes)
     feeds.tellOwn(changed)
     return try values.suffix(names.count).map { try bytes($0, "EXEC") }
   }
@@ -182,8 +186,23 @@ final class RedisNode: Sendable {
     if connection.isCluster, case .alone = role { throw IsCluster() }
     var replies = try await connection.ask((isAsking ? [[Array("ASKING".utf8)]] : []) + commands)
     if isAsking { try check(replies.removeFirst()) }
+    for case .error(let text) in replies where text.contains("READONLY") { leaveReplica(connection, text) }
     for reply in replies { try check(reply) }
     return replies
+  }
+
+  private func noteWrite(_ changes: [SharedChange]) {
+    if !changes.isEmpty { state.withLock { $0.wasPrimary = true } }
+  }
+
+  /// Ends a connection to what was a primary and is none any more: its name may lead to another server by now.
+  ///
+  /// Not more often than the longest pause, and never from what was a replica all the time.
+  private func leaveReplica(_ connection: RedisConnection, _ text: String) {
+    guard state.withLock(\.wasPrimary), connection.began.duration(to: clock.now) >= settings.pauses.upperBound else {
+      return
+    }
+    connection.close(RedisRefusal.error(text, settings))
   }
 
   private func check(_ reply: RESPValue) throws {

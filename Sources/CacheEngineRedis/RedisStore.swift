@@ -21,7 +21,8 @@ import Synchronization
 ///
 /// A call fails with `CacheError.Code.unreachable`, `CacheError.Code.timedOut`, `CacheError.Code.overloaded`,
 /// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a
-/// read-only replica, a server that is full. None of them is tried again.
+/// read-only replica, a server that is full. None of them is tried again. Where a server refuses writes that took them before and
+/// is a replica now, the connection is made anew, as often as after a loss, for the address may lead to another server by then.
 ///
 /// A server of a cluster is recognized, and the others found; see ``RedisSettings/others``. There all names of a namespace stand in
 /// one slot, on one primary, and what another one has is followed: `MOVED`, `ASK`. While a namespace is on its way from one server to

@@ -1,11 +1,13 @@
 #if Redis
 import CacheEngine
 import CacheEngineShared
-import CacheEngineRedis
 import CacheEngineTesting
 import Foundation
 import TestRedis
 import Testing
+
+// What a server says of itself is a reply.
+@testable import CacheEngineRedis
 
 /// The store over a server of the real kind.
 @Suite(.enabled(if: TestRedis.isInstalled, Comment(rawValue: TestRedis.whyNot)), .timeLimit(.minutes(10)))
@@ -109,6 +111,44 @@ struct RedisStoreTests {
       origin)
     #expect(try await others.get("b") == Data("b".utf8))
     #expect(try await photos.get("b") == Data("b".utf8))
+  }
+
+  @Test("a primary that becomes a replica is left for what its address leads to; what was a replica before is not left")
+  func demoted() async throws {
+    let (one, two) = (try await TestRedis(), try await TestRedis())
+    let address = one.folder + "/address"
+    let files = FileManager.default
+    try files.createSymbolicLink(atPath: address, withDestinationPath: one.socket)
+    let store = one.store {
+      $0.place = .socket(address)
+      $0.pauses = .milliseconds(1) ... .milliseconds(1)
+    }
+    let name = bytes("a")
+    func write(_ text: String) async throws {
+      _ = try await store.commit([.set(name, to: bytes(text), lifetime: nil)], if: [], reading: [])
+    }
+    try await write("1")
+    try files.removeItem(atPath: address)
+    try files.createSymbolicLink(atPath: address, withDestinationPath: two.socket)
+    // It stays where it is as long as it may write there.
+    try await write("2")
+    let raw = try await RawRedis(one)
+    _ = try await raw.ask("REPLICAOF", "127.0.0.1", "1")
+    await #expect(throws: CacheError.self) { try await write("3") }
+    try await turns { (try? await write("4")) != nil }
+    #expect(try await two.store().read([name]) == [bytes("4")])
+
+    let reader = one.store { $0.pauses = .milliseconds(1) ... .milliseconds(1) }
+    #expect(try await reader.read([name]) == [bytes("2")])
+    func connections() async throws -> String {
+      let text = try await raw.ask("INFO", "stats").string ?? ""
+      return try String(#require(text.firstMatch(of: #/total_connections_received:\d+/#)).0)
+    }
+    let before = try await connections()
+    for _ in 0..<3 {
+      await #expect(throws: CacheError.self) { _ = try await reader.commit([.remove(name)], if: [], reading: []) }
+    }
+    #expect(try await connections() == before)
   }
 
   @Test("passwords, users, databases and sockets that are wrong are told as they are")
