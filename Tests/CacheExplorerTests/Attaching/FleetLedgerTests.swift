@@ -215,6 +215,17 @@ struct FleetLedgerTests {
     #expect(sheet().apps[1].ended == nil)
   }
 
+  @Test("What an app says of its hearing stands against its events, which count only if it says nothing")
+  mutating func hearing() {
+    note(1, at: 10, .operated(.shared(.deaf(since: time(5)))), "coherence")
+    #expect(sheet().apps[1].deafSince == nil)
+    join("three", listens: false)
+    note(2, at: 10, .operated(.shared(.deaf(since: time(5)))), "coherence")
+    #expect(sheet().apps[2].listens && sheet().apps[2].deafSince == time(5))
+    note(2, at: 20, .operated(.shared(.heard)), "coherence")
+    #expect(sheet().apps[2].deafSince == nil)
+  }
+
   @Test("Where events were lost no load is shown for ever, and no read is called stale that need not be")
   mutating func gaps() {
     note(0, at: 10, .operated(.shared(.leads(lease: "ab"))), "pool")

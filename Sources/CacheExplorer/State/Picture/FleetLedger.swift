@@ -32,6 +32,8 @@ package struct FleetLedger: Sendable {
   private var facts: [String: Fact] = [:]
   private var changes: [FleetSheet.Change] = []
   private var leases: [String: FleetSheet.Lease] = [:]
+  /// The apps that say by themselves whether they hear.
+  private var outspoken: Set<Int> = []
   /// Of each app, until when events of it may be missing.
   private var gaps: [CacheInstant] = []
   private var lost = 0
@@ -55,6 +57,7 @@ package struct FleetLedger: Sendable {
     if let place = gone ?? apps.firstIndex(where: { $0.socket == app.socket }) {
       // Another process: what the one before held and heard is gone.
       forget(place)
+      outspoken.remove(place)
       apps[place] = app
       (self.shared[place], self.sources[place], gaps[place]) = (shared, sources, Self.never)
       return place
@@ -113,8 +116,13 @@ package struct FleetLedger: Sendable {
 
   /// An app says whether it hears what others change.
   package mutating func hears(_ app: Int, deafSince: CacheInstant?) {
-    apps[app].listens = true
-    apps[app].deafSince = deafSince
+    outspoken.insert(app)
+    (apps[app].listens, apps[app].deafSince) = (true, deafSince)
+  }
+
+  /// As an event tells it, which comes late, and behind which another may have been dropped.
+  private mutating func heard(_ app: Int, deafSince: CacheInstant?) {
+    if !outspoken.contains(app) { (apps[app].listens, apps[app].deafSince) = (true, deafSince) }
   }
 
   /// Events of an app never came, up to a moment.
@@ -244,8 +252,8 @@ package struct FleetLedger: Sendable {
   private mutating func note(_ event: SharedEvent, _ what: CacheEvent, _ app: Int) {
     let time = what.time
     switch event {
-    case .heard: hears(app, deafSince: nil)
-    case .deaf(let since): hears(app, deafSince: since)
+    case .heard: heard(app, deafSince: nil)
+    case .deaf(let since): heard(app, deafSince: since)
     case .forgot(nil):
       guard let key = what.key else { return }
       gone(key, app)
