@@ -168,7 +168,9 @@ let package = Package(
       ],
       swiftSettings: strict),
     // A library of its own, so that only who lets others look into a running app has sockets and a protocol in it.
-    .target(name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio"], swiftSettings: strict),
+    .target(
+      name: "CacheEngineInspector", dependencies: ["CacheEngine", "CacheEngineHitRatio", "CStore"],
+      swiftSettings: strict),
     .target(name: "CacheEngineTesting", dependencies: ["CacheEngine", "CacheEngineShared"], swiftSettings: strict),
     // Without its trait an empty library, so that who does not want Redis neither fetches nor builds an event loop.
     .target(

@@ -1,4 +1,5 @@
 public import CacheEngine
+import CStore
 
 #if canImport(Glibc)
 import Glibc
@@ -140,13 +141,8 @@ enum UnixSocket {
   }
 
   static func accept(from listener: Listener) -> Arrival {
-    let number = systemAccept(listener.descriptor.number)
-    guard number >= 0 else { return arrival(errno) }
-    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-    let descriptor = Descriptor(number)
-    descriptor.setNonblocking()
-    quiet(descriptor)
-    return .somebody(descriptor)
+    let number = cstore_accept(listener.descriptor.number)
+    return number >= 0 ? .somebody(Descriptor(number)) : arrival(errno)
   }
 
   /// What it means that nobody could be let in.
@@ -302,4 +298,3 @@ private func systemListen(_ number: Int32, _ count: Int32) -> Int32 { listen(num
 private func systemConnect(_ number: Int32, _ address: UnsafePointer<sockaddr>, _ size: socklen_t) -> Int32 {
   unsafe connect(number, address, size)
 }
-private func systemAccept(_ number: Int32) -> Int32 { accept(number, nil, nil) }
