@@ -95,6 +95,18 @@ import Darwin
     withExtendedLifetime(second) {}
   }
 
+  @Test("a socket whose path is told from the working directory on is found from every other one")
+  func relative() throws {
+    let folder = try SocketFolder()
+    let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+    let path = String(repeating: "../", count: depth) + folder.socket.dropFirst()
+    let listener = try UnixSocket.listen(at: path)
+    let real = try #require(FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+    #expect(listener.path.hasPrefix("/") && listener.path.hasSuffix("\(folder.path)/\(real)"))
+    UnixSocket.removeFile(of: listener)
+    #expect(!FileManager.default.fileExists(atPath: folder.socket))
+  }
+
   @Test("where there is nothing to attach to, the error says so")
   func nothing() async throws {
     let folder = try SocketFolder()

@@ -70,7 +70,14 @@ enum UnixSocket {
       throw unusable(path, "nobody can listen on it (\(reason(code)))")
     }
     descriptor.setNonblocking()
-    return Listener(descriptor: descriptor, path: path, file: file)
+    return Listener(descriptor: descriptor, path: absolute(path, in: directory), file: file)
+  }
+
+  /// The way to a socket from the root, for when the program has another working directory.
+  private static func absolute(_ path: String, in directory: String) -> String {
+    guard !path.hasPrefix("/"), let root = unsafe realpath(directory, nil) else { return path }
+    defer { unsafe free(root) }
+    return unsafe "\(String(cString: root))/\(path.split(separator: "/").last ?? "")"
   }
 
   /// Removes the file of a socket, unless another one stands there by now.
