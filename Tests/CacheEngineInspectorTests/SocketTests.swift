@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CacheEngineInspector
@@ -105,6 +106,49 @@ import Darwin
     #expect(listener.path.hasPrefix("/") && listener.path.hasSuffix("\(folder.path)/\(real)"))
     UnixSocket.removeFile(of: listener)
     #expect(!FileManager.default.fileExists(atPath: folder.socket))
+  }
+
+  @Test("who asks an app that takes nothing holds no thread, and what was asked arrives when it takes something")
+  func unread() async throws {
+    let folder = try SocketFolder()
+    let listener = try UnixSocket.listen(at: folder.socket)
+    let near = try await Visitor.elsewhere { [path = folder.socket] in
+      try UnixSocket.connect(to: path, waiting: .seconds(60))
+    }
+    guard case .somebody(let far) = UnixSocket.accept(from: listener) else {
+      throw CacheError(.unreachable, "nobody came")
+    }
+    let welcome = ServerLine.Welcome(
+      version: 1, app: "app", pid: 1, allowsWrites: true, tellsEvents: false, tellsCounts: true, now: 0, wall: 0,
+      levels: [], operators: [], chain: [])
+    #expect(far.writeAll(Wire.bytes(ServerLine(welcome: welcome))))
+    let client = try InspectorClient.greet(over: near, path: folder.socket, as: "test", versions: .current) { _ in }
+    // Longer than anybody is let run.
+    var time = timeval(tv_sec: 600, tv_usec: 0)
+    unsafe setsockopt(near.number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    var ask = ClientLine.Ask(.set, key: "a")
+    ask.value = Data(count: 1 << 20)
+    let isBack = Mutex(false)
+    let asking = Task { [ask] in
+      await #expect(throws: CancellationError.self) { _ = try await client.ask(ask) }
+      isBack.withLock { $0 = true }
+    }
+    var (reader, lines, buffer) = (LineReader(), 0, [UInt8](repeating: 0, count: 4_096))
+    func take() throws {
+      guard case .moved(let count) = far.read(into: &buffer) else { return }
+      lines += try reader.take(buffer[..<count], limit: WireLimits.line).count
+    }
+    try await turns {
+      try take()
+      return lines == 1 && reader.pending > 0
+    }
+    asking.cancel()
+    try await turns { isBack.withLock { $0 } }
+    try await turns {
+      try take()
+      return lines == 2
+    }
+    client.close()
   }
 
   @Test("where there is nothing to attach to, the error says so")

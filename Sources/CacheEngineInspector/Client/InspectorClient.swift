@@ -1,4 +1,5 @@
 package import CacheEngine
+import Dispatch
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -34,8 +35,8 @@ package final class InspectorClient: Sendable {
   private let descriptor: Descriptor
   private let tell: @Sendable (News) -> Void
   private let state = Mutex(State())
-  /// One line after the other.
-  private let writing = Mutex(())
+  /// Writes one line after the other: an app that is stopped takes none, and Swift's threads are few.
+  private let writing = DispatchQueue(label: "CacheEngine.inspector.asking")
 
   /// Connects and says hello; blocks for some seconds at the most, so call it where that may be.
   ///
@@ -129,8 +130,7 @@ package final class InspectorClient: Sendable {
           return nil
         }
         if let refusal { return continuation.resume(throwing: refusal) }
-        let isSent = writing.withLock { _ in descriptor.writeAll(bytes) }
-        if !isSent { descriptor.shutDown() }
+        writing.async { [descriptor] in if !descriptor.writeAll(bytes) { descriptor.shutDown() } }
       }
     } onCancel: {
       take(id)?.resume(throwing: CancellationError())
