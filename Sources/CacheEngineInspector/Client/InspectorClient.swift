@@ -174,7 +174,7 @@ package final class InspectorClient: Sendable {
 
   private static func read(_ incoming: Incoming, for client: () -> InspectorClient?) {
     var incoming = incoming
-    var ending = "the app has ended"
+    var ending = "the app has ended, or hung up"
     while true {
       do {
         let line = try incoming.next()

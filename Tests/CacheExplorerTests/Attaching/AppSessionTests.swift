@@ -1,6 +1,8 @@
 import CacheEngine
 import CacheEngineTesting
+import ExplorerState
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CacheEngineInspector
@@ -21,6 +23,33 @@ import Testing
     }
     server.close()
     try await turns { client == nil }
+  }
+
+  @Test("an app that hung up and did not end is said to be the same when it is attached again")
+  func same() async throws {
+    let folder = try TemporaryFolder()
+    let place = AppPlace(path: folder.url.appending(path: "s").path())
+    func serve() throws -> InspectorServer {
+      try CacheInspector.serve(MemoryCacheLevel<String, Data>(), at: place.path, name: "app")
+    }
+    let first = try serve()
+    let session = try await AppSession.open(place, isAgain: false)
+    session.begin(EventBuffer())
+    let log = Mutex<[String]>([])
+    let following = Task {
+      await AppFollower(place: place) { _ in true }.follow(
+        session,
+        Follower(
+          post: { message in if case .log(let lines, _) = message { log.withLock { $0 += lines.map(\.text) } } },
+          use: { _ in }, pause: { try await ContinuousClock().sleep(for: $0 / 50) }))
+    }
+    first.close()
+    let second = try serve()
+    let told = "attached again (pid \(session.client.welcome.pid)) to app, the process of before; counters began anew"
+    try await turns { log.withLock { $0.last == told } }
+    following.cancel()
+    await following.value
+    second.close()
   }
 
   @Test("who leaves does not wait for an app that does not answer, as one that is stopped does not")

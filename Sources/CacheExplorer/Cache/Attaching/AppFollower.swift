@@ -22,9 +22,11 @@ struct AppFollower: Sendable {
       follower.post(.attachedAgain(next.cache.attachment, next.cache.replacement))
       // What it told meanwhile comes behind that.
       guard begin(next) else { return next.client.close() }
+      let (app, pid) = (next.client.welcome, session.client.welcome.pid)
       session = next
-      let app = next.client.welcome
-      log("attached again (pid \(app.pid)) to \(app.app); counters began anew", .notice, session, follower)
+      // It had hung up, as on who takes nothing for long.
+      let same = app.pid == pid ? ", the process of before" : ""
+      log("attached again (pid \(app.pid)) to \(app.app)\(same); counters began anew", .notice, session, follower)
     }
   }
 
