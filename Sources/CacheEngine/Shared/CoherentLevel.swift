@@ -15,7 +15,8 @@ public import CacheCore
 /// | changes again | forgets everything, and is served |
 ///
 /// Until changes are heard for the first time nothing was heard since the level was made. What is written meanwhile is kept
-/// above as ever, and forgotten when changes are heard.
+/// above as ever, and forgotten when changes are heard. An upper level that outlives its process, as one on disk does, comes with
+/// copies of an earlier run, however old: they are served as what was heard until then. With ``Coherence/WhileDeaf/passBy`` none is.
 ///
 /// It listens until it is released.
 public final class CoherentLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
