@@ -310,6 +310,29 @@ import Testing
     #expect(try lines.next()?.key == "/0")
   }
 
+  @Test("numbers that come packed through a pipe are refused, and not taken for keys", arguments: TracePacking.all)
+  func packedNumbers(packing: TracePacking) throws {
+    let pipe = Pipe()
+    try pipe.fileHandleForWriting.write(contentsOf: Data(packing.magic + [0, 0]))
+    try pipe.fileHandleForWriting.close()
+    withExtendedLifetime(pipe) {
+      let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+      let message = message { try RequestTrace(contentsOf: path, format: .u32) }
+      #expect(message.contains("is packed with \(packing.program), which only a file may be"))
+    }
+  }
+
+  @Test("who is cancelled waits no longer for what others have yet to write", .timeLimit(.minutes(1)))
+  func cancelled() async throws {
+    let pipe = Pipe()
+    try pipe.fileHandleForWriting.write(contentsOf: Data("a\n".utf8))
+    let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+    let reading = Task { try RequestTrace(contentsOf: path) }
+    reading.cancel()
+    await #expect(throws: CacheError.self) { try await reading.value }
+    try pipe.fileHandleForWriting.close()
+  }
+
   @Test("a program that is missing is named with its package", arguments: TracePacking.all)
   func missing(packing: TracePacking) throws {
     var packing = packing

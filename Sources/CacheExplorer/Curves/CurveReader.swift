@@ -10,7 +10,7 @@ enum CurveReader {
     of path: String, as format: TraceFormat?, on configuration: CacheConfiguration, level name: String?
   ) async throws -> CurveReport {
     let level = try level(name, of: configuration)
-    let trace = try await BlockingWork.run { try read(path, format) }
+    let trace = try await BlockingWork.runUnlessCancelled { try read(path, format) }
     guard !trace.keys.isEmpty else {
       throw ProgramFailure(.usage, "\(path): error: there is no request in it; write a key on each line")
     }

@@ -11,20 +11,37 @@ import Musl
 import Darwin
 #endif
 
-/// The bytes of a trace file, piece by piece; zlib unpacks what is packed and hands on what is not.
-@safe  // it owns the file until it goes away
+// Where `read` is the system's.
+private func readFile(_ file: Int32, into bytes: UnsafeMutableRawBufferPointer) -> Int {
+  unsafe read(file, bytes.baseAddress, bytes.count)
+}
+
+/// The bytes of a trace file, piece by piece; zlib unpacks what is packed with gzip, and the rest is handed on.
+@safe  // it owns the file, and zlib's stream, until it goes away
 struct TraceBytes: ~Copyable {
   static let pieceSize = 64 << 10
+  private static let magic: [UInt8] = [0x1f, 0x8b]
 
   let name: String
-  private let file: gzFile
+  private let file: Int32
   /// The program that unpacks, until its end was waited for.
   private var unpacker: TraceUnpacker?
+  private var piece = [UInt8](repeating: 0, count: pieceSize)
+  /// What was read of the file and not yet handed on or unpacked.
+  private var rest = 0..<0
+  private var isAtEnd = false
+  private var hasBegun = false
+  /// Unpacks a file that begins as gzip's do; zlib wants it to stay where it is.
+  private var stream: UnsafeMutablePointer<z_stream>?
+  /// A member of gzip's has ended, and perhaps another one follows.
+  private var isBetweenMembers = false
+  /// What comes behind the bytes that were handed on before it was met.
+  private var problem: TraceProblem?
 
   /// `path`: `-` for standard input.
   init(path: String, packings: [TracePacking] = TracePacking.all) throws(TraceProblem) {
     name = path == "-" ? "standard input" : path
-    // zlib closes what it opened; standard input is not ours to close.
+    // Standard input is not ours to close.
     let input = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else {
       throw TraceProblem(
@@ -35,50 +52,158 @@ struct TraceBytes: ~Copyable {
       defer { close(input) }
       let unpacker = try TraceUnpacker(packing, of: name, input: input)
       self.unpacker = unpacker
-      guard let opened = unsafe gzdopen(unpacker.output, "rb") else {
-        close(unpacker.output)
-        unpacker.stop()
-        throw TraceProblem(file: name, message: "cannot be read", remedy: "free some memory")
-      }
-      unsafe file = opened
+      file = unpacker.output
     } else {
-      guard let opened = unsafe gzdopen(input, "rb") else {
-        close(input)
-        throw TraceProblem(file: name, message: "cannot be read", remedy: "free some memory")
-      }
-      unsafe file = opened
+      file = input
     }
-    unsafe gzbuffer(file, UInt32(Self.pieceSize))
   }
 
   deinit {
-    unsafe gzclose_r(file)
+    if let stream = unsafe stream {
+      unsafe inflateEnd(stream)
+      unsafe stream.deallocate()
+    }
+    close(file)
     unpacker?.stop()
   }
 
-  /// Reads a piece into an array from a place on, as much as there is room for; none at the end.
+  /// Reads into an array from a place on, until there is no more room; less, or nothing, only at the end.
+  ///
+  /// Who is cancelled is not kept waiting by a file that others have yet to write.
   mutating func read(into buffer: inout [UInt8], from start: Int) throws(TraceProblem) -> Int {
-    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start...])
-      return unsafe Int(gzread(file, room.baseAddress, UInt32(room.count)))
+    if let problem { throw problem }
+    let isBeginning = !hasBegun
+    var end = start
+    while end < buffer.count {
+      do throws(TraceProblem) {
+        let count = try readOn(into: &buffer, from: end)
+        guard count > 0 else { break }
+        end += count
+      } catch {
+        guard end > start else { throw error }
+        problem = error
+        break
+      }
     }
-    guard count <= 0 else { return count }
-    let failure = SystemFailure("read")
-    var code = Z_OK
-    let reason = unsafe gzerror(file, &code).map { unsafe String(cString: $0) } ?? "zlib says \(code)"
-    switch code {
-    case Z_OK where count == 0:
-      let isGood = unpacker?.end() ?? true
-      let program = unpacker?.packing.program ?? ""
-      unpacker = nil
-      guard isGood else { throw damage("\(program) failed", program: program) }
-      return 0
-    case Z_BUF_ERROR: throw damage("it ends too early")
-    case Z_ERRNO:
+    if isBeginning, let packing = TracePacking.all.first(where: { buffer[start..<end].starts(with: $0.magic) }) {
       throw TraceProblem(
-        file: name, message: "cannot be read (\(failure.text))", remedy: "give the path of a file that can be read")
-    default: throw damage(reason)
+        file: name, message: "is packed with \(packing.program), which only a file may be",
+        remedy: "give the file, or unpack it first with \(packing.program) -dc")
     }
+    return end - start
+  }
+
+  /// Reads some bytes; none at the end.
+  private mutating func readOn(into buffer: inout [UInt8], from start: Int) throws(TraceProblem) -> Int {
+    if !hasBegun {
+      hasBegun = true
+      if try begins(with: Self.magic) { try beginUnpacking() }
+    }
+    if rest.isEmpty { try fill() }
+    guard let stream = unsafe stream else {
+      let count = min(rest.count, buffer.count - start)
+      buffer.replaceSubrange(start..<(start + count), with: piece[rest.prefix(count)])
+      rest = rest.dropFirst(count)
+      return count > 0 ? count : try end()
+    }
+    while true {
+      if isBetweenMembers {
+        guard try begins(with: Self.magic) else {
+          // Whatever else comes is passed over, as gzip does.
+          while !isAtEnd {
+            rest = 0..<0
+            try fill()
+          }
+          return try end()
+        }
+        unsafe inflateReset(stream)
+        isBetweenMembers = false
+      }
+      if rest.isEmpty { try fill() }
+      let (taken, given, code) = unsafe inflate(stream, into: &buffer, from: start)
+      rest = rest.dropFirst(taken)
+      switch code {
+      case Z_STREAM_END: isBetweenMembers = true
+      case Z_OK, Z_BUF_ERROR:
+        guard given > 0 || taken > 0 || !isAtEnd else { throw damage("it ends too early") }
+      default: throw damage(unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "zlib says \(code)")
+      }
+      if given > 0 { return given }
+    }
+  }
+
+  private mutating func inflate(
+    _ stream: UnsafeMutablePointer<z_stream>, into buffer: inout [UInt8], from start: Int
+  ) -> (taken: Int, given: Int, code: Int32) {
+    let input = rest
+    return unsafe piece.withUnsafeMutableBufferPointer { bytes in
+      unsafe buffer.withUnsafeMutableBufferPointer { room in
+        unsafe stream.pointee.next_in = bytes.baseAddress.map { unsafe $0 + input.lowerBound }
+        unsafe stream.pointee.avail_in = UInt32(input.count)
+        unsafe stream.pointee.next_out = room.baseAddress.map { unsafe $0 + start }
+        unsafe stream.pointee.avail_out = UInt32(room.count - start)
+        let code = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
+        return unsafe (
+          input.count - Int(stream.pointee.avail_in), room.count - start - Int(stream.pointee.avail_out), code
+        )
+      }
+    }
+  }
+
+  private mutating func beginUnpacking() throws(TraceProblem) {
+    let new = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    unsafe new.initialize(to: z_stream())
+    // Window bits of gzip's.
+    guard unsafe czlib_inflate_init(new, 15 + 16) == Z_OK else {
+      unsafe new.deallocate()
+      throw TraceProblem(file: name, message: "cannot be read", remedy: "free some memory")
+    }
+    unsafe stream = new
+  }
+
+  /// Whether what is left to read begins with some bytes.
+  private mutating func begins(with bytes: [UInt8]) throws(TraceProblem) -> Bool {
+    while rest.count < bytes.count, !isAtEnd { try fill() }
+    return piece[rest].starts(with: bytes)
+  }
+
+  /// Reads on behind what is left, which is little.
+  private mutating func fill() throws(TraceProblem) {
+    let left = rest.count
+    for (place, position) in rest.enumerated() { piece[place] = piece[position] }
+    rest = 0..<left
+    while !isAtEnd {
+      var input = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+      let isReady = unsafe poll(&input, 1, 100)
+      guard isReady != 0 else {
+        guard !Task.isCancelled else {
+          throw TraceProblem(
+            file: name, message: "was not read to its end, for which nobody waited", remedy: "read it again")
+        }
+        continue
+      }
+      let count = unsafe piece.withUnsafeMutableBytes { bytes in
+        unsafe readFile(file, into: UnsafeMutableRawBufferPointer(rebasing: bytes[left...]))
+      }
+      guard count < 0 else {
+        isAtEnd = count == 0
+        rest = 0..<(left + count)
+        return
+      }
+      let failure = SystemFailure("read")
+      guard [EINTR, EAGAIN].contains(failure.number) else {
+        throw TraceProblem(
+          file: name, message: "cannot be read (\(failure.text))", remedy: "give the path of a file that can be read")
+      }
+    }
+  }
+
+  /// Waits for the program that unpacks, if there is one; gives that there are no more bytes.
+  private mutating func end() throws(TraceProblem) -> Int {
+    guard let ending = unpacker else { return 0 }
+    unpacker = nil
+    guard ending.end() else { throw damage("\(ending.packing.program) failed", program: ending.packing.program) }
+    return 0
   }
 
   private func damage(_ reason: String, program: String = "gzip") -> TraceProblem {

@@ -79,11 +79,6 @@ package struct TraceLines: ~Copyable {
   /// Looks at the beginning.
   private mutating func begin() throws(TraceProblem) -> TraceLineParser {
     try fill()
-    if let packing = TracePacking.all.first(where: { buffer[rest].starts(with: $0.magic) }) {
-      throw TraceProblem(
-        file: name, message: "is packed with \(packing.program), which only a file may be",
-        remedy: "give the file, or unpack it first with \(packing.program) -dc")
-    }
     let isWhole = rest.count < buffer.count
     // Some editors and spreadsheets begin what is UTF-8 with a mark.
     let text = buffer[rest].starts(with: [0xef, 0xbb, 0xbf]) ? rest.dropFirst(3) : rest

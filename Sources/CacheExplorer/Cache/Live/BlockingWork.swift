@@ -12,7 +12,7 @@ package enum BlockingWork {
   }
 
   /// As ``run(_:)``, but who is cancelled does not wait for the end: what comes of it then is dropped.
-  static func runUnlessCancelled<Answer: Sendable>(
+  package static func runUnlessCancelled<Answer: Sendable>(
     _ work: @escaping @Sendable () throws -> Answer
   ) async throws -> Answer {
     let answer = Awaited<Result<Answer, any Error>?>(nil) { $0 != nil }
