@@ -84,6 +84,11 @@ import Testing
         LongText("a\n" + String(repeating: "x", count: 200_000)),
         "line 2 is longer than 65536 bytes; write a key on each line"
       ),
+      // What more is read at a time changes nothing.
+      (
+        LongText("a\n" + String(repeating: "x", count: 70_000) + "\nb\n"),
+        "line 2 is longer than 65536 bytes; write a key on each line"
+      ),
     ])
   func badText(argument: LongText, message: String) throws {
     let path = try file("a.txt", Data(argument.text.utf8))

@@ -121,13 +121,12 @@ package struct TraceLines: ~Copyable {
     // What was searched already is not searched again when more has come.
     var searched = rest.lowerBound
     while true {
-      if let end = buffer[searched..<rest.upperBound].firstIndex(of: UInt8(ascii: "\n")) {
-        return taken(to: end, next: end + 1)
-      }
-      guard rest.count <= Self.longestLine else {
+      let end = buffer[searched..<rest.upperBound].firstIndex(of: UInt8(ascii: "\n"))
+      guard (end ?? rest.upperBound) - rest.lowerBound <= Self.longestLine else {
         line += 1
         throw problem("is longer than \(Self.longestLine) bytes", "write a key on each line")
       }
+      if let end { return taken(to: end, next: end + 1) }
       guard !isAtEnd else { return rest.isEmpty ? nil : taken(to: rest.upperBound, next: rest.upperBound) }
       searched = rest.count
       try fill()
