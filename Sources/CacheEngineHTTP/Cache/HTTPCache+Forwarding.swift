@@ -43,7 +43,7 @@ extension HTTPCache {
     let requestTime = clock.timeSinceEpoch
     let received: HTTPAnswer
     do {
-      received = try await origin.send(outgoing, body: HTTPBody(), interim: interim)
+      received = try await origin.send(outgoing, body: HTTPBody(), interim: interim).withFitTrailers
     } catch {
       tell(error is CancellationError ? .abandoned : .alone)
       if !(error is CancellationError), let stale = standIn(journey, after: .unreachable, status: nil) {
@@ -145,7 +145,7 @@ extension HTTPCache {
     let requestTime = clock.timeSinceEpoch
     let received: HTTPAnswer
     do {
-      received = try await origin.send(request, body: body, interim: interim)
+      received = try await origin.send(request, body: body, interim: interim).withFitTrailers
     } catch {
       throw failure(error, reason)
     }

@@ -17,6 +17,20 @@ public struct HTTPAnswer: Sendable {
     self.head = head
     self.body = body
   }
+
+  /// The same without what may not stand behind a content.
+  var withFitTrailers: HTTPAnswer {
+    guard body.bytes == nil else { return self }
+    var answer = self
+    answer.body = HTTPBody(length: body.length, isDelimited: body.isDelimited) { [body, fields = head.headerFields] in
+      var parts = body.makeAsyncIterator()
+      let part = try await parts.next()
+      guard case .trailers(var trailers)? = part else { return part }
+      TrailerFields.removeUnfit(from: &trailers, behind: fields)
+      return trailers.isEmpty ? nil : .trailers(trailers)
+    }
+    return answer
+  }
 }
 
 /// Where requests go that a cache does not answer.

@@ -26,14 +26,29 @@ package enum ConnectionFields {
   /// Takes them out, with those that `Connection` names.
   ///
   /// - Parameter fields: The fields of a message.
-  package static func remove(from fields: inout HTTPFields) {
+  package static func remove(from fields: inout HTTPFields) { fields.remove(names(in: fields)) }
+
+  /// All of them, with those that `Connection` names.
+  static func names(in fields: HTTPFields) -> Set<HTTPField.Name> {
     var names = Self.names
     for line in fields[values: .connection] {
       for member in FieldList.members(of: line) {
         if let name = HTTPField.Name(String(member)), !needed.contains(name) { names.insert(name) }
       }
     }
-    fields.remove(names)
+    return names
+  }
+}
+
+/// The fields that may not stand behind a content, since they would have to be known before: RFC 9110, section 6.5.1.
+enum TrailerFields {
+  private static let unfit = ConnectionFields.needed.union([
+    .contentRange, .contentType, .location, .pragma, .retryAfter, .setCookie, .trailer, .wwwAuthenticate,
+  ])
+
+  /// Takes them out, with those of the connection.
+  static func removeUnfit(from trailers: inout HTTPFields, behind head: HTTPFields) {
+    trailers.remove(ConnectionFields.names(in: head).union(unfit))
   }
 }
 #endif

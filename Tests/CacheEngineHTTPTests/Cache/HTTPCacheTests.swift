@@ -682,6 +682,22 @@ struct HTTPCacheTests {
     #expect(failures.all == ["read", "write"])
   }
 
+  @Test("N33: nothing is taken from behind a content that has to be known before it", arguments: ["", ", no-store"])
+  func unfitTrailers(more: String) async throws {
+    let trailers = ["Set-Cookie: a=1", "Transfer-Encoding: chunked", "Content-Length: 9", "Own: 1", "ETag: \"1\""]
+    let origin = ScriptedOrigin { _, _ in
+      let fields = HTTPFields(lines: ["Cache-Control: max-age=10\(more)", "Connection: own"])
+      return HTTPAnswer(
+        head: HTTPResponse(status: .ok, headerFields: fields),
+        body: HTTPBody(.init("body".utf8), trailers: HTTPFields(lines: trailers)))
+    }
+    let cache = cache(origin)
+    for _ in 0..<2 {
+      let read = try await cache.response(for: get()).body.collect(upTo: 4)
+      #expect(read?.trailers == HTTPFields(lines: ["ETag: \"1\""]))
+    }
+  }
+
   @Test("N33: trailers are kept with the content")
   func trailers() async throws {
     let origin = ScriptedOrigin { _, _ in
