@@ -152,14 +152,18 @@ import Testing
       base: memory, storesAtOnce: true, onStore: { [gate] _, _ in try await gate.pass() })
     let cleared = Gate()
     let cache = above.compose(HookedLevel(base: disk, onClear: { cleared.open() }))
+    try await memory.set(2, forKey: "b")
     let writer = Task { try await cache.set(1, forKey: "a") }
     await gate.arrivals(1)
     let clear = Task { try await cache.clear() }
     try await cleared.pass()
     clear.cancel()
     await #expect(throws: CancellationError.self) { try await clear.value }
+    // It had begun below, and what is below decides.
+    #expect(memory.peek("b") == nil)
     gate.open()
     try await writer.value
+    #expect(memory.peek("a") == nil)
     #expect(cache.gate.isIdle)
   }
 

@@ -123,7 +123,13 @@ extension WriteGate {
     defer { turnPhase { $0.end(began) } }
     try await below()
     turnPhase { $0.endBelow(began) }
-    if waits() { try await drain(before: began) }
+    do {
+      if waits() { try await drain(before: began) }
+    } catch {
+      // What is gone below must not be left above. Who is there still forgets by itself what it stores.
+      try await above()
+      throw error
+    }
     try await above()
   }
 
