@@ -87,6 +87,8 @@ struct ProxyTests: ProxySuite {
         .contains("secret") == false)
       let withContent = "OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab"
       #expect(try await ask(port, withContent).hasPrefix("HTTP/1.1 200 OK\r\n"))
+      let ofAll = "OPTIONS http://a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+      #expect(try await ask(port, ofAll).contains("Allow: GET"))
       #expect(origin.requests.isEmpty)
       _ = try await ask(
         port, "OPTIONS http://A:80/x HTTP/1.1\r\nHost: a\r\nMax-Forwards: 3\r\nConnection: close\r\n\r\n")
