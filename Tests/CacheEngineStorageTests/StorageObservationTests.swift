@@ -158,14 +158,22 @@ import Glibc
   #if canImport(Glibc)
   @Test("H74 remove-all tells that everything is gone, also where what else it does in the folder fails")
   func removeAllInPart() throws {
-    let storage = try bench.open()
+    var directory = bench.folder.path
+    while directory.utf8.count < 3_850 { directory += "/" + String(repeating: "d", count: 200) }
+    let storage = try bench.open(disk: DiskConfig(name: "s", directory: directory))
     try storage.setObject(bench.ada, forKey: "a")
     let (keys, all) = (Witness<KeyChange<User>>(), Witness<Change>())
     storage.addObserver(keys, forKey: "a") { $0.see($1) }
     storage.addStorageObserver(all) { $0.see($1) }
-    // It looks like another library's, and has a name that is no text, by which nobody finds it.
-    let file = Array("\(bench.path)/0cc175b9c0f1b6a831c399e269772661.".utf8CString.dropLast()) + [-1, 0]
-    #expect(unsafe mkfifo(file, 0o600) == 0)
+    // It looks like another library's, and its path is longer than any path that the system takes.
+    let folder = unsafe Glibc.open(directory + "/s", O_RDONLY)
+    let name = "0cc175b9c0f1b6a831c399e269772661." + String(repeating: "x", count: 220)
+    let file = unsafe openat(folder, name, O_CREAT | O_WRONLY, 0o600)
+    try #require(file >= 0)
+    defer {
+      _ = unsafe unlinkat(folder, name, 0)
+      for descriptor in [file, folder] { close(descriptor) }
+    }
     #expect(throws: CacheError.self) { try storage.removeAll() }
     #expect(try storage.object(forKey: "a") == nil)
     #expect(all.seen == [.removeAll])

@@ -116,8 +116,13 @@ public struct DiskConfig: Sendable {
         return try FileManager.default.contentsOfDirectory(atPath: path).filter { file in
           let name = file.prefix { $0 != "." }
           guard name.utf8.count == 32, name.allSatisfy(\.isHexDigit) else { return false }
-          let type = try FileManager.default.attributesOfItem(atPath: "\(path)/\(file)")[.type]
-          return type as? FileAttributeType == .typeRegular
+          do {
+            let type = try FileManager.default.attributesOfItem(atPath: "\(path)/\(file)")[.type]
+            return type as? FileAttributeType == .typeRegular
+          } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            // It has gone since, or its name is no text, which a file of hyperoslo/Cache never has.
+            return false
+          }
         }
       } catch {
         throw CacheError(.diskReadFailed, "the files in \(path) could not be listed", underlying: error)
@@ -127,7 +132,11 @@ public struct DiskConfig: Sendable {
 
   func removeForeignFiles() throws {
     for file in try foreignFiles {
-      do { try FileManager.default.removeItem(atPath: "\(path)/\(file)") } catch {
+      do {
+        try FileManager.default.removeItem(atPath: "\(path)/\(file)")
+      } catch let error as CocoaError where error.code == .fileNoSuchFile {
+        continue
+      } catch {
         throw CacheError(.diskWriteFailed, "\(path)/\(file) could not be removed", underlying: error)
       }
     }
