@@ -51,6 +51,9 @@ struct ReplayCommand: AsyncParsableCommand {
     guard !whatIf || expect.isEmpty else {
       throw ValidationError("--expect judges a run, and --what-if makes none; leave one of them out")
     }
+    guard !whatIf || (!strict && clients == 1 && speed == 1) else {
+      throw ValidationError("--strict, --clients and --speed are for a run, and --what-if makes none; leave them out")
+    }
     guard (1...100_000).contains(clients) else { throw ValidationError("give --clients from 1 to 100000") }
     guard Quantity.speeds.contains(speed) else { throw ValidationError("give --speed from 0.001 to 1000") }
   }
