@@ -78,6 +78,14 @@ struct WhatIfTests {
     #expect([0.25, 2, 1.5, 1e300].map(WhatIfText.name(of:)) == ["¼", "×2", "×1.5", "×1e+300"])
   }
 
+  @Test("a policy that is named twice is one question")
+  func repeatedPolicy() {
+    let level = HitRatioObserver.Level(
+      name: "memory", capacity: 10, eviction: .lru, evictions: [.sieve, .sieve, .lru, .fifo])
+    let rows = HitRatioObserver(levels: [level]).reports.flatMap(WhatIfText.rows)
+    #expect(rows.map(\.title) == ["now", "¼", "½", "×2", "×4", "sieve", "fifo"])
+  }
+
   @Test("until enough is known every number is a dash, and the screen says so")
   func unknown() throws {
     let scene = try Self.scene(Size(width: 80, height: 24), reports: Self.reports(looks: 100))

@@ -68,7 +68,9 @@ package enum WhatIfText {
       let other = Int(min(max(0, Double(level.capacity) * factor), 9e18))
       rows.append(row(name(of: factor), capacity(other, level), rows.count))
     }
-    for eviction in level.evictions where eviction != level.eviction {
+    // Each is asked about once, as the estimates are.
+    var policies: Set = [level.eviction]
+    for eviction in level.evictions where policies.insert(eviction).inserted {
       rows.append(row(eviction.name, "policy", rows.count))
     }
     return rows
