@@ -325,10 +325,11 @@ extension HTTPCache {
   /// Forgets a stale response that the origin answered otherwise, where the new one is not kept.
   private func dropOutdated(_ journey: Journey, _ head: HTTPTypes.HTTPResponse, at time: Duration) async {
     guard journey.reason == .stale, let selected = journey.selectedResponse, head.status.code < 500,
-      ![206, 304, 412, 416].contains(head.status.code),
-      // Those without credentials may well be told the same as before.
-      refusal(of: head, for: journey.request, at: time) != .authorization
+      ![206, 304, 412, 416].contains(head.status.code)
     else { return }
+    // Those without credentials may well be told the same as before, and a client that wants nothing stored costs others nothing.
+    let refusal = refusal(of: head, for: journey.request, at: time)
+    if refusal == .authorization || refusal == nil && RequestTerms(journey.request).forbidsStoring { return }
     await write(journey.target.text, nil) { variants in variants.responses.removeAll { $0 == selected } }
   }
 

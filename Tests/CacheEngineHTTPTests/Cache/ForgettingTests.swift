@@ -44,6 +44,23 @@ struct ForgettingTests {
     HTTPCache(storing: kept.level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
   }
 
+  @Test(
+    "N3, N5: one with credentials, or who wants nothing stored, takes from others nothing that is stale",
+    arguments: ["Authorization: alice", "Cache-Control: no-store"])
+  func staleForOne(field: String) async throws {
+    let origin = ScriptedOrigin { _, count in
+      HTTPAnswer(200, ["Cache-Control: max-age=10, stale-while-revalidate=90"], "\(count)")
+    }
+    let cache = cache(origin)
+    #expect(try await cache.response(for: get()).text() == "0")
+    clock.advance(by: .seconds(15))
+    #expect(try await cache.response(for: get(field)).text() == "0")
+    await cache.settle()
+    #expect(try await cache.response(for: get()).text() == "0")
+    await cache.settle()
+    #expect(try await cache.response(for: get()).text() == "2")
+  }
+
   @Test("N31: what an unsafe request has changed is forgotten, also if its client has left by then")
   func leavesAfterChange() async throws {
     let client = Mutex<Task<Void, any Error>?>(nil)
