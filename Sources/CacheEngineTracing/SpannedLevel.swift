@@ -33,9 +33,13 @@ public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
   /// Returns the value if the level inside can answer at once; that makes no span.
   public func peek(_ key: Base.Key) -> Base.Value? { base.peek(key) }
 
+  /// Returns the entry if the level inside can answer at once; that makes no span.
+  public func peekEntry(_ key: Base.Key) -> Entry<Base.Value>? { base.peekEntry(key) }
+
   /// Returns the entry for a key, or why there is none; what the level inside has at hand makes no span.
   public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
-    // Who asks for what has expired as well was counted before.
+    if let entry = base.peekEntry(key) { return .hit(entry) }
+    // Some levels have a value at hand, and no entry. Who asks for what has expired as well was counted before.
     if base.peek(key) != nil, case .hit(let entry) = try await base.lookupIncludingExpired(key), !entry.isStale {
       return .hit(entry)
     }

@@ -3,6 +3,7 @@ import CacheEngine
 import CacheEngineTesting
 import CacheEngineTracing
 import InMemoryTracing
+import Synchronization
 import Testing
 import Tracing
 
@@ -49,6 +50,32 @@ struct SpannedLevelTests {
     #expect(try await cache.lookup("b").entry == nil)
     #expect(memory.counts.hits == 2 && memory.counts.misses == 1)
     #expect(tracer.finishedSpans.count == 1)
+  }
+
+  @Test("An entry at hand is taken with one look: what is evicted then is not waited for without a span")
+  func oneLook() async throws {
+    let level = OneLook().compose(origin()).spanned(as: "read", tracer: tracer)
+    #expect(try await level.lookup("a").entry?.value == 7)
+    #expect(tracer.finishedSpans.isEmpty)
+    #expect(try await level.lookup("a").entry?.value == 1)
+    #expect(tracer.finishedSpans.count == 1)
+  }
+
+  /// Has a value that is evicted once it was looked at.
+  private final class OneLook: LevelDecorator {
+    let base = MemoryCacheLevel<String, Int>()
+    private let isLeft = Mutex(true)
+
+    func get(_ key: String) async throws -> Int? { try await base.get(key) }
+
+    func peek(_ key: String) -> Int? { peekEntry(key)?.value }
+
+    func peekEntry(_ key: String) -> Entry<Int>? {
+      isLeft.withLock { isLeft in
+        defer { isLeft = false }
+        return isLeft ? Entry(7) : nil
+      }
+    }
   }
 
   @Test("Around the level below, reads have spans though the memory above is observed")
