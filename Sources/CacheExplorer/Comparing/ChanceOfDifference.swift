@@ -6,13 +6,17 @@ import ExplorerCache
 /// A permutation test of all measures at once, with the largest of their t statistics (P. Westfall, S. Young,
 /// Resampling-based multiple testing, 1993): were the sides equal, every split of the runs in two halves would be as likely as
 /// the one that was seen. So of 100 comparisons of equal caches at most 5 name anything better, whatever the times are
-/// distributed like and however the measures hang together. What never differs from run to run needs no chance.
+/// distributed like and however the measures hang together.
+///
+/// What is counted and never differs from run to run needs no such test. Equal caches that have one of two counts by chance look
+/// so, and differ, in at most 1 of 32 comparisons of 3 runs, but in 1 of 8 of 2 runs.
 enum ChanceOfDifference {
   /// What is less likely is called a difference.
   static let most = 0.05
   /// With fewer runs of each side not even the clearest difference is that unlikely: of the 20 splits of twice 3 runs, 2 are
   /// as clear.
   static let leastRuns = 4
+  private static let leastRunsOfCounts = 3
   /// More splits are not looked at; instead so many are drawn.
   private static let mostSplits = 20_000
 
@@ -24,9 +28,10 @@ enum ChanceOfDifference {
     for measure in measures {
       let values = sides.map { $0.compactMap { $0.values[measure] } }
       guard values.allSatisfy({ $0.count == runs }) else { continue }
-      // Counted, and the same in every run: chance has no part in it. A time that is twice the same is no more than that.
+      // Counted, and the same in every run. A time that is twice the same is no more than that.
       if measure.isCounted, values.allSatisfy({ Set($0).count == 1 }) {
-        chances[measure] = values[0][0] == values[1][0] ? 1 : 0
+        let areEqual = values[0][0] == values[1][0]
+        if areEqual || runs >= leastRunsOfCounts { chances[measure] = areEqual ? 1 : 0 }
       } else {
         varying.append((measure, values[0] + values[1]))
       }
