@@ -379,6 +379,12 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     _ = insert(value, forKey: key, terms: terms, if: nil)
   }
 
+  /// Stores a value on terms of its own, as ``store(_:forKey:terms:)`` does.
+  @inlinable
+  public func storeAtOnce(_ value: Value, forKey key: Key, terms: StoreTerms) -> Bool {
+    insert(value, forKey: key, terms: terms, if: nil)
+  }
+
   /// Stores a value if a condition holds.
   ///
   /// - Parameters:

@@ -69,6 +69,11 @@ extension LevelContract {
           try await trial.expectGet(keys[0], is: values[1])
         }
       },
+      check("store-at-once", "what is stored at once is read; where nothing is, nothing was done") { trial in
+        try await trial.level.set(values[0], forKey: keys[0])
+        let isStored = trial.level.storeAtOnce(values[1], forKey: keys[0], terms: StoreTerms())
+        try await trial.expectGet(keys[0], is: isStored ? values[1] : values[0])
+      },
       check("other-key", "a set changes no other key") { trial in
         try await trial.level.set(values[0], forKey: keys[0])
         try await trial.level.set(values[1], forKey: keys[1])

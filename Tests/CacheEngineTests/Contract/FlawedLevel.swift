@@ -9,6 +9,7 @@ enum Flaw: String, CaseIterable, Sendable {
   case unknownKey = "unknown-key"
   case setThenGet = "set-then-get"
   case overwrite
+  case storeAtOnce = "store-at-once"
   case otherKey = "other-key"
   case remove
   case removeAbsent = "remove-absent"
@@ -86,6 +87,8 @@ final class FlawedLevel: StorageLevel, ExpiringLevel {
   }
 
   func set(_ value: Int, forKey key: String) async throws { try await store(value, forKey: key, terms: StoreTerms()) }
+
+  func storeAtOnce(_ value: Int, forKey key: String, terms: StoreTerms) -> Bool { flaw == .storeAtOnce }
 
   func store(_ value: Int, forKey key: String, terms: StoreTerms) async throws {
     let key = stored(key)

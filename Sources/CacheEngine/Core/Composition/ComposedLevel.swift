@@ -215,7 +215,9 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     let turn = gate.beginWrite(key)
     if !turn.isGranted { try await gate.wait(key) }
     defer { gate.endWrite(key, turn) }
-    try await storeInBoth(value, key, terms, since: gate.currentPhase)
+    let began = gate.currentPhase
+    let written = storeAtOnce(value, key, terms, since: began)
+    if written != .both { try await storeInBoth(value, key, terms, since: began, but: written) }
   }
 
   /// Removes the value for a key from both levels.
@@ -248,25 +250,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   @inlinable
   @inline(__always)
-  func storeInBoth(_ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase) async throws {
-    var attempts = WriteAttempts()
-    if manner.partialStores == .refused {
-      // Once the lower level has the value, a failure above is told as any other.
-      try await lower.store(value, forKey: key, terms: terms)
-      attempts.isAnyWritten = true
-    } else {
-      try await attempts.attempt(lower.name) { try await lower.store(value, forKey: key, terms: terms) }
-    }
-    try await attempts.attempt(upper.name) {
-      try await gate.above(key, in: upper, tags: terms.tags, since: began) {
-        try await upper.store(value, forKey: key, terms: terms)
-      }
-    }
-    if let error = attempts.error { throw error }
-  }
-
-  @inlinable
-  @inline(__always)
   func inBoth(lower writeLower: () async throws -> Void, upper writeUpper: () async throws -> Void) async throws {
     var attempts = WriteAttempts()
     try await attempts.attempt(lower.name, writeLower)
@@ -287,29 +270,6 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
       try await attempts.attempt(upper.name, removeAbove)
     }
     if let error = attempts.error { throw error }
-  }
-}
-
-extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
-  /// Stores a value in both levels if a condition holds of what a read through both finds.
-  ///
-  /// - Parameters:
-  ///   - value: The value to store.
-  ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  ///   - condition: What must hold of the key.
-  /// - Returns: Whether the value was stored.
-  /// - Throws: As ``set(_:forKey:)``; the error of a level that could not say whether it holds the key.
-  public func store(
-    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
-  ) async throws -> Bool {
-    try await gate.write(key) { began in
-      var isHeld = try await upper.lookup(key).entry != nil
-      if !isHeld { isHeld = try await lower.lookup(key).entry != nil }
-      guard condition.holds(isHeld: isHeld) else { return false }
-      try await storeInBoth(value, key, terms, since: began)
-      return true
-    }
   }
 }
 

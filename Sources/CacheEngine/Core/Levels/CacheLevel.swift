@@ -101,6 +101,18 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: As ``set(_:forKey:)``.
   func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws
 
+  /// Stores a value where this is called, if this level can, without suspending or blocking.
+  ///
+  /// It is to ``store(_:forKey:terms:)`` what ``peek(_:)`` is to ``get(_:)``: others ask here first, and look no further where it
+  /// says `true`. `false` says that nothing was done. By default a level never stores here.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and whether a person or a back-fill stores it.
+  /// - Returns: Whether the value was stored.
+  func storeAtOnce(_ value: Value, forKey key: Key, terms: StoreTerms) -> Bool
+
   /// Removes the value for a key.
   ///
   /// Removing an absent key succeeds.
@@ -151,6 +163,10 @@ extension CacheLevel {
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await set(value, forKey: key)
   }
+
+  /// Never stores here.
+  @inlinable
+  public func storeAtOnce(_ value: Value, forKey key: Key, terms: StoreTerms) -> Bool { false }
 
   /// Does nothing.
   @inlinable

@@ -1,0 +1,61 @@
+// How a value gets into both levels of a composition.
+extension ComposedLevel {
+  /// How far a store has come.
+  @usableFromInline
+  enum Written: Sendable { case neither, lower, both }
+
+  /// Stores a value in the levels that can take it here.
+  @inlinable
+  func storeAtOnce(_ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase) -> Written {
+    guard lower.storeAtOnce(value, forKey: key, terms: terms) else { return .neither }
+    guard gate.enter(began) else { return .lower }
+    defer { gate.leave(began) }
+    let isAbove = upper.storeAtOnce(value, forKey: key, terms: terms)
+    return isAbove && !gate.isSwept(key, terms.tags, since: began) ? .both : .lower
+  }
+
+  @inlinable
+  func storeInBoth(
+    _ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase, but written: Written = .neither
+  ) async throws {
+    var attempts = WriteAttempts()
+    if written == .lower {
+      attempts.isAnyWritten = true
+    } else if manner.partialStores == .refused {
+      // Once the lower level has the value, a failure above is told as any other.
+      try await lower.store(value, forKey: key, terms: terms)
+      attempts.isAnyWritten = true
+    } else {
+      try await attempts.attempt(lower.name) { try await lower.store(value, forKey: key, terms: terms) }
+    }
+    try await attempts.attempt(upper.name) {
+      try await gate.above(key, in: upper, tags: terms.tags, since: began) {
+        try await upper.store(value, forKey: key, terms: terms)
+      }
+    }
+    if let error = attempts.error { throw error }
+  }
+}
+
+extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
+  /// Stores a value in both levels if a condition holds of what a read through both finds.
+  ///
+  /// - Parameters:
+  ///   - value: The value to store.
+  ///   - key: The key to store it under.
+  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - condition: What must hold of the key.
+  /// - Returns: Whether the value was stored.
+  /// - Throws: As ``set(_:forKey:)``; the error of a level that could not say whether it holds the key.
+  public func store(
+    _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
+  ) async throws -> Bool {
+    try await gate.write(key) { began in
+      var isHeld = try await upper.lookup(key).entry != nil
+      if !isHeld { isHeld = try await lower.lookup(key).entry != nil }
+      guard condition.holds(isHeld: isHeld) else { return false }
+      try await storeInBoth(value, key, terms, since: began)
+      return true
+    }
+  }
+}

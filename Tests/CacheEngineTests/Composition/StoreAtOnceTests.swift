@@ -1,0 +1,90 @@
+import CacheEngine
+import CacheEngineTesting
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+@testable import CacheCore
+
+/// Stores that a composition carries out where it is asked to.
+@Suite(.timeLimit(.minutes(10))) struct StoreAtOnceTests {
+  typealias Memory = MemoryCacheLevel<String, Int>
+
+  let memory = Memory()
+  let disk = Memory(name: "disk")
+
+  @Test("a store that is carried out at once, and that a clear went past meanwhile, is not served from above")
+  func passedByAClear() async throws {
+    let entered = Atomic(false)
+    let goOn = DispatchSemaphore(value: 0)
+    let held = Prompt(
+      base: memory, memory: memory,
+      hold: {
+        entered.store(true, ordering: .releasing)
+        goOn.wait()
+      })
+    let cache = held.compose(disk)
+    let turn = cache.gate.beginWrite("a")
+    let began = cache.gate.currentPhase
+    let written = Mutex<ComposedLevel<Prompt<Memory>, Memory>.Written?>(nil)
+    try OwnThread.start("store") {
+      let done = cache.storeAtOnce(1, "a", StoreTerms(), since: began)
+      written.withLock { $0 = done }
+    }
+    try await turns { entered.load(ordering: .acquiring) }
+    let clear = Task { try await cache.clear() }
+    // The clear is done below, and waits for who is above.
+    try await turns { cache.gate.state.withLock { !$0.draining.isEmpty } }
+    #expect(disk.peek("a") == nil)
+    goOn.signal()
+    try await clear.value
+    #expect(memory.peek("a") == nil)
+    try await turns { written.withLock { $0 != nil } }
+    #expect(written.withLock { $0 } == .lower)
+    try await cache.storeInBoth(1, "a", StoreTerms(), since: began, but: .lower)
+    cache.gate.endWrite("a", turn)
+    #expect(memory.peek("a") == nil)
+    #expect(cache.gate.isIdle)
+  }
+
+  @Test("while a clear is at work below nothing is stored above at once")
+  func duringAClear() async throws {
+    let gate = Gate()
+    let slow = HookedLevel(base: disk, onClear: { try await gate.pass() })
+    let cache = memory.compose(Prompt(base: slow, memory: disk))
+    let before = cache.gate.currentPhase
+    let clear = Task { try await cache.clear() }
+    await gate.arrivals(1)
+    for phase in [before, cache.gate.currentPhase] {
+      #expect(cache.storeAtOnce(1, "a", StoreTerms(), since: phase) == .lower)
+      #expect(memory.peek("a") == nil)
+    }
+    gate.open()
+    try await clear.value
+  }
+
+  @Test("a level that stores only when it is waited for is stored in once, whichever the other one is")
+  func onlyOne() async throws {
+    let stores = Mutex<[Int]>([])
+    let awaited = HookedLevel(base: disk, onStore: { _, value in stores.withLock { $0.append(value) } })
+    try await memory.compose(awaited).set(1, forKey: "a")
+    try await awaited.compose(memory).set(2, forKey: "a")
+    #expect(stores.withLock { $0 } == [1, 2])
+    #expect(memory.counts.stored == 2)
+    #expect(memory.peek("a") == 2)
+    #expect(disk.peek("a") == 2)
+  }
+}
+
+/// A level that stores in memory at once, before which it holds still.
+private struct Prompt<Base: CacheLevel>: LevelDecorator where Base.Key == String, Base.Value == Int {
+  let base: Base
+  let memory: MemoryCacheLevel<String, Int>
+  var hold: @Sendable () -> Void = {}
+  var storesAtOnce: Bool { true }
+  func get(_ key: String) async throws -> Int? { try await base.get(key) }
+  func storeAtOnce(_ value: Int, forKey key: String, terms: StoreTerms) -> Bool {
+    hold()
+    return memory.storeAtOnce(value, forKey: key, terms: terms)
+  }
+}
