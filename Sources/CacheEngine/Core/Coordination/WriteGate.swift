@@ -26,6 +26,8 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   struct State: Sendable {
     @usableFromInline var table = WriteGateTable<Key>()
     var waiting: [UInt64: CheckedContinuation<Void, any Error>] = [:]
+    /// Those whose turn has come, and who are about to be resumed.
+    var granted: [UInt64: CheckedContinuation<Void, any Error>] = [:]
     var lastID: UInt64 = 0
     /// How many were in the upper level at the end of a phase, and still are.
     var above: [UInt64: UInt64] = [:]
@@ -37,14 +39,15 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
     /// A turn is over: who waited for it and has it now.
     @inlinable
-    mutating func finish(
-      _ key: Key, at place: WriteGateTable<Key>.Place?, isBackFill: Bool
-    ) -> CheckedContinuation<Void, any Error>? {
+    mutating func finish(_ key: Key, at place: WriteGateTable<Key>.Place?, isBackFill: Bool) -> UInt64? {
       guard let next = table.finishWrite(key, at: place, isBackFill: isBackFill) else { return nil }
-      return stopWaiting(next)
+      grant(next)
+      return next
     }
 
     @usableFromInline
+    mutating func grant(_ id: UInt64) { granted[id] = stopWaiting(id) }
+
     mutating func stopWaiting(_ id: UInt64) -> CheckedContinuation<Void, any Error>? { waiting.removeValue(forKey: id) }
   }
 
@@ -182,8 +185,12 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   func finish(_ key: Key, at place: WriteGateTable<Key>.Place?, isBackFill: Bool) {
-    state.withLock { $0.finish(key, at: place, isBackFill: isBackFill) }?.resume()
+    // A number, since to have no continuation is asked of the library's type at run time.
+    if let next = state.withLock({ $0.finish(key, at: place, isBackFill: isBackFill) }) { resume(next) }
   }
+
+  @usableFromInline
+  func resume(_ id: UInt64) { state.withLock { $0.granted.removeValue(forKey: id) }?.resume() }
 
   // MARK: Reads
 
@@ -290,7 +297,10 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   /// Nobody reads, writes, waits, or is in a level.
   var isIdle: Bool {
-    state.withLock { $0.table.isEmpty && $0.waiting.isEmpty && $0.above.isEmpty && $0.draining.isEmpty }
+    state.withLock { state in
+      state.table.isEmpty && state.waiting.isEmpty && state.granted.isEmpty && state.above.isEmpty
+        && state.draining.isEmpty
+    }
       && GatePhase.count(phase.load(ordering: .acquiring)) == 0
   }
 }

@@ -52,6 +52,18 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
       lateReloads = reloads
     }
 
+    /// What becomes of a line when a turn is over.
+    @usableFromInline enum Next { case isAnothers, isRead, isIdle }
+
+    @inlinable
+    mutating func endTurn(isBackFill: Bool) -> Next {
+      if !isBackFill { noteWrite() }
+      if isQueued { return .isAnothers }
+      occupant = nil
+      owner = .none
+      return readers == 0 ? .isIdle : .isRead
+    }
+
     /// The version that the read must find again.
     @inlinable
     mutating func beginRead() -> UInt64 {
@@ -129,11 +141,11 @@ struct WriteGateTable<Key: Hashable & Sendable>: Sendable {
   @inlinable
   mutating func finishWrite(_ key: Key, at known: Place? = nil, isBackFill: Bool = false) -> WaiterID? {
     guard let place = known ?? lines.place(of: key) else { return nil }
-    if !isBackFill { lines[place].noteWrite() }
-    if lines[place].isQueued { return passOn(key) }
-    lines[place].occupant = nil
-    lines[place].owner = .none
-    if lines[place].isIdle { removeLine(at: place) }
+    switch lines[place].endTurn(isBackFill: isBackFill) {
+    case .isAnothers: return passOn(key)
+    case .isIdle: removeLine(at: place)
+    case .isRead: break
+    }
     return nil
   }
 
