@@ -71,9 +71,13 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
   package mutating func insert(_ key: Key, hash: UInt32, payload: Payload) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
     let slot: Int32
-    if let free = freeSlots.popLast() {
+    if let free = freeSlots.last {
+      freeSlots.removeLast()
       slot = free
-      slots[Int(slot)] = Slot(key: key, payload: payload)
+      // It has nothing to let go of.
+      unsafe slots.withUnsafeMutableBufferPointer { slots in
+        unsafe slots.initializeElement(at: Int(slot), to: Slot(key: key, payload: payload))
+      }
     } else {
       slot = Int32(slots.count)
       slots.append(Slot(key: key, payload: payload))
@@ -86,33 +90,42 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
   @inlinable
   package mutating func remove(_ slot: Int32, hash: UInt32) -> Slot? {
     let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
-    var hole = Int(hash) & mask
-    while index[hole] != word {
-      if index[hole] == 0 { return nil }
-      hole = (hole &+ 1) & mask
-    }
-    var next = (hole &+ 1) & mask
-    while index[next] != 0 {
-      let home = Int(index[next] >> 32) & mask
-      // An entry may move back into the hole only if the hole lies between its home and its place.
-      if (next &- home) & mask >= (next &- hole) & mask {
-        index[hole] = index[next]
-        hole = next
+    let mask = mask
+    let isThere = unsafe index.withUnsafeMutableBufferPointer { index in
+      var hole = Int(hash) & mask
+      while unsafe index[hole] != word {
+        if unsafe index[hole] == 0 { return false }
+        hole = (hole &+ 1) & mask
       }
-      next = (next &+ 1) & mask
+      var next = (hole &+ 1) & mask
+      while unsafe index[next] != 0 {
+        let home = unsafe Int(index[next] >> 32) & mask
+        // An entry may move back into the hole only if the hole lies between its home and its place.
+        if (next &- home) & mask >= (next &- hole) & mask {
+          unsafe index[hole] = index[next]
+          hole = next
+        }
+        next = (next &+ 1) & mask
+      }
+      unsafe index[hole] = 0
+      return true
     }
-    index[hole] = 0
+    guard isThere else { return nil }
     freeSlots.append(slot)
-    let slotContent = slots[Int(slot)]
-    slots[Int(slot)] = nil
-    return slotContent
+    var content: Slot?
+    swap(&content, &slots[Int(slot)])
+    return content
   }
 
   @inlinable
+  @inline(__always)
   mutating func place(_ word: UInt64) {
-    var place = Int(word >> 32) & mask
-    while index[place] != 0 { place = (place &+ 1) & mask }
-    index[place] = word
+    let mask = mask
+    unsafe index.withUnsafeMutableBufferPointer { index in
+      var place = Int(word >> 32) & mask
+      while unsafe index[place] != 0 { place = (place &+ 1) & mask }
+      unsafe index[place] = word
+    }
   }
 
   @usableFromInline
