@@ -249,7 +249,7 @@ extension ObservedLevel {
 
 /// Times what a level does and tells its observer.
 @usableFromInline
-struct EventRecorder: Sendable {
+final class EventRecorder: Sendable {
   let level: String?
   let observer: any CacheObserver
   @usableFromInline let clock: any CacheClock
