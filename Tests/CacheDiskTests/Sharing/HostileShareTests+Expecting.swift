@@ -23,4 +23,25 @@ extension HostileShareTests {
     #expect(try await frames(1, from: socket).frames.first?.kind == StoreReply.changed)
     try await owner.close()
   }
+
+  @Test("P15 a listing that goes on behind every place there is ends, and nothing else does")
+  func farPlace() async throws {
+    let owner = try open()
+    try await owner.set(Data([1]), forKey: "a")
+    let socket = try connect()
+    socket.send(try hello())
+    let welcome = try #require(try await frames(1, from: socket).frames.first)
+    let instance = try StoreHello.readWelcome(try welcome.load(limit: 0))
+    socket.send(
+      try StoreRequest.list(from: .max, of: instance).frame(
+        number: 1, origin: 0, at: SystemClock().now.nanoseconds, isAgain: false))
+    let reply = try #require(try await frames(1, from: socket).frames.first)
+    guard case .page(let entries, next: nil, of: _) = try StoreReply(reply.kind, try reply.load(limit: 0)) else {
+      Issue.record("a page was to come")
+      return
+    }
+    #expect(entries.isEmpty)
+    #expect(try await owner.get("a") == Data([1]))
+    try await owner.close()
+  }
 }

@@ -180,8 +180,8 @@ struct StoreIndex: Sendable {
   ///
   /// Whoever goes through all entries so meets each that was there all the time once.
   func entries(from place: Int, count: Int) -> (entries: [(key: StoreKey, entry: Entry)], next: Int?) {
-    let end = min(place + count, Int(slotCount))
-    guard place < end else { return ([], nil) }
+    guard place < slotCount else { return ([], nil) }
+    let end = place + min(count, Int(slotCount) - place)
     let slots = (Int32(place)..<Int32(end)).lazy.filter { self[$0].isUsed }
     return (slots.map { (key($0), entry($0)) }, end)
   }
