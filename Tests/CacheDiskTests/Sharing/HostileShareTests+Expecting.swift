@@ -44,4 +44,16 @@ extension HostileShareTests {
     #expect(try await owner.get("a") == Data([1]))
     try await owner.close()
   }
+
+  @Test("who would wait for a silent owner for ever waits for a very long time")
+  func endlessPatience() async throws {
+    let owner = try open(silence: .seconds(Int64.max))
+    let guest = try open(apart: true, silence: .seconds(Int64.max))
+    try await guest.set(Data([1]), forKey: "a")
+    #expect(try await owner.get("a") == Data([1]))
+    // The next one takes over.
+    try await owner.close()
+    #expect(try await guest.get("a") == Data([1]))
+    try await guest.close()
+  }
 }

@@ -63,7 +63,7 @@ enum CommonStores {
 
   private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
     // Who has the lock may begin and read a long log, or end and write its index.
-    let patience = DispatchTimeInterval.nanoseconds(Int(min(5 * min(store.limit, .max / 5), 3_600_000_000_000)))
+    let patience = DispatchTimeInterval.nanoseconds(Int(min(5 * store.limit, 3_600_000_000_000)))
     let isInTime = store.opening.wait(timeout: .now() + patience) == .success
     // For the next level that opens the directory.
     if isInTime { store.opening.signal() }

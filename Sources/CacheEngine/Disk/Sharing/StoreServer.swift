@@ -56,7 +56,7 @@ final class StoreServer: Sendable {
     tellHere: @escaping @Sendable (StoreChange, UInt64) -> Void
   ) {
     (self.store, self.limit, self.wake, self.tellHere) = (store, limit, wake, tellHere)
-    ledger = Mutex(StoreLedger(graceEnd: SystemClock().now.nanoseconds.addingReportingOverflow(3 * limit).partialValue))
+    ledger = Mutex(StoreLedger(graceEnd: SystemClock().now.nanoseconds + 3 * limit))
   }
 
   var guestCount: Int { guests.withLock { $0.count } }
