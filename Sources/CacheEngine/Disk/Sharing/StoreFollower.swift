@@ -53,7 +53,8 @@ final class StoreFollower: StoreElsewhere {
   /// When a directory was changed, by the file system's clock.
   private static func changed(_ path: String, _ calls: FileCalls) throws -> Int64 {
     let time = try system("stat") { calls.statusOf(AT_FDCWD, path, 0) }.changed
-    return time.seconds * 1_000_000_000 + time.nanoseconds
+    // Anybody may have set any time: only that it is another one counts.
+    return time.seconds &* 1_000_000_000 &+ time.nanoseconds
   }
 
   private static func isSettled(_ changed: Int64) -> Bool {
