@@ -127,10 +127,7 @@ public final class DiskCacheInspection: Sendable {
     return try await Self.elsewhere {
       let store = view.store
       do {
-        var allocated = 0
-        for name in try store.directory.names() where FileName.isOurs(name) || StoreSealing.fileNames.contains(name) {
-          allocated += store.directory.allocatedBytes(of: name)
-        }
+        let allocated = try store.measured()
         let isCurrent = try store.isCurrent()
         return store.state.withLock { state in
           Health(

@@ -9,7 +9,7 @@ extension DiskCacheLevel {
   /// How much is held, and how much may be.
   ///
   /// Where another process owns the files it is asked, and the caller waits: for some microseconds, or until the owner has been
-  /// silent for as long as it may. Then the last answer counts.
+  /// silent for as long as it may. Then the last answer counts. A level that only looks measures all files meanwhile.
   public var usage: LevelUsage { store?.usage ?? elsewhere?.usage ?? LevelUsage(count: 0, cost: 0) }
 
   /// What was written since the directory was opened, by users and to make room.

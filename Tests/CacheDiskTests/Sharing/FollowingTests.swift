@@ -81,6 +81,20 @@ import Testing
     #expect(listed == Set(try await writer.contents().map(\.key)))
   }
 
+  @Test("who looks is told what the files take by now, and finds them sound")
+  func grown() async throws {
+    let writer = try open(capacity: 8 << 20)
+    try await writer.set(value(0), forKey: "0")
+    let looking = try open(.readOnly, capacity: 8 << 20)
+    let inspection = try await DiskCacheInspection.open(folder.path, clock: clock)
+    for number in 1..<100 { try await writer.set(value(number, 10_000), forKey: "\(number)") }
+    #expect(looking.usage.count == 100)
+    #expect(looking.usage.cost >= 99 * 10_000)
+    #expect(try await looking.verify().isSound)
+    try await inspection.refresh()
+    #expect(try await inspection.verify().isSound)
+  }
+
   @Test("a directory that is replaced is read anew, and one that is gone is an error")
   func replaced() async throws {
     let writer = try open()

@@ -123,7 +123,12 @@ final class StoreFollower: StoreElsewhere {
 
   func created(_ key: StoreKey) throws -> Int64? { try currentNow().created(key) }
 
-  var usage: LevelUsage { ((try? currentNow()) ?? view.withLock { $0.store }).usage }
+  var usage: LevelUsage {
+    let store = (try? currentNow()) ?? view.withLock { $0.store }
+    var usage = store.usage
+    usage.cost = (try? store.measured()) ?? usage.cost
+    return usage
+  }
 
   var traffic: StoreTraffic { view.withLock { $0.store }.traffic }
 

@@ -124,6 +124,7 @@ extension SegmentedStore {
     for name in StoreSealing.fileNames where sealing != nil {
       report.allocatedBytes += directory.allocatedBytes(of: name)
     }
+    if access == .readOnly { report.accountedBytes = report.allocatedBytes }
     return report
   }
 

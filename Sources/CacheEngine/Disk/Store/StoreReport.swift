@@ -39,7 +39,8 @@ public struct StoreReport: Sendable, Equatable {
   public var allocatedBytes = 0
   /// What the store believed that they take, before it measured them now.
   ///
-  /// This is how the capacity is kept: the lengths in blocks of 4 KiB, and what the file system was seen to take beyond.
+  /// This is how the capacity is kept: the lengths in blocks of 4 KiB, and what the file system was seen to take beyond. Who
+  /// only looks keeps no count, and is told what was measured.
   public var accountedBytes = 0
   /// How many files these are.
   public var files = 0
