@@ -64,6 +64,34 @@ import Testing
     try await other.close()
   }
 
+  @Test("P6 a removal holds after a clear of a full disk that failed on the way")
+  func afterFailedClear() async throws {
+    let isBroken = Mutex(false)
+    var calls = FileCalls()
+    let (write, unlink) = unsafe (calls.write, calls.unlink)
+    unsafe calls.write = { descriptor, bytes, offset in
+      guard isBroken.withLock({ $0 }) else { return unsafe write(descriptor, bytes, offset) }
+      errno = ENOSPC
+      return -1
+    }
+    calls.unlink = { directory, name in
+      guard isBroken.withLock({ $0 }) else { return unlink(directory, name) }
+      errno = EIO
+      return -1
+    }
+    let level = try open(calls: calls)
+    try await level.set(Data([1]), forKey: "a")
+    isBroken.withLock { $0 = true }
+    await #expect(throws: CacheError.self) { try await level.clear() }
+    isBroken.withLock { $0 = false }
+    try await level.remove("a")
+    let crashed = try folder.copy()
+    try await level.close()
+    let other = try open(in: crashed)
+    #expect(try await other.get("a") == nil)
+    try await other.close()
+  }
+
   @Test("P5 to remove all of many entries takes no more than the capacity, for good", arguments: [true, false])
   func removesAll(byTag: Bool) async throws {
     let level = try open()

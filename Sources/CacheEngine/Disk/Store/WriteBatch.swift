@@ -231,11 +231,11 @@ struct WriteBatch {
 
   /// Clears a store on a full disk, where not even a note that it was cleared can be written: no record may stay.
   ///
-  /// A crash on the way leaves the newest entries, as if the others had been evicted.
+  /// A crash on the way leaves the newest entries, as if the others had been evicted. The log tells of them until its files go.
   private mutating func clearWithoutRoom() throws {
     if isTracking { try commit() }
     let (gone, segments) = store.state.withLock { state in
-      defer { state.index = StoreIndex() }
+      defer { (state.index, state.hasForgotten) = (StoreIndex(), true) }
       return (state.index.all, state.segments)
     }
     for (key, entry) in gone { lose(key, entry, .cleared) }
@@ -246,10 +246,10 @@ struct WriteBatch {
     guard let last = segments.last else { return }
     try last.file.truncate(to: Segment.headSize)
     store.state.withLock { state in
+      (state.hasForgotten, state.uncut[last.number]) = (false, nil)
       state.unsynced.insert(last.number)
-      state.allocatedBytes -=
-        StoreIndex.blocks(state.lengths[last.number] ?? 0) - StoreIndex.blocks(Segment.headSize)
-      state.lengths[last.number] = Segment.headSize
+      let length = state.lengths.updateValue(Segment.headSize, forKey: last.number) ?? 0
+      state.allocatedBytes -= StoreIndex.blocks(length) - StoreIndex.blocks(Segment.headSize)
     }
   }
 
