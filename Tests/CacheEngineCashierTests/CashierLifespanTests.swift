@@ -192,6 +192,21 @@ import Testing
     #expect(try await cashier.lastUpdate(forKey: "key") == nil)
   }
 
+  @Test("S34 an entry that was stored later than it is now is not valid, and its lifespan can begin anew")
+  func fromTheFuture() async throws {
+    let cashier = try await open()
+    try await cashier.set("a", forKey: "key")
+    try await cashier.close()
+    bench.clock.stepWallClock(by: .seconds(-86_400))
+    bench.clock.reboot()
+    let next = try await bench.open()
+    #expect(try await next.isValid(forKey: "key") == false)
+    #expect(try await next.entry(String.self, forKey: "key")?.isValid == false)
+    #expect(try await next.isValid(forKey: "key") == false)
+    #expect(try await next.refreshValidation(forKey: "key"))
+    #expect(try await next.isValid(forKey: "key"))
+  }
+
   @Test("S34 lifespans go on counting over a restart of the program and of the machine", arguments: [true, false])
   func restarting(reboots: Bool) async throws {
     let cashier = try await open()

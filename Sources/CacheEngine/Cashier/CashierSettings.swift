@@ -4,7 +4,8 @@
 public struct CashierSettings: Sendable, Equatable, Codable {
   /// For how long an entry is valid after it was stored or refreshed; zero for ever.
   ///
-  /// The lifespan is applied when an entry is read, so a new one holds for everything that is stored already.
+  /// The lifespan is applied when an entry is read, so a new one holds for everything that is stored already. What was stored
+  /// later than the time of day says after a restart of the machine is not valid.
   public var lifespan: Duration = .zero
   /// Whether an entry whose lifespan is over is still returned, marked as not valid.
   ///
@@ -28,6 +29,6 @@ public struct CashierSettings: Sendable, Equatable, Codable {
   /// wiped by a new version of the app.
   public init() {}
 
-  /// Whether an entry of some age is still valid.
-  func isValid(age: Duration) -> Bool { lifespan <= .zero || age < lifespan }
+  /// Whether an entry of some age is still valid; of one that comes from the future nobody knows how old it is.
+  func isValid(age: Duration) -> Bool { lifespan <= .zero || (.zero..<lifespan).contains(age) }
 }
