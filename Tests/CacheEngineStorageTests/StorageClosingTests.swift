@@ -29,6 +29,16 @@ import Testing
     #expect(storage.memoryUsage?.count == 0)
     #expect(storage.peek("a") == nil)
   }
+
+  @Test("a folder that is named from the working directory stays the one that was opened")
+  func relativeFolder() throws {
+    let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+    let storage = try bench.open(disk: DiskConfig(name: "store", maxSize: 16 << 20, directory: up + bench.folder.path))
+    try storage.setObject(bench.ada, forKey: "a")
+    #expect(FileManager.default.fileExists(atPath: bench.path))
+    #expect(storage.core.diskConfig?.directory?.hasPrefix("/") == true)
+    try storage.close()
+  }
 }
 
 /// Carries out the steps of a task, from one suspension to the next, when it is told to.

@@ -89,6 +89,13 @@ public struct DiskConfig: Sendable {
     return parent.appending(path: name).path
   }
 
+  /// The same, and it means the same wherever the program goes: that may change its working directory.
+  var absolute: DiskConfig {
+    var config = self
+    config.directory = directory.map { URL(filePath: $0, directoryHint: .isDirectory).path }
+    return config
+  }
+
   // What the store calculates with has to leave room for sums.
   var capacity: Int { maxSize == 0 ? 1 << 50 : max(maxSize, 1 << 20) }
 

@@ -68,6 +68,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     memory memoryConfig: MemoryConfig?, opening config: DiskConfig, keys: ByteCoding<Key>, sweepInterval: Duration?,
     clock: any CacheClock
   ) throws {
+    let config = config.absolute
     try config.check()
     let changes = StorageChanges<Key>()
     let disk = try Disk(
