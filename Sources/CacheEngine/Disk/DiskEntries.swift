@@ -34,7 +34,8 @@ extension DiskEntry: Equatable where Key: Equatable {}
 ///
 /// Nothing is copied but a page, and the store is locked for no longer than it takes to find one. An entry that is held
 /// from the beginning to the end is met once, also if it is overwritten meanwhile; one that comes or goes may be met. In a
-/// directory that processes share, another owner ends the sequence with an error: begin it again.
+/// directory that processes share, another owner ends the sequence with an error; where one only looks, so does what makes that
+/// the directory is read anew. Begin it again.
 ///
 /// ```swift
 /// for try await entry in disk.entries() where entry.size > 1 << 20 { print(entry.key, entry.size) }

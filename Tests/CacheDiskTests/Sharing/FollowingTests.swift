@@ -113,6 +113,30 @@ import Testing
     #expect(closed?.code == .closed)
   }
 
+  @Test("a listing ends with an error where the directory is read anew meanwhile, and where the level is closed")
+  func listingCutOff() async throws {
+    let writer = try open()
+    for number in 0..<300 { try await writer.set(value(number, 10), forKey: "\(number)") }
+    let looking = try open(.readOnly)
+    func rest(of listing: inout DiskEntries<String>.AsyncIterator) async throws -> CacheError.Code? {
+      do { while try await listing.next() != nil {} } catch let error as CacheError { return error.code }
+      return nil
+    }
+    var listing = looking.entries().makeAsyncIterator()
+    #expect(try await listing.next() != nil)
+    // As the next writer does with what has not come to the disk whole.
+    let name = try #require(folder.segments.last)
+    try folder.write(folder.bytes(of: name).dropLast(8), to: name)
+    #expect(try await looking.get("299") == nil)
+    let first = try await rest(of: &listing)
+    #expect(first == .diskReadFailed)
+    listing = looking.entries().makeAsyncIterator()
+    #expect(try await listing.next() != nil)
+    try await looking.close()
+    let second = try await rest(of: &listing)
+    #expect(second == .closed)
+  }
+
   @Test("who looks while others write reads whole values that were set for their keys")
   func busy() async throws {
     let writer = try open()

@@ -17,6 +17,8 @@ internal import Darwin
 final class StoreFollower: StoreElsewhere {
   private struct View {
     var store: SegmentedStore
+    /// Tells the places of its entries from those in a store that was opened before or after it.
+    let number = UInt64.random(in: 1 ... .max)
     /// When the directory was changed last, as it said before it was read.
     var changed: Int64
     /// Whether it would show another change.
@@ -73,13 +75,13 @@ final class StoreFollower: StoreElsewhere {
 
   /// Reads what is new; on the queue.
   private func follow() throws -> SegmentedStore {
-    if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the store in \(path) is closed") }
+    try checkOpen()
     if let known { return known }
     let old = view.withLock { $0.store }
     do {
       let changed = try Self.changed(path, settings.calls)
       if try old.follow() {
-        view.withLock { $0 = View(store: old, changed: changed, isSettled: Self.isSettled(changed)) }
+        view.withLock { ($0.changed, $0.isSettled) = (changed, Self.isSettled(changed)) }
         return old
       }
       let fresh = try Self.look(settings)
@@ -89,8 +91,12 @@ final class StoreFollower: StoreElsewhere {
     } catch { throw old.readFailed(error) }
   }
 
-  private func current() async throws -> SegmentedStore {
+  private func checkOpen() throws {
     if isClosed.withLock({ $0 }) { throw CacheError(.closed, "the store in \(path) is closed") }
+  }
+
+  private func current() async throws -> SegmentedStore {
+    try checkOpen()
     if let known { return known }
     return try await withCheckedThrowingContinuation { continuation in
       queue.async { [self] in continuation.resume(with: Result { try follow() }) }
@@ -134,13 +140,13 @@ final class StoreFollower: StoreElsewhere {
 
   func list(from place: Int, of owner: UInt64) async throws -> (entries: [ListedEntry], next: Int?, owner: UInt64) {
     // A listing goes through the index as it was when it began, and as it grows.
-    let store = place == 0 ? try await current() : view.withLock { $0.store }
-    let own = store.salt
-    guard place == 0 || owner == own else {
-      throw CacheError(.diskReadFailed, "the store was replaced since the listing began; begin it again")
+    if place == 0 { _ = try await current() } else { try checkOpen() }
+    let view = view.withLock { $0 }
+    guard place == 0 || owner == view.number else {
+      throw CacheError(.diskReadFailed, "the store was opened anew since the listing began; begin it again")
     }
-    let (entries, next) = try await store.list(from: place)
-    return (entries.map(ListedEntry.init), next, own)
+    let (entries, next) = try await view.store.list(from: place)
+    return (entries.map(ListedEntry.init), next, view.number)
   }
 
   func verify(repairing: Bool) async throws -> StoreReport { try await current().verify(repairing: repairing) }
