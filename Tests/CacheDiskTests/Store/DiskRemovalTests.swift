@@ -40,6 +40,19 @@ import Testing
     try await level.close()
   }
 
+  @Test("nothing leaves a full store for a removal but what is removed")
+  func full() async throws {
+    let level = try open()
+    // Each entry that came last takes 120 bytes, of which as many as may live fit without a rest.
+    for number in 0..<10_000 { try await level.set(Data([1]), forKey: "\(number)") }
+    let count = level.usage.count
+    try await level.expire("9998")
+    #expect(level.usage.count == count)
+    try await level.remove("9999")
+    #expect(level.usage.count == count - 1)
+    try await level.close()
+  }
+
   @Test("P6 a removal holds where the disk does not give what would have to move for it")
   func unreadable() async throws {
     let isBroken = Mutex(false)

@@ -62,20 +62,22 @@ private struct SmallWrite {
   private static let longestRecord = 128 << 10
 
   let key: StoreKey
-  /// The length of the record.
-  let length: Int
+  /// The length of the record, and what of it will live.
+  let (length, live): (Int, Int)
   let isConditional: Bool
 
   /// `nil` for what is not small.
   init?(_ work: WriteJob.Work) {
     switch work {
-    case .put(let record, value: nil, if: let condition)
-    where record.isComplete && record.bytes.count <= Self.longestRecord:
-      (key, length, isConditional) = (record.key, record.bytes.count, condition != nil)
+    case .put(let record, value: nil, if: let condition) where record.isComplete:
+      (key, length, live) = (record.key, record.bytes.count, record.bytes.count)
+      isConditional = condition != nil
     case .remove(let key), .expire(let key):
-      (self.key, length, isConditional) = (key, (RecordHeader.size + key.bytes.count + 7) & ~7, false)
+      (self.key, length, live) = (key, (RecordHeader.size + key.bytes.count + 7) & ~7, 0)
+      isConditional = false
     default: return nil
     }
+    if length > Self.longestRecord { return nil }
   }
 }
 
@@ -110,7 +112,7 @@ extension WriteBatch {
       else { return nil }
       if let replaced = state.index.find(write.key), isHeard || replaced.ownFile != nil { return nil }
       var evicted: [(key: StoreKey, entry: StoreIndex.Entry)] = []
-      while state.index.liveBytes + length > limits.liveBudget {
+      while state.index.liveBytes + write.live > limits.liveBudget {
         // Nobody leaves for what may not come.
         guard !isHeard, !write.isConditional, !state.index.hasExpired(at: state.past(store.clock.now.nanoseconds)),
           let victim = state.index.leastRecentlyUsed,
