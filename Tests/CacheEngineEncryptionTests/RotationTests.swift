@@ -77,6 +77,22 @@ import Testing
     }
   }
 
+  @Test("P13 P15 who only looks, and has both keys, reads what is sealed with the new one as soon as it is there")
+  func lookingOn() async throws {
+    let first = try folder.open(clock: clock)
+    try await fill(first)
+    let looking = try folder.open(Keys.second, older: [Keys.first], access: .readOnly, clock: clock)
+    try await expectAll(looking)
+    try await first.close()
+    let both = try folder.open(Keys.second, older: [Keys.first], clock: clock)
+    try await both.set(marked("new"), forKey: "new")
+    #expect(try await looking.get("new") == marked("new"))
+    try await both.remove("new")
+    #expect(try await both.rotate() == 8)
+    try await expectAll(looking)
+    try await both.close()
+  }
+
   @Test("P13 until the rotation is done both keys are asked for, even if every entry of the old one is gone")
   func halfway() async throws {
     let level = try folder.open(clock: clock)

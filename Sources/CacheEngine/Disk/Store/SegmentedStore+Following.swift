@@ -19,7 +19,7 @@ extension SegmentedStore {
   /// - Returns: `false` if this is no continuation of what is known: then the directory has to be opened anew.
   func follow() throws -> Bool {
     let directory = directory
-    guard try directory.isInPlace() else { return false }
+    guard try directory.isInPlace(), try sealing?.isCurrent(in: directory) ?? true else { return false }
     let (known, lengths) = state.withLock { ($0.segments, $0.lengths) }
     for _ in 0..<16 {
       let numbers = try directory.names().compactMap { FileName.segment.number(in: $0) }.sorted()

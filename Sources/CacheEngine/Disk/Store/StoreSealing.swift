@@ -33,11 +33,14 @@ final class StoreSealing: Sendable {
   private let secret: [UInt8]
   /// What records in the directory may be sealed with.
   private let keys: Mutex<Set<String>>
+  /// The file of the secrets as it was opened; `nil` if there was none.
+  private let opened: [UInt8]?
 
-  private init(_ cipher: any StoreCipher, secret: [UInt8], keys: Set<String>) {
+  private init(_ cipher: any StoreCipher, secret: [UInt8], keys: Set<String>, opened: [UInt8]? = nil) {
     self.cipher = cipher
     self.secret = secret
     self.keys = Mutex(keys)
+    self.opened = opened
   }
 
   /// What the file of the secrets and its copy take on the disk.
@@ -72,12 +75,19 @@ final class StoreSealing: Sendable {
       return sealing
     }
     let files = try fileNames.map { try read($0, directory) }
-    guard let bytes = files.first(where: { $0.map(isWhole) ?? false }) ?? files[0] else {
-      throw isDamaged(directory)
-    }
+    guard let bytes = best(of: files) else { throw isDamaged(directory) }
     let sealing = try StoreSealing(reading: bytes, cipher, directory)
     try sealing.check(directory, access, isCurrent: isWhole(bytes) && files.allSatisfy { $0 == bytes })
     return sealing
+  }
+
+  private static func best(of files: [[UInt8]?]) -> [UInt8]? {
+    files.first { $0.map(isWhole) ?? false } ?? files[0]
+  }
+
+  /// For who only looks: whether the file is the one that was opened, and names all keys that records may be sealed with.
+  func isCurrent(in directory: StoreDirectory) throws -> Bool {
+    Self.best(of: try Self.fileNames.map { try Self.read($0, directory) }) == opened
   }
 
   /// The bytes of a file of secrets; `nil` if there is none that can be one.
@@ -144,7 +154,7 @@ final class StoreSealing: Sendable {
         underlying: error)
     }
     let keys = RecordTags.read(Array(plain.dropFirst(Self.secretLength)))
-    self.init(cipher, secret: Array(plain.prefix(Self.secretLength)), keys: keys)
+    self.init(cipher, secret: Array(plain.prefix(Self.secretLength)), keys: keys, opened: bytes)
   }
 
   private static func isMissing(_ keys: Set<String>, _ directory: StoreDirectory) -> CacheError {
