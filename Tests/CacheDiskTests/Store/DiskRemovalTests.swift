@@ -105,6 +105,19 @@ import Testing
     try await other.close()
   }
 
+  @Test("P1 after a clear nothing of a log whose end was missing can be back, and it is told no more")
+  func clearOfCutLog() async throws {
+    let level = try open()
+    try await level.set(Data([1]), forKey: "a")
+    try await level.close()
+    for name in folder.segments { try folder.remove(name) }
+    let again = try open()
+    #expect(try await again.verify().isSound == false)
+    try await again.clear()
+    #expect(try await again.verify().isSound)
+    try await again.close()
+  }
+
   @Test("P5 to remove all of many entries takes no more than the capacity, for good", arguments: [true, false])
   func removesAll(byTag: Bool) async throws {
     let level = try open()

@@ -110,7 +110,7 @@ extension SegmentedStore {
       let lost = state.index.all
       state.index = StoreIndex()
       (state.segments, state.lengths, state.uncut, state.orphans) = ([], [:], [:], [:])
-      (state.takenBack, state.unsynced) = ([:], [])
+      (state.takenBack, state.unsynced, state.cutSegments) = ([:], [], [])
       (state.allocatedBytes, state.checkpointBytes) = (sealing?.allocatedBytes ?? 0, 0)
       (state.segmentExtras, state.valueExtras) = ([:], [:])
       (state.isDirectoryChanged, state.hasSegmentEnded) = (true, false)

@@ -226,7 +226,7 @@ struct WriteBatch {
       try store.remove(segment)
     }
     // Only the one that tells of the clear is left.
-    store.state.withLock { if $0.segments.count == 1 { $0.hasForgotten = false } }
+    store.state.withLock { if $0.segments.count == 1 { ($0.hasForgotten, $0.cutSegments) = (false, []) } }
   }
 
   /// Clears a store on a full disk, where not even a note that it was cleared can be written: no record may stay.
@@ -246,7 +246,7 @@ struct WriteBatch {
     guard let last = segments.last else { return }
     try last.file.truncate(to: Segment.headSize)
     store.state.withLock { state in
-      (state.hasForgotten, state.uncut[last.number]) = (false, nil)
+      (state.hasForgotten, state.cutSegments, state.uncut[last.number]) = (false, [], nil)
       state.unsynced.insert(last.number)
       let length = state.lengths.updateValue(Segment.headSize, forKey: last.number) ?? 0
       state.allocatedBytes -= StoreIndex.blocks(length) - StoreIndex.blocks(Segment.headSize)
