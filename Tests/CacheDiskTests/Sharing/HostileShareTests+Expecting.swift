@@ -1,6 +1,9 @@
 import CacheCore
 import CacheEngineTesting
+import Dispatch
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import CacheDisk
@@ -56,4 +59,71 @@ extension HostileShareTests {
     #expect(try await guest.get("a") == Data([1]))
     try await guest.close()
   }
+
+  @Test("P15 an owner that reads the keys of sealed entries for somebody answers others meanwhile")
+  func learning() async throws {
+    let cipher = HeldCipher()
+    func open(_ sharing: StoreSharing) throws -> Level {
+      try Level(directory: folder.path, capacity: 8 << 20, sharing: sharing, cipher: cipher)
+    }
+    func connected() throws -> FrameSocket {
+      let socket = try connect()
+      socket.send(
+        try StoreHello(
+          instance: .random(in: 1 ... .max), capacity: 8 << 20, isSealed: true, boot: SystemClock().bootIdentifier,
+          now: SystemClock().now.nanoseconds
+        ).frame())
+      return socket
+    }
+    let first = try open(.exclusive)
+    try await first.set(Data([1]), forKey: "a")
+    try await first.close()
+    let owner = try open(SharedDirectoryTests.sharing(apart: false))
+    cipher.hold()
+    defer { cipher.letGo() }
+    let listening = try connected()
+    listening.send(
+      try StoreRequest.expect(StoreExpectation(hearsLosses: true)).frame(
+        number: 1, origin: 0, at: SystemClock().now.nanoseconds, isAgain: false))
+    try await turns { cipher.isWaitedFor }
+    #expect(try await frames(1, from: try connected()).frames.first?.kind == StoreReply.welcome)
+    cipher.letGo()
+    #expect(try await frames(2, from: listening).frames.count == 2)
+    try await owner.close()
+  }
+}
+
+/// Seals nothing, and opens when it may.
+private final class HeldCipher: StoreCipher {
+  private let state = Mutex((isHeld: false, waiting: 0))
+  private let opening = DispatchSemaphore(value: 0)
+
+  let sealingKey = "k"
+  let openingKeys: Set = ["k"]
+
+  var isWaitedFor: Bool { state.withLock { $0.waiting > 0 } }
+
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  func letGo() {
+    let waiting = state.withLock { state in
+      defer { state = (false, 0) }
+      return state.waiting
+    }
+    for _ in 0..<waiting { opening.signal() }
+  }
+
+  func seal(_ bytes: [UInt8], binding: [UInt8]) -> [UInt8] { [0x4b] + bytes }
+
+  func open(_ sealed: [UInt8], binding: [UInt8]) -> [UInt8] {
+    let isHeld = state.withLock { state in
+      if state.isHeld { state.waiting += 1 }
+      return state.isHeld
+    }
+    if isHeld { opening.wait() }
+    return Array(sealed.dropFirst())
+  }
+
+  func key(of sealed: [UInt8]) -> String? { sealed.first == 0x4b ? "k" : nil }
+  func name(_ bytes: [UInt8], secret: [UInt8]) -> [UInt8] { Array((bytes + Array(repeating: 0, count: 16)).prefix(16)) }
 }

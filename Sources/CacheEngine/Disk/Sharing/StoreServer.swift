@@ -136,7 +136,10 @@ final class StoreServer: Sendable {
         return .page(entries.map(ListedEntry.init), next: next.map(UInt64.init), of: instance)
       case .created(let key): return .created(store.created(key))
       case .usage: return .usage(store.usage, store.traffic)
-      case .expect, .ping: return .count(0)
+      case .expect:
+        try await store.blocking { [store] in store.learnKeys() }
+        return .count(0)
+      case .ping: return .count(0)
       }
     } catch let error as CacheError {
       return .failed(error)
