@@ -91,7 +91,7 @@ struct CashierOpening: Sendable {
   }
 
   /// What the cache remembers of itself; `nil` for a new one, and for one whose memory is damaged: the entries are
-  /// worth more than that.
+  /// worth more than that, unless it has to be known of which version they are.
   private func read(_ settings: UserDefaultsCacheLevel<String, CashierRecord>) async throws -> CashierRecord? {
     do { return try await settings.get(CashierRecord.key) } catch let error as CacheError
       where [.unusableStore, .invalidCachedData].contains(error.code) && !(error.underlying is NewerFormat)
