@@ -30,6 +30,18 @@ import Testing
     #expect(storage.peek("a") == nil)
   }
 
+  @Test("a task that was cancelled lets go of the folder as well")
+  func cancelled() async throws {
+    let storage = try bench.open(memory: nil)
+    let task = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      try await storage.async.close()
+    }
+    try await task.value
+    let error = #expect(throws: CacheError.self) { try storage.object(forKey: "a") }
+    #expect(error?.code == .closed)
+  }
+
   @Test("a folder that is named from the working directory stays the one that was opened")
   func relativeFolder() throws {
     let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")

@@ -116,11 +116,11 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try await storage.core.run { [core = storage.core] in try await core.rotate() }
   }
 
-  /// Lets go of the folder.
+  /// Lets go of the folder, also where the task was cancelled.
   ///
   /// - Throws: As ``Storage/close()``.
   public func close() async throws {
-    try await storage.core.run { [core = storage.core] in try await core.close() }
+    try await Task { [core = storage.core] in try await core.run { try await core.close() } }.value
   }
 }
 
