@@ -258,6 +258,25 @@ import Testing
     try await disk.close()
   }
 
+  @Test("a type has one name, whatever Unicode form it is spelled in, also where the list is gone")
+  func unicodeNames() async throws {
+    let folder = DiskFolder()
+    let disk = try DiskCacheLevel<String, Data>(directory: folder.path, capacity: 8 << 20)
+    func archive(_ cache: ModelCache, _ name: String) -> ModelArchive {
+      ModelArchive(of: cache, in: disk, models: [.json(Shelf.self, as: name)], observer: nil)
+    }
+    let (composed, decomposed) = ("\u{e9}tag\u{e8}re", "e\u{301}tage\u{300}re")
+    let cache = ModelCache()
+    let saving = archive(cache, decomposed)
+    for id in 0..<20 { cache.insert(Shelf(id: id, books: [])) }
+    try await saving.save()
+    for page in 0..<ArchiveList.pageCount { try await disk.remove("models//\(page)") }
+    for name in [decomposed, composed] {
+      #expect(try await archive(ModelCache(), name).restore() == ModelArchive.Restoration(loaded: 20))
+    }
+    try await disk.close()
+  }
+
   @Test("an archive of the first format, without head and eras, is read and gone on with")
   func firstFormat() async throws {
     let level = ScriptedLevel<String, Data>()

@@ -31,7 +31,8 @@ public struct ModelCoding: Sendable {
   public init<Model: Identifiable & Sendable>(
     _ type: Model.Type, as name: String, coding: ByteCoding<Model>, id: @escaping @Sendable (Model.ID) throws -> String
   ) where Model.ID: Sendable {
-    self.name = name
+    // As levels tell it in their keys, which begin with it.
+    self.name = String(decoding: CanonicalText.bytes(of: name), as: UTF8.self)
     self.type = ObjectIdentifier(type)
     // Identifiers that are equal as text are one, so they have one name.
     encodeID = { key in
