@@ -110,6 +110,10 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: bench.path)
     try storage.removeAll()
     #expect(try permissions() == 0o750)
+    // Who removes it has cleared the cache, and the next write makes it anew.
+    try FileManager.default.removeItem(atPath: bench.path)
+    try storage.setObject(bench.ada, forKey: "a")
+    #expect(try permissions() == 0o750)
     try storage.close()
     for refused in [0o770, 0o707, 0o500, 0o7_750] {
       config.permissions = refused

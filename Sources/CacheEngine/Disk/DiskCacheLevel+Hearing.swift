@@ -1,4 +1,5 @@
 package import CacheCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -38,6 +39,11 @@ extension DiskCacheLevel {
     }
     return { [weak common] in common?.stopHearing(number) }
   }
+
+  /// Calls a closure whenever somebody has removed or emptied the directory and it stands again, before the next file is made.
+  ///
+  /// There is one for all levels on a directory that this process has for itself: the last one given.
+  package func whenStandingAgain(_ body: @escaping @Sendable () -> Void) { store?.onStanding.withLock { $0 = body } }
 
   /// The key with these bytes; `nil` if it is none of this level's.
   package func key(of bytes: [UInt8]) -> Key? { try? keyCoding.decode(Data(bytes)) }

@@ -76,15 +76,15 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
       durability: config.durability, cipher: config.cipher, keyCoding: keys, valueCoding: .object, clock: clock,
       removalListener: { changes.lose($0, from: .disk) })
     try config.applyAttributes()
+    disk.whenStandingAgain { [name = disk.name] in
+      do { try config.applyAttributes() } catch { StorageCore.report(.set, String(describing: error), name, clock) }
+    }
     let foreign = try config.foreignFiles.count
     if foreign > 0 {
-      CacheLogger.failures.record(
-        CacheEvent(
-          time: clock.now, request: .current, level: disk.name, key: nil,
-          kind: .failed(
-            .get,
-            "\(foreign) files of another cache library in \(config.path) are neither read nor counted; removeAll removes them",
-            .zero)))
+      StorageCore.report(
+        .get,
+        "\(foreign) files of another cache library in \(config.path) are neither read nor counted; removeAll removes them",
+        disk.name, clock)
     }
     self.init(
       memory: memoryConfig, disk: disk, diskConfig: config, changes: changes, sweepInterval: sweepInterval, clock: clock
@@ -280,10 +280,15 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   private func sweepOnce() async {
     do { _ = try await run { [self] in try await removeExpired() } } catch {
-      CacheLogger.failures.record(
-        CacheEvent(
-          time: clock.now, request: .current, level: disk?.name ?? "memory", key: nil,
-          kind: .failed(.remove, "the sweep of expired entries failed: \(error)", .zero)))
+      Self.report(.remove, "the sweep of expired entries failed: \(error)", disk?.name ?? "memory", clock)
     }
+  }
+
+  private static func report(
+    _ operation: CacheEvent.Operation, _ what: String, _ level: String, _ clock: any CacheClock
+  ) {
+    CacheLogger.failures.record(
+      CacheEvent(
+        time: clock.now, request: .current, level: level, key: nil, kind: .failed(operation, what, .zero)))
   }
 }
