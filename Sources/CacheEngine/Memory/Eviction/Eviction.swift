@@ -1,6 +1,6 @@
 import CacheCore
 
-/// Which entry of a memory level leaves when room is needed.
+/// The policy by which a memory level chooses the entry to evict when room is needed.
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, eviction: .s3fifo)
@@ -11,40 +11,40 @@ public struct Eviction: Sendable, Hashable, CustomStringConvertible {
 
   @usableFromInline let kind: Kind
 
-  /// What was not used for the longest time, of all that is held: with this choice a level is never divided.
+  /// The least recently used entry (LRU), in exact order; a level with this policy is never divided.
   public static let lru = Eviction(kind: .lru)
-  /// What was stored first.
+  /// The entry that was stored first (FIFO).
   public static let fifo = Eviction(kind: .fifo)
-  /// What was stored first, but for what was used since it was last spared (CLOCK, second chance).
+  /// The entry that was stored first, passing over those used since they were last passed over (CLOCK, second chance).
   public static let clock = Eviction(kind: .clock)
-  /// What a hand finds unused that moves from old to new (SIEVE).
+  /// The first unused entry that a hand finds as it moves from old to new (SIEVE).
   public static let sieve = Eviction(kind: .sieve)
-  /// What was not used again soon after it came; a scan washes nothing else out (S3-FIFO).
+  /// An entry that was not used again soon after it was stored; a scan evicts nothing else (S3-FIFO).
   public static let s3fifo = Eviction(kind: .s3fifo)
-  /// What came seldom lately, but for a window of what is new, whose size follows the requests (W-TinyLFU).
+  /// The less frequently requested entry, behind a window for new ones whose size adapts to the requests (W-TinyLFU).
   public static let wtinylfu = Eviction(kind: .wtinylfu)
 
-  /// What the best of several ways would let go: by use, by frequency, or by what returns.
+  /// The entry that the best of several strategies would evict: by recency, by frequency, or by what returns.
   ///
-  /// The ways are tried all the time on a sample of the keys. Until one of them had more hits, a fifth is for what is new, and the
-  /// rest for what was used again; with less than 4 entries it is always ``lru``. This is the default; <doc:ChoosingWhatLeaves>
-  /// says what it gives and what it costs.
+  /// The strategies are tried continuously on a sample of the keys. Until one of them has had more hits, a fifth of the entries is
+  /// for new ones and the rest for those used again; with fewer than 4 entries it is always ``lru``. This is the default;
+  /// <doc:ChoosingWhatLeaves> says what it achieves and what it costs.
   public static let adaptive = Eviction(kind: .adaptive)
 
-  /// Every choice there is.
+  /// Every policy.
   public static let all = Kind.allCases.map(Eviction.init(kind:))
 
-  /// The name of the choice, as its static member is called: `lru`.
+  /// The name of the policy, as its static member is called: `lru`.
   public var name: String { kind.rawValue }
 
-  /// The name of the choice.
+  /// The name of the policy.
   public var description: String { name }
 
   init(kind: Kind) { self.kind = kind }
 
-  /// Finds a choice by its name.
+  /// Finds a policy by its name.
   ///
-  /// - Parameter name: The name, in small letters: `lru`.
+  /// - Parameter name: The name, in lower case: `lru`.
   public init?(name: String) {
     guard let kind = Kind(rawValue: name) else { return nil }
     self.kind = kind
