@@ -31,7 +31,7 @@ public struct PublisherFetcher<Key: Hashable & Sendable, Source: Publisher>: Fet
   /// What is published.
   public typealias Value = Source.Output
 
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public let name: String
 
   // What is made on an actor is called nowhere else.
@@ -45,7 +45,7 @@ public struct PublisherFetcher<Key: Hashable & Sendable, Source: Publisher>: Fet
   /// Creates a source that may be asked on any thread, by several at once.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in errors, events and logs.
+  ///   - name: The name of the level in errors, events and logs.
   ///   - makePublisher: Makes the publisher that is asked for a key.
   public init(name: String = "PublisherFetcher", _ makePublisher: @escaping @Sendable (Key) -> Source) {
     self.name = name
@@ -55,7 +55,7 @@ public struct PublisherFetcher<Key: Hashable & Sendable, Source: Publisher>: Fet
   /// Creates a source that is asked on an actor: that of whoever creates it.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in errors, events and logs.
+  ///   - name: The name of the level in errors, events and logs.
   ///   - actor: Where publishers are made and subscribed to.
   ///   - makePublisher: Makes the publisher that is asked for a key.
   public init(

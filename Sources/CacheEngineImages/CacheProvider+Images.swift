@@ -7,7 +7,7 @@ extension CacheProvider {
   ///
   /// - Parameters:
   ///   - transformer: Makes pixels of bytes.
-  ///   - configuration: Where it keeps what, and how much.
+  ///   - configuration: Where it stores data, and how much.
   /// - Returns: A new cache.
   /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``.
   public static func imageCache(
@@ -18,7 +18,7 @@ extension CacheProvider {
 
   /// Makes a cache of images by address with a transformer as it comes.
   ///
-  /// - Parameter configuration: Where it keeps what, and how much.
+  /// - Parameter configuration: Where it stores data, and how much.
   /// - Returns: A new cache.
   /// - Throws: As ``CacheEngine/CacheProvider/dataCache(_:)``.
   public static func imageCache(_ configuration: Configuration) throws -> BasicCache<URL, PixelBuffer> {

@@ -76,7 +76,7 @@ public struct RedisSettings: Sendable {
   ///
   /// It needs the package's trait `RedisTLS`.
   public var tls: TLS?
-  /// What the store is called in errors.
+  /// The name of the store in errors.
   public var name = "redis"
   /// The user of the access control list; `nil` for the default one.
   public var user: String?

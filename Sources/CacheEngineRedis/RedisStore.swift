@@ -37,7 +37,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
     var isClosed = false
   }
 
-  /// What the store is called in errors.
+  /// The name of the store in errors.
   public var name: String { settings.name }
   /// Where the server is, and what is asked of it.
   public let settings: RedisSettings

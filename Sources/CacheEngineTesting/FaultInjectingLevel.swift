@@ -4,9 +4,9 @@ public import CacheEngine
 ///
 /// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings are passed on as they are.
 public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level that works.

@@ -85,14 +85,14 @@ public final class ScriptedLevel<Key: Hashable & Sendable, Value: Sendable>: Cac
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil`.
-  /// - Throws: What the script throws.
+  /// - Throws: Any error that the script throws.
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
   /// Answers as the script says, else with what was written.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: What the script throws.
+  /// - Throws: Any error that the script throws.
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     state.withLock { $0.calls.append(.get(key)) }
     if let onGet { return try await onGet(key) }
@@ -104,7 +104,7 @@ public final class ScriptedLevel<Key: Hashable & Sendable, Value: Sendable>: Cac
   /// - Parameters:
   ///   - value: The value to write.
   ///   - key: The key to write it under.
-  /// - Throws: What the script throws.
+  /// - Throws: Any error that the script throws.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -115,7 +115,7 @@ public final class ScriptedLevel<Key: Hashable & Sendable, Value: Sendable>: Cac
   ///   - value: The value to write.
   ///   - key: The key to write it under.
   ///   - terms: How long it may live, and who writes.
-  /// - Throws: What the script throws.
+  /// - Throws: Any error that the script throws.
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     state.withLock { $0.calls.append(.set(key, terms.purpose)) }
     try await onSet?(value, key)
@@ -126,7 +126,7 @@ public final class ScriptedLevel<Key: Hashable & Sendable, Value: Sendable>: Cac
   /// Removes a value.
   ///
   /// - Parameter key: The key to remove.
-  /// - Throws: What the script throws.
+  /// - Throws: Any error that the script throws.
   public func remove(_ key: Key) async throws {
     state.withLock { state in
       state.calls.append(.remove(key))

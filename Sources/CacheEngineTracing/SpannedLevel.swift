@@ -6,9 +6,9 @@ public import Tracing
 ///
 /// Built by `CacheLevel.spanned(as:tracer:)`.
 public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level whose reads have spans.

@@ -154,7 +154,7 @@ public final class Cashier: Sendable {
 
   /// Seals everything in the files with the newest key of the cipher, so that older keys are needed no longer.
   ///
-  /// - Returns: How many entries were sealed anew.
+  /// - Returns: How many entries were resealed.
   /// - Throws: As `DiskCacheLevel.rotate()`.
   /// - Complexity: O(n), and every byte is read and written.
   @discardableResult

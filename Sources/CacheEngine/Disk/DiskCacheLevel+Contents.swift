@@ -6,7 +6,7 @@ internal import Foundation
 #endif
 
 extension DiskCacheLevel {
-  /// How much is held, and how much may be.
+  /// How much is stored, and the limits.
   ///
   /// Where another process owns the files it is asked, and the caller waits: for some microseconds, or until the owner has been
   /// silent for as long as it may. Then the last answer counts. A level that only looks measures all files meanwhile.

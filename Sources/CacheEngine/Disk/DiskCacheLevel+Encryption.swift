@@ -8,7 +8,7 @@ extension DiskCacheLevel {
   ///
   /// Entries that have expired are not sealed anew but dropped, and those that do not open are removed.
   ///
-  /// - Returns: How many entries were sealed anew.
+  /// - Returns: How many entries were resealed.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/notEncrypted``, ``CacheError/Code/encryptionFailed``,
   ///   ``CacheError/Code/diskReadFailed``, ``CacheError/Code/diskWriteFailed``, ``CacheError/Code/readOnly`` or
   ///   ``CacheError/Code/closed``; `CancellationError` if the task is cancelled.

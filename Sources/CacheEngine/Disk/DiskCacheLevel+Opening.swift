@@ -20,8 +20,8 @@ extension DiskCacheLevel where Key == String, Value == Data {
   /// - Parameters:
   ///   - directory: The path of a directory that belongs to this store alone; by default ``standardDirectory``.
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
@@ -52,8 +52,8 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   /// - Parameters:
   ///   - directory: The path of a directory that belongs to this store alone.
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.

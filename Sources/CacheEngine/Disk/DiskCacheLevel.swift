@@ -32,11 +32,11 @@ internal import Foundation
 public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
   ExpiringLevel, TaggedLevel
 {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public let name: String
-  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   public let expiry: Expiry
-  /// For how long an expired entry stays, for those who ask for stale values.
+  /// How long an expired entry is kept for callers that ask for stale values.
   public let keepsExpired: Duration
   /// What an acknowledged write survives.
   public let durability: Durability
@@ -60,8 +60,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// - Parameters:
   ///   - directory: The path of a directory that belongs to this store alone.
   ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
   ///     directory the longest counts.
   ///   - durability: What an acknowledged write survives.
@@ -224,7 +224,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     return .hit(entry)
   }
 
-  /// Stores a value for as long as the level's default lifetime says.
+  /// Stores a value with the level's default lifetime.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -248,7 +248,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live, and what it can be removed by.
-  ///   - condition: What must hold of the key.
+  ///   - condition: What must be true of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: As ``store(_:forKey:terms:)``.
   public func store(

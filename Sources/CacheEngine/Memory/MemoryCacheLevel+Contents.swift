@@ -8,7 +8,7 @@ extension MemoryCacheLevel {
   /// Removes everything, pinned entries included: what is in memory only is not durable.
   public func onMemoryWarning() async { empty(cause: .memoryWarning) }
 
-  /// How much is held, and how much may be.
+  /// How much is stored, and the limits.
   public var usage: LevelUsage {
     var usage = LevelUsage(count: 0, cost: 0)
     parts.withAll { entries, order in

@@ -2,7 +2,7 @@ public import CacheCore
 
 /// The end of entries that nobody reads.
 extension MemoryCacheLevel {
-  /// For how long an entry may go unread before it expires; `nil` for as long as it lives.
+  /// How long an entry may go unread before it expires; `nil` for no such limit.
   ///
   /// Every read that delivers the value begins this time anew: ``get(_:)``, ``lookup(_:)`` and ``peek(_:)``, which a composition
   /// asks first. A store does, too; ``contains(_:)`` and ``contents()`` do not. Together with a lifetime the earlier end

@@ -27,8 +27,8 @@ extension MemoryCacheLevel {
   /// limit gets higher, nothing leaves. Others wait while entries leave, unless the level is divided.
   ///
   /// - Parameters:
-  ///   - capacity: The most that the entries may cost together. At least 0.
-  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
+  ///   - capacity: The maximum total cost of the entries. At least 0.
+  ///   - countLimit: The maximum number of entries; `nil` for no limit. At least 0.
   /// - Complexity: O(k) for k entries that leave.
   public func resize(capacity: Int, countLimit: Int?) {
     resize(Self.checked(capacity), Self.checked(countLimit ?? .max))
@@ -42,7 +42,7 @@ extension MemoryCacheLevel {
   /// capacity does.
   ///
   /// - Parameter key: The key.
-  /// - Returns: Whether there is an entry that has not expired; else nothing is pinned.
+  /// - Returns: Whether there is an entry that has not expired; otherwise nothing is pinned.
   /// - Complexity: O(1) on average. An eviction that meets k pinned entries takes O(k), so pin few among many.
   @discardableResult
   public func pin(_ key: Key) -> Bool {

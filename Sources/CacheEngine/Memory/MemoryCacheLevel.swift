@@ -27,11 +27,11 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   TaggedLevel,
   ExpiringLevel
 {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public let name: String
-  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   public let expiry: Expiry
-  /// For how long an expired entry stays, for those who ask for stale values.
+  /// How long an expired entry is kept for callers that ask for stale values.
   public let keepsExpired: Duration
 
   @usableFromInline let clock: any CacheClock
@@ -48,15 +48,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Creates a memory level with a cost function.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - capacity: The most that the entries may cost together. At least 0.
-  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
-  ///   - eviction: Which entry leaves when room is needed.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
-  ///   - timeToIdle: For how long an entry may go unread before it expires; `nil` for as long as it lives.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - capacity: The maximum total cost of the entries. At least 0.
+  ///   - countLimit: The maximum number of entries; `nil` for no limit. At least 0.
+  ///   - eviction: The policy that chooses which entry to evict.
+  ///   - expiry: The lifetime of values stored without one of their own.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
+  ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left.
+  ///   - removalListener: Called for every entry that leaves, after it has left.
   ///   - cost: What an entry weighs. A negative cost counts as 0.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
@@ -96,15 +96,15 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// Creates a memory level in which every entry costs 1.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - capacity: The most entries that there may be. At least 0.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - capacity: The maximum number of entries. At least 0.
   ///   - countLimit: Another limit of the same kind; `nil` for none. At least 0.
-  ///   - eviction: Which entry leaves when room is needed.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
-  ///   - timeToIdle: For how long an entry may go unread before it expires; `nil` for as long as it lives.
+  ///   - eviction: The policy that chooses which entry to evict.
+  ///   - expiry: The lifetime of values stored without one of their own.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
+  ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left.
+  ///   - removalListener: Called for every entry that leaves, after it has left.
   public convenience init(
     name: String = "memory", capacity: Int = 100_000, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,
@@ -327,7 +327,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     if removalListener != nil { report(departed, now: past) }
   }
 
-  /// Stores a value for as long as the level's default lifetime says.
+  /// Stores a value with the level's default lifetime.
   ///
   /// - Parameters:
   ///   - value: The value to store.
@@ -391,7 +391,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live and what it weighs.
-  ///   - condition: What must hold of the key.
+  ///   - condition: What must be true of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: Nothing: memory always answers.
   @inlinable
@@ -527,15 +527,15 @@ extension MemoryCacheLevel where Value: CostRepresentable {
   /// Creates a memory level in which every entry costs what its value says: the bytes of data and of text.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - capacity: The most that the entries may cost together. At least 0.
-  ///   - countLimit: The most entries that there may be; `nil` for no limit. At least 0.
-  ///   - eviction: Which entry leaves when room is needed.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
-  ///   - timeToIdle: For how long an entry may go unread before it expires; `nil` for as long as it lives.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - capacity: The maximum total cost of the entries. At least 0.
+  ///   - countLimit: The maximum number of entries; `nil` for no limit. At least 0.
+  ///   - eviction: The policy that chooses which entry to evict.
+  ///   - expiry: The lifetime of values stored without one of their own.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
+  ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left.
+  ///   - removalListener: Called for every entry that leaves, after it has left.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,

@@ -19,9 +19,9 @@ public import CacheCore
 /// A set, removal or clear through this level forgets what it concerns, also if it comes while a read is under way. A removal
 /// by tag forgets every miss, since a miss has no tags.
 public final class NegativeCachingLevel<Base: CacheLevel>: LevelDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   @usableFromInline

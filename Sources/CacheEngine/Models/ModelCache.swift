@@ -52,7 +52,7 @@ public final class ModelCache: Sendable {
     }
   }
 
-  /// The lifetime of what is stored without one.
+  /// The lifetime of values stored without one of their own.
   public let expiry: Expiry
 
   let clock: any CacheClock
@@ -68,7 +68,7 @@ public final class ModelCache: Sendable {
   ///   - capacity: The most that the models may cost together; `nil` for no limit. A model that is
   ///     `CostRepresentable` says its cost, any other costs 1. At least 0.
   ///   - countLimit: The most models that there may be; `nil` for no limit. At least 0.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - clock: The clock that lifetimes are measured by.
   public init(
     capacity: Int? = nil, countLimit: Int? = nil, expiry: Expiry = .never, clock: any CacheClock = SystemClock()
@@ -83,7 +83,7 @@ public final class ModelCache: Sendable {
   /// How many models are stored, expired ones that were not yet dropped included.
   public var count: Int { state.withLock { $0.graph.storedCount } }
 
-  /// How much is held, and how much may be.
+  /// How much is stored, and the limits.
   public var usage: LevelUsage { state.withLock { $0.graph.usage } }
 
   /// How many models are known: stored, pointed to, or observed.

@@ -24,9 +24,9 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
   public let name: String
   /// How long one look-up may take together.
   public let timeout: Duration
-  /// How long connecting may take, the name look-up included.
+  /// How long connecting may take, including the name look-up.
   public let connectTimeout: Duration
-  /// How much of an answer is accepted.
+  /// The limits within which an answer is accepted.
   public let limits: HTTPLimits
 
   private let headers: [HTTPHeader]
@@ -38,8 +38,8 @@ public struct NetworkFetcher<Key: Hashable & Sendable>: Fetcher {
   /// - Parameters:
   ///   - name: The level's name in events and errors.
   ///   - timeout: How long one look-up may take together, redirects included.
-  ///   - connectTimeout: How long connecting may take, the name look-up included.
-  ///   - limits: How much of an answer is accepted.
+  ///   - connectTimeout: How long connecting may take, including the name look-up.
+  ///   - limits: The limits within which an answer is accepted.
   ///   - headers: Header fields to send. On a redirect to another origin, only `Accept`, `Accept-Encoding`,
   ///     `Accept-Language` and `User-Agent` go along.
   ///   - transport: What carries out the requests; `nil` for the platform's own, whose connections all fetchers share.
@@ -113,8 +113,8 @@ extension NetworkFetcher where Key == URL {
   /// - Parameters:
   ///   - name: The level's name in events and errors.
   ///   - timeout: How long one look-up may take together, redirects included.
-  ///   - connectTimeout: How long connecting may take, the name look-up included.
-  ///   - limits: How much of an answer is accepted.
+  ///   - connectTimeout: How long connecting may take, including the name look-up.
+  ///   - limits: The limits within which an answer is accepted.
   ///   - headers: Header fields to send. They go to every address asked for: give credentials only if all keys
   ///     belong to one origin.
   ///   - transport: What carries out the requests; `nil` for the platform's own, whose connections all fetchers share.
@@ -141,8 +141,8 @@ extension NetworkFetcher where Key == String {
   ///   - template: As `"https://example.org/avatars/{key}.png"`.
   ///   - name: The level's name in events and errors.
   ///   - timeout: How long one look-up may take together, redirects included.
-  ///   - connectTimeout: How long connecting may take, the name look-up included.
-  ///   - limits: How much of an answer is accepted.
+  ///   - connectTimeout: How long connecting may take, including the name look-up.
+  ///   - limits: The limits within which an answer is accepted.
   ///   - headers: Header fields to send.
   ///   - transport: What carries out the requests; `nil` for the platform's own, whose connections all fetchers share.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if the template is not an http or https

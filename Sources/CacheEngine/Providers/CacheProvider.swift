@@ -29,7 +29,7 @@ public enum CacheProvider {
 
   /// Makes a cache of bytes by address.
   ///
-  /// - Parameter configuration: Where it keeps what, and how much.
+  /// - Parameter configuration: Where it stores data, and how much.
   /// - Returns: A new cache.
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` if the directory cannot be made, or another
   ///   of those with which `DiskCacheLevel` fails to open.
@@ -41,7 +41,7 @@ public enum CacheProvider {
   ///
   /// - Parameters:
   ///   - template: As `"https://example.org/avatars/{key}.png"`; see `NetworkFetcher`.
-  ///   - configuration: Where it keeps what, and how much.
+  ///   - configuration: Where it stores data, and how much.
   /// - Returns: A new cache.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for a template without a place for the key;
   ///   as ``dataCache(_:)``.
@@ -56,7 +56,7 @@ public enum CacheProvider {
   ///
   /// - Parameters:
   ///   - type: What the JSON says.
-  ///   - configuration: Where it keeps what, and how much.
+  ///   - configuration: Where it stores data, and how much.
   /// - Returns: A new cache.
   /// - Throws: As ``dataCache(_:)``.
   public static func JSONCache<Value: Codable & Sendable>(
@@ -70,7 +70,7 @@ public enum CacheProvider {
   /// - Parameters:
   ///   - type: What the JSON says.
   ///   - template: As `"https://example.org/users/{key}.json"`; see `NetworkFetcher`.
-  ///   - configuration: Where it keeps what, and how much.
+  ///   - configuration: Where it stores data, and how much.
   /// - Returns: A new cache.
   /// - Throws: As ``dataCache(template:_:)``.
   public static func JSONCache<Value: Codable & Sendable>(
@@ -91,7 +91,7 @@ public enum CacheProvider {
   /// - Parameters:
   ///   - name: The kind of cache: its folder in the directory, a single path component.
   ///   - transformer: Turns bytes into a value; backwards only for values that are set.
-  ///   - configuration: Where it keeps what, and how much.
+  ///   - configuration: Where it stores data, and how much.
   ///   - cost: How many bytes a value takes in memory. `nil` if that cannot be told: then memory is limited by the
   ///     number of values.
   /// - Returns: A new cache.
@@ -151,7 +151,7 @@ public enum CacheProvider {
   /// - Parameters:
   ///   - name: The kind of cache: `"data"`, `"json"`, or the name that ``cache(named:transforming:_:cost:)`` was given.
   ///   - configuration: Where the folder is, and its cipher.
-  /// - Returns: How many entries were sealed anew.
+  /// - Returns: How many entries were resealed.
   /// - Throws: As `DiskCacheLevel.rotate()`, and as opening the folder.
   @discardableResult
   public static func rotate(_ name: String, _ configuration: Configuration = Configuration()) async throws -> Int {

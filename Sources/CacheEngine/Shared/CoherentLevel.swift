@@ -21,9 +21,9 @@ public import CacheCore
 /// It listens until it is released.
 public final class CoherentLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Upper.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Upper.Value
 
   /// The composition without ears.

@@ -29,11 +29,11 @@ internal import Foundation
 public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: ConditionalLevel, TaggedLevel,
   ExpiringLevel
 {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public let name: String
-  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   public let expiry: Expiry
-  /// For how long an expired entry stays, for those who ask for stale values.
+  /// How long an expired entry is kept for callers that ask for stale values.
   public let keepsExpired: Duration
   /// After what time the store forgets an entry that never expires; also what a clear leaves behind.
   public let longestLife: Duration
@@ -63,9 +63,9 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - store: Where the entries stand.
   ///   - namespace: Names this level's entries among all in the store: 1 to 128 letters, digits and signs of ASCII but space,
   ///     colon and braces. Levels of all processes with one namespace hold the same entries.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - longestLife: After what time the store forgets an entry that never expires. Positive.
   ///   - largestValue: How many bytes a value may have.
   ///   - unsettledWrites: How many keys of failed writes are remembered; for more the whole namespace is cleared.
@@ -115,7 +115,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     try await find(key, includingExpired: true)
   }
 
-  /// Stores a value for as long as the level's default lifetime says.
+  /// Stores a value with the level's default lifetime.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -194,9 +194,9 @@ extension SharedCacheLevel where Key == String {
   /// - Parameters:
   ///   - store: Where the entries stand.
   ///   - namespace: Names this level's entries among all in the store.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - longestLife: After what time the store forgets an entry that never expires.
   ///   - encryption: Hides keys, tags and values; `nil` for none.
   ///   - valueCoding: How values become bytes.

@@ -19,9 +19,9 @@ public import CacheCore
 /// Sets and removals go to the source first, then to the shared level. Loads of `value(forKey:orLoad:)` are shared within this
 /// process: of what a closure makes here no other process knows.
 public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Source.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Source.Value
 
   /// What is asked for values that are missing.
@@ -213,7 +213,7 @@ extension SharedPoolLevel: ReloadableLevel {
   ///
   /// Whoever was loading the key goes on, and what they load is not filled in.
   ///
-  /// - Parameter key: The key to read anew.
+  /// - Parameter key: The key to read again.
   /// - Returns: The source's entry, or its reason for the miss.
   /// - Throws: The error of the source, and then the shared level keeps what it has; `CancellationError`.
   public func reload(_ key: Key) async throws -> Lookup<Value> {

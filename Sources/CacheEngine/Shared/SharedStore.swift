@@ -7,7 +7,7 @@ import CacheCore
 ///
 /// An adapter to a client that an app already has implements three methods, by a script or a transaction of that client.
 public protocol SharedStore: Sendable {
-  /// What the store is called in errors.
+  /// The name of the store in errors.
   var name: String { get }
 
   /// The time of day by the store's own clock, since 1970-01-01 00:00 UTC.

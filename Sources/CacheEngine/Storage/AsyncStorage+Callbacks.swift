@@ -57,7 +57,7 @@ extension AsyncStorage {
     enqueue(completion) { try $0.removeObject(forKey: key) }
   }
 
-  /// Removes everything, also what other views have stored.
+  /// Removes everything, including values that other views have stored.
   ///
   /// - Parameter completion: Told when it is removed, or given the error.
   public func removeAll(completion: @escaping Completion<Void>) { enqueue(completion) { try $0.removeAll() } }
@@ -69,7 +69,7 @@ extension AsyncStorage {
     enqueue(completion) { try $0.removeExpiredObjects() }
   }
 
-  /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
+  /// Seals everything in the folder with the newest key of its cipher, so that older keys are no longer needed.
   ///
   /// - Parameter completion: Given how many entries were sealed anew, or the error.
   public func rotate(completion: @escaping Completion<Int>) { enqueue(completion) { try $0.rotate() } }

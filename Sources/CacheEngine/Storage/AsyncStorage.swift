@@ -91,7 +91,7 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try await storage.core.run { [core = storage.core] in try await core.removeInMemory(key) }
   }
 
-  /// Removes everything, also what other views have stored.
+  /// Removes everything, including values that other views have stored.
   ///
   /// - Throws: As ``Storage/removeAll()``; `CancellationError` if the task is cancelled.
   public func removeAll() async throws {
@@ -107,9 +107,9 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try await storage.core.run { [core = storage.core] in try await core.removeExpired() }
   }
 
-  /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
+  /// Seals everything in the folder with the newest key of its cipher, so that older keys are no longer needed.
   ///
-  /// - Returns: How many entries were sealed anew.
+  /// - Returns: How many entries were resealed.
   /// - Throws: As ``Storage/rotate()``; `CancellationError` if the task is cancelled.
   @discardableResult
   public func rotate() async throws -> Int {

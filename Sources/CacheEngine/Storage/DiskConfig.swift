@@ -46,7 +46,7 @@ public struct DiskConfig: Sendable {
   public var protection: Protection?
   /// What an acknowledged write survives.
   public var durability: Durability
-  /// For how long an expired entry stays, for those who ask for stale values.
+  /// How long an expired entry is kept for callers that ask for stale values.
   public var keepsExpired: Duration
   /// Seals keys and values in the folder; `nil` for one that is not encrypted.
   ///
@@ -57,13 +57,13 @@ public struct DiskConfig: Sendable {
   ///
   /// - Parameters:
   ///   - name: The name of the folder, one component of a path.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit. At least 0.
   ///   - directory: The path of the directory that the folder stands in; `nil` for the user's caches.
   ///   - permissions: The permission bits of the folder; `nil` for the owner's alone.
   ///   - protection: Under which circumstances the system lets the files be read; `nil` for its default.
   ///   - durability: What an acknowledged write survives.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - cipher: Seals keys and values in the folder; `nil` for one that is not encrypted.
   public init(
     name: String, expiry: Expiry = .never, maxSize: Int = 0, directory: String? = nil, permissions: Int? = nil,

@@ -20,9 +20,9 @@ public struct MemoryConfig: Sendable {
   /// transformer a value that is `CostRepresentable` says its cost, any other costs 1. What costs more than the limit is
   /// held by the disk only; without a disk it is refused with `CacheError.Code.tooLarge`.
   public var totalCostLimit: Int
-  /// Which entry leaves when room is needed.
+  /// The policy that chooses which entry to evict.
   public var eviction: Eviction
-  /// For how long an expired entry stays, for those who ask for stale values.
+  /// How long an expired entry is kept for callers that ask for stale values.
   public var keepsExpired: Duration
   /// Tells when memory is short, and the tier is emptied; `nil` for none.
   public var pressure: (any MemoryPressureSource)?
@@ -36,11 +36,11 @@ public struct MemoryConfig: Sendable {
   /// Creates a configuration.
   ///
   /// - Parameters:
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - countLimit: The most entries that there may be; 0 for no limit. At least 0.
   ///   - totalCostLimit: The most that the entries may cost together; 0 for no limit. At least 0.
-  ///   - eviction: Which entry leaves when room is needed.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values.
+  ///   - eviction: The policy that chooses which entry to evict.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - pressure: Tells when memory is short, and the tier is emptied; `nil` for none.
   public init(
     expiry: Expiry = .never, countLimit: Int = 0, totalCostLimit: Int = 0, eviction: Eviction = .lru,

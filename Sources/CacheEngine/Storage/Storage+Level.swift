@@ -3,7 +3,7 @@ import CacheMemory
 public import CacheCore
 
 extension Storage: CacheLevel {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public var name: String { "storage" }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -63,7 +63,7 @@ extension Storage: CacheLevel {
   /// - Throws: As ``removeObject(forKey:)``.
   public func remove(_ key: Key) async throws { try await async.removeObject(forKey: key) }
 
-  /// Removes everything, also what other views have stored.
+  /// Removes everything, including values that other views have stored.
   ///
   /// - Throws: As ``removeObject(forKey:)``.
   public func clear() async throws { try await async.removeAll() }

@@ -73,7 +73,7 @@ extension DiskConfig {
   ///
   /// - Parameters:
   ///   - name: The name of the folder, one component of a path.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit.
   ///   - directory: The directory that the folder stands in.
   @available(*, deprecated, message: "give the path of the directory")
@@ -86,7 +86,7 @@ extension DiskConfig {
   ///
   /// - Parameters:
   ///   - name: The name of the folder, one component of a path.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit.
   ///   - directory: The directory that the folder stands in; `nil` for the user's caches.
   ///   - protectionType: Under which circumstances the system lets the files be read; `nil` for its default.

@@ -202,9 +202,9 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try core.wait { [core] in try await core.removeIfExpired(key) }
   }
 
-  /// Seals everything in the folder with the newest key of its cipher, so that older keys are needed no longer.
+  /// Seals everything in the folder with the newest key of its cipher, so that older keys are no longer needed.
   ///
-  /// - Returns: How many entries were sealed anew.
+  /// - Returns: How many entries were resealed.
   /// - Throws: As `DiskCacheLevel.rotate()`.
   /// - Complexity: O(n), and every byte is read and written.
   @discardableResult

@@ -24,8 +24,8 @@ public struct TransportOrigin: HTTPOrigin {
   /// - Parameters:
   ///   - transport: What carries out the requests; `nil` for the platform's own, whose connections everyone shares.
   ///   - timeout: How long one request may take together.
-  ///   - connectTimeout: How long connecting may take, the name look-up included.
-  ///   - limits: How much of an answer is accepted.
+  ///   - connectTimeout: How long connecting may take, including the name look-up.
+  ///   - limits: The limits within which an answer is accepted.
   public init(
     transport: (any HTTPTransport)? = nil, timeout: Duration = .seconds(30), connectTimeout: Duration = .seconds(10),
     limits: HTTPLimits = .default

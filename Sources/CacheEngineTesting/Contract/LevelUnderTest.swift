@@ -26,7 +26,7 @@ public struct LevelUnderTest<Level: CacheLevel>: Sendable {
   public let level: Level
   /// The clock that the level lives by; for ``LevelCapabilities/expiring``.
   public let clock: ManualClock?
-  /// The lifetime of what is stored without one.
+  /// The lifetime of values stored without one of their own.
   public let expiry: Expiry
   /// Closes a level and opens another on what it left; for ``LevelCapabilities/durable``.
   public let reopen: (@Sendable (Level) async throws -> Level)?

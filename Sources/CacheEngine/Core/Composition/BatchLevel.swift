@@ -127,7 +127,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Removes everything from the level inside.
   public func clear() async throws { try await base.clear() }
 
-  /// Hands the warning to the level inside.
+  /// Passes the warning to the level inside.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 
   private static func joined(_ answers: [Lookup<Base.Value>]) -> Lookup<[Base.Value]> {

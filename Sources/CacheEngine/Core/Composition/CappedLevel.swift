@@ -8,9 +8,9 @@ import Synchronization
 /// others wait for the load of a pool. What is read through the cap from within such a read has that one's place, and waits for
 /// none: it would wait for itself. Writes, removals, clears and warnings do not wait.
 public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

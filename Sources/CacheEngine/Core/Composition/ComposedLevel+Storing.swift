@@ -43,8 +43,8 @@ extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: 
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  ///   - condition: What must hold of the key.
+  ///   - terms: Its lifetime, its cost, and who stores it.
+  ///   - condition: What must be true of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: As ``set(_:forKey:)``; the error of a level that could not say whether it holds the key.
   public func store(

@@ -34,7 +34,7 @@ extension ComposedLevel: UpdatableLevel {
 extension ComposedLevel: ReloadableLevel {
   /// Reads a key from the lower level alone, and copies what it has to the upper one, or drops there what it says is gone.
   ///
-  /// - Parameter key: The key to read anew.
+  /// - Parameter key: The key to read again.
   /// - Returns: The lower level's entry, or its reason for the miss; what was written meanwhile goes first, and
   ///   what another reload gave that was asked for later.
   /// - Throws: The lower level's error, and then the upper level keeps what it has; `CancellationError`.

@@ -33,9 +33,9 @@
 /// when the removal began, until that store has ended; then it forgets it.
 public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Upper.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Upper.Value
 
   /// The level that is asked first.
@@ -276,7 +276,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 extension ComposedLevel: SelectiveRemoval where Upper: SelectiveRemoval, Lower: SelectiveRemoval {
   /// Removes the entries whose keys meet a condition from both levels.
   ///
-  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed from the two levels together.
   /// - Throws: As ``set(_:forKey:)``.
   @discardableResult

@@ -11,9 +11,9 @@
 /// | false | a miss, ``MissReason/refused``; `require` throws ``CacheError/Code/conditionNotSatisfied`` |
 /// | throws | the condition's error; the level inside is not asked |
 public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level behind the condition.
@@ -49,7 +49,7 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - terms: Its lifetime, its cost, and who stores it.
   /// - Throws: The condition's error, or that of the level behind it.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {

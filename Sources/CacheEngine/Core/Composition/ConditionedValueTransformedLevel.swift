@@ -5,7 +5,7 @@
 /// nothing.
 public struct ConditionedValueTransformedLevel<Base: CacheLevel, Transformer: ConditionedTwoWayTransformer>: CacheLevel
 where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
   /// What is held, as seen from outside.
   public typealias Value = Transformer.Output
@@ -63,7 +63,7 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
   /// Removes everything from the level inside.
   public func clear() async throws { try await base.clear() }
 
-  /// Hands the warning to the level inside.
+  /// Passes the warning to the level inside.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 
   private func turned(_ answer: Lookup<Base.Value>, _ key: Key) async throws -> Lookup<Value> {

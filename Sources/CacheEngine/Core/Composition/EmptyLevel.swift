@@ -7,7 +7,7 @@
 /// let stack = folders.reduce(EmptyLevel<String, Data>().normalize()) { stack, disk in stack.compose(disk).normalize() }
 /// ```
 public struct EmptyLevel<Key: Hashable & Sendable, Value: Sendable>: Fetcher {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public var name: String { "empty" }
 
   /// Creates a level that has nothing.

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension CacheLevel {
-  /// Returns the value for a key, and loads and stores it where there is none or it has expired.
+  /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
   /// However many callers ask this level at once, the value is loaded once, and all of them get it or the one error; a caller who
   /// is cancelled leaves, and the last one to leave cancels the load. The closure that counts is that of whoever came first. It is

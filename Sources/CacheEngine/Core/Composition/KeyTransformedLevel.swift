@@ -9,9 +9,9 @@ import Synchronization
 /// one way only, nobody can say under which keys of this level an entry stands: ask the level inside.
 public struct KeyTransformedLevel<Base: CacheLevel, Transformer: OneWayTransformer>: CacheLevel
 where Transformer.Output == Base.Key, Transformer.Input: Hashable {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Transformer.Input
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.
@@ -64,7 +64,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to transform and store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - terms: Its lifetime, its cost, and who stores it.
   /// - Throws: As ``get(_:)``.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
@@ -81,7 +81,7 @@ where Transformer.Output == Base.Key, Transformer.Input: Hashable {
   /// Removes everything from the level inside.
   public func clear() async throws { try await base.clear() }
 
-  /// Hands the warning to the level inside.
+  /// Passes the warning to the level inside.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 }
 
@@ -105,7 +105,7 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
   ///
   /// What stands in the level inside under a key that cannot be turned back is nobody's here, and stays.
   ///
-  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed.
   /// - Throws: An error if some may still be there.
   /// - Complexity: O(n): every key is looked at, twice.

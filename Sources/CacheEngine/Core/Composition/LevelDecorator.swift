@@ -38,7 +38,7 @@ extension LevelDecorator {
   @inlinable
   public func clear() async throws { try await base.clear() }
 
-  /// Hands the warning to the level inside.
+  /// Passes the warning to the level inside.
   @inlinable
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 }

@@ -16,9 +16,9 @@
 /// - Writes are not pooled. After a set, removal, clear or reload, and once a value that was made here is stored, callers no
 ///   longer join a read that began before it.
 public final class PooledLevel<Base: CacheLevel>: CacheLevel {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// What the pool is called in events.
@@ -98,7 +98,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
     return try await made(key, isShown: false) { _ in .value(try await compute(), expiry: expiry) }
   }
 
-  /// Returns the value for a key, and loads and stores it where there is none or it has expired.
+  /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
   /// As for every level; the loads are this pool's, and it tells its observer of them.
   public func value(

@@ -8,9 +8,9 @@
 /// | hit | fails, or refuses the key | the processor's error |
 /// | miss, failed or cancelled | not asked | the same |
 public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

@@ -4,9 +4,9 @@
 /// both lanes, since a key may have been stored in the other one when the selector thought otherwise.
 public struct SwitchedLevel<First: CacheLevel, Second: CacheLevel>: CacheLevel
 where First.Key == Second.Key, First.Value == Second.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = First.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = First.Value
 
   /// The first lane.
@@ -124,7 +124,7 @@ where First.Key == Second.Key, First.Value == Second.Value {
 extension SwitchedLevel: SelectiveRemoval where First: SelectiveRemoval, Second: SelectiveRemoval {
   /// Removes the entries whose keys meet a condition from both lanes.
   ///
-  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed from the two lanes together.
   /// - Throws: As ``remove(_:)``.
   @discardableResult

@@ -4,7 +4,7 @@
 /// fails the call with the transformer's error; nothing is then written.
 public struct ValueTransformedLevel<Base: CacheLevel, Transformer: TwoWayTransformer>: CacheLevel
 where Transformer.Input == Base.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
   /// What is held, as seen from outside.
   public typealias Value = Transformer.Output
@@ -71,7 +71,7 @@ where Transformer.Input == Base.Value {
   /// Removes everything from the level inside.
   public func clear() async throws { try await base.clear() }
 
-  /// Hands the warning to the level inside.
+  /// Passes the warning to the level inside.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 }
 
@@ -112,7 +112,7 @@ extension ValueTransformedLevel: InvalidatableLevel where Base: InvalidatableLev
 /// Built by `transformValues` on a fetcher with a one-way transformer.
 public struct ValueTransformedFetcher<Base: Fetcher, Transformer: OneWayTransformer>: Fetcher
 where Transformer.Input == Base.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
   /// What is delivered.
   public typealias Value = Transformer.Output

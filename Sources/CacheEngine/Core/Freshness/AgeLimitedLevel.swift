@@ -12,9 +12,9 @@
 ///
 /// It takes no stores on a condition: what is too old here is still there for the level inside, whose condition it would be.
 public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

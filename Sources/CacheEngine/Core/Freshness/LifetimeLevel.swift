@@ -13,14 +13,14 @@
 ///
 /// The level inside keeps the deadline; one of your own that ignores ``StoreTerms`` keeps everything.
 public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.
   public let base: Base
-  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   public let expiry: Expiry
 
   @usableFromInline let clock: any CacheClock

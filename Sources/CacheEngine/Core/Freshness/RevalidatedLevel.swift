@@ -63,9 +63,9 @@ public struct RevalidationPolicy: Sendable, Equatable {
 /// give a source that may hang a ``CacheLevel/timeout(after:writes:name:observer:clock:)``.
 public final class RevalidatedLevel<Upper: CacheLevel, Lower: CacheLevel>: LevelDecorator
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Upper.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Upper.Value
 
   /// The two levels, composed.

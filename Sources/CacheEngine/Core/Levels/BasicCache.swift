@@ -7,7 +7,7 @@
 /// What only some levels can do, to remove by keys or tags and to store on a condition, it can if the level inside can; else
 /// it fails with ``CacheError/Code/unsupported``.
 public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheLevel {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public let name: String
 
   @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
@@ -24,12 +24,12 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   /// Creates a level from closures.
   ///
   /// - Parameters:
-  ///   - name: What the level is called in errors, events and logs.
+  ///   - name: The name of the level in errors, events and logs.
   ///   - get: Returns the value for a key, or `nil`.
   ///   - set: Stores a value under a key.
   ///   - remove: Removes a key.
   ///   - clear: Removes everything.
-  ///   - onMemoryWarning: Gives back memory.
+  ///   - onMemoryWarning: Frees memory.
   public init(
     name: String = "BasicCache",
     get: @escaping @Sendable (Key) async throws -> Value?,
@@ -107,7 +107,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
   /// Removes everything.
   public func clear() async throws { try await clearClosure() }
 
-  /// Gives back memory.
+  /// Frees memory.
   public func onMemoryWarning() async { await memoryWarningClosure() }
 
   /// Returns this very level.
@@ -119,7 +119,7 @@ public final class BasicCache<Key: Hashable & Sendable, Value: Sendable>: CacheL
 extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, UpdatableLevel, ReloadableLevel {
   /// Removes the entries whose keys meet a condition.
   ///
-  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/unsupported`` if the level inside cannot; else its error.
   @discardableResult
@@ -144,8 +144,8 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, Updatable
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  ///   - condition: What must hold of the key.
+  ///   - terms: Its lifetime, its cost, and who stores it.
+  ///   - condition: What must be true of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: As ``removeAll(where:)``.
   public func store(
@@ -173,7 +173,7 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, Updatable
 
   /// Reads a key anew from the lowest level; a level that has none below is read as ever.
   ///
-  /// - Parameter key: The key to read anew.
+  /// - Parameter key: The key to read again.
   /// - Returns: The entry, or the reason for the miss.
   /// - Throws: The error of the lowest level; `CancellationError`.
   public func reload(_ key: Key) async throws -> Lookup<Value> {

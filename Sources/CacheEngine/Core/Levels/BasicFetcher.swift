@@ -86,7 +86,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   @inlinable
   public func get(_ key: Key) async throws -> Value? { try await lookupClosure(key).entry?.value }
 
@@ -94,7 +94,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or why there is none.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await lookupClosure(key) }
 
@@ -102,7 +102,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, fresh or stale, or why there is none.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> { try await staleLookupClosure(key) }
 
   /// Returns the value if the fetcher inside can answer at once.

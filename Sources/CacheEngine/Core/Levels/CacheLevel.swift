@@ -16,9 +16,9 @@
 /// }
 /// ```
 public protocol CacheLevel<Key, Value>: Sendable {
-  /// What values are found by.
+  /// The type of the keys.
   associatedtype Key: Hashable & Sendable
-  /// What is held.
+  /// The type of the values.
   associatedtype Value: Sendable
 
   /// What the level is called in errors, events and logs; by default the name of its type.
@@ -69,7 +69,7 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Returns: The entry, or `nil` if only ``lookup(_:)`` can tell.
   func peekEntry(_ key: Key) -> Entry<Value>?
 
-  /// Returns the value for a key, and loads and stores it where there is none or it has expired.
+  /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
   /// By default callers that ask at once share one load; see the method that every level has.
   ///
@@ -126,7 +126,7 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: An error if something may still be there.
   func clear() async throws
 
-  /// Gives back memory.
+  /// Frees memory.
   ///
   /// Durable data is never lost to a warning. By default nothing happens.
   func onMemoryWarning() async
@@ -250,7 +250,7 @@ extension Fetcher {
 
 /// A level that holds entries of its own, as opposed to an operator or a fetcher.
 public protocol StorageLevel<Key, Value>: SelectiveRemoval {
-  /// How much is held, and how much may be.
+  /// How much is stored, and the limits.
   ///
   /// - Complexity: O(1).
   var usage: LevelUsage { get }
@@ -281,7 +281,7 @@ extension StorageLevel {
   ///
   /// An entry that comes while this runs may stay, and one that is replaced while this runs may go.
   ///
-  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed.
   /// - Throws: An error if some may still be there.
   /// - Complexity: O(n).
@@ -295,7 +295,7 @@ extension StorageLevel {
 
 /// A level that gives what it stores a lifetime of its own choosing.
 public protocol ExpiringLevel: Sendable {
-  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   var expiry: Expiry { get }
 }
 

@@ -20,8 +20,8 @@ public protocol ConditionalLevel<Key, Value>: CacheLevel {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
-  ///   - condition: What must hold of the key.
+  ///   - terms: Its lifetime, its cost, and who stores it.
+  ///   - condition: What must be true of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: As ``CacheLevel/set(_:forKey:)``.
   func store(

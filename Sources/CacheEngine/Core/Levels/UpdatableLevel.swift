@@ -25,7 +25,7 @@ public protocol ReloadableLevel<Key, Value>: CacheLevel {
   /// The levels above keep what they have if the lowest one fails, and a write that comes meanwhile wins. No other load is
   /// joined, so what is given was read after this was called.
   ///
-  /// - Parameter key: The key to read anew.
+  /// - Parameter key: The key to read again.
   /// - Returns: The entry of the lowest level, or the reason for its miss.
   /// - Throws: The error of the lowest level; `CancellationError`.
   func reload(_ key: Key) async throws -> Lookup<Value>

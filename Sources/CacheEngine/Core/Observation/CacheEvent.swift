@@ -190,7 +190,7 @@ enum RequestContext {
 /// ``record(_:)`` is called where the event happens, on whatever thread that is, and holds up the cache until it
 /// returns: note the event and return. It is never called under one of the cache's locks, so it may use the cache.
 public protocol CacheObserver: Sendable {
-  /// Takes note of an event.
+  /// Records an event.
   ///
   /// - Parameter event: What happened.
   func record(_ event: CacheEvent)

@@ -191,7 +191,7 @@ public final class CacheStatistics: CacheObserver {
     return sum
   }
 
-  /// Takes note of an event.
+  /// Records an event.
   public func record(_ event: CacheEvent) {
     guard !event.kind.isLastWord else { return told.withLock { $0.fold(event) } }
     let hasJoined = follow(event.kind, of: event.request)

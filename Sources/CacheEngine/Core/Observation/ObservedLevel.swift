@@ -3,9 +3,9 @@
 /// Built by ``CacheLevel/observed(as:by:clock:)``. A level that is not observed costs nothing for it, and one whose observer
 /// does not listen at the moment (``CacheObserver/attention``) one relaxed atomic load for each call.
 public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The name that the events carry.
@@ -161,7 +161,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
     }
   }
 
-  /// Gives back memory.
+  /// Frees memory.
   public func onMemoryWarning() async {
     guard !recorder.isSilent, let storage = base as? any StorageLevel else { return await base.onMemoryWarning() }
     let began = recorder.now

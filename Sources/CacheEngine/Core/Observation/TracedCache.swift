@@ -4,9 +4,9 @@
 /// (``CacheObserver/attention``), a call costs one relaxed atomic load more and has no number. What the observed levels inside tell carries
 /// the number of the call.
 public struct TracedCache<Base: CacheLevel>: CacheLevel {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The composition whose calls are told.
@@ -117,7 +117,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
     }
   }
 
-  /// Gives back memory.
+  /// Frees memory.
   public func onMemoryWarning() async {
     let recorder = recorder
     guard !recorder.isSilent else { return await base.onMemoryWarning() }

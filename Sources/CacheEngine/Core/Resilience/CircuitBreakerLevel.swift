@@ -14,9 +14,9 @@ import Synchronization
 /// A miss is an answer and counts as a success. A cancelled call counts as neither. Clears, removals of several keys and
 /// warnings always pass.
 public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

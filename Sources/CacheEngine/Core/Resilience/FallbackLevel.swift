@@ -12,9 +12,9 @@
 /// A fallback value is not stored anywhere inside, nor copied to a level above (``Entry/isPlaceholder``), and it is not put
 /// forward by ``CacheLevel/peek(_:)``.
 public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

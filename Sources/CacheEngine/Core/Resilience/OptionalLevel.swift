@@ -11,9 +11,9 @@
 /// What could not be removed or replaced there may be read again, as soon as the level can be read and nothing above holds the
 /// key: give entries a lifetime that bounds it.
 public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.
@@ -58,7 +58,7 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and who stores it.
+  ///   - terms: Its lifetime, its cost, and who stores it.
   /// - Throws: `CancellationError` alone.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {

@@ -67,9 +67,9 @@ public struct RetryPolicy: Sendable, Equatable {
 ///
 /// Writes, removals and clears are tried once: whether they may be repeated, only the caller knows.
 public struct RetriedLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

@@ -11,9 +11,9 @@
 /// Without a limit of their own writes take as long as they take. A set, removal or clear that was given up may still be
 /// carried out later, also after a newer one: limit writes where a level that hangs is worse than that.
 public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
-  /// What values are found by.
+  /// The type of the keys.
   public typealias Key = Base.Key
-  /// What is held.
+  /// The type of the values.
   public typealias Value = Base.Value
 
   /// The level inside.

@@ -34,7 +34,7 @@ public struct ConditionedOneWayTransformationBox<Key: Sendable, Input: Sendable,
   ///   - key: What the value is found by.
   ///   - value: What is turned.
   /// - Returns: What it becomes.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   public func conditionalTransform(key: Key, value: Input) async throws -> Output {
     try await transformClosure(key, value)
   }
@@ -77,7 +77,7 @@ public struct ConditionedTwoWayTransformationBox<Key: Sendable, Input: Sendable,
   ///   - key: What the value is found by.
   ///   - value: What is turned.
   /// - Returns: What it becomes.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   public func conditionalTransform(key: Key, value: Input) async throws -> Output {
     try await transformClosure(key, value)
   }
@@ -88,7 +88,7 @@ public struct ConditionedTwoWayTransformationBox<Key: Sendable, Input: Sendable,
   ///   - key: What the value is found by.
   ///   - value: What is turned back.
   /// - Returns: What it was made from.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   public func inverseConditionalTransform(key: Key, value: Output) async throws -> Input {
     try await inverseClosure(key, value)
   }

@@ -33,7 +33,7 @@ public protocol ConditionedTwoWayTransformer<Key, Input, Output>: ConditionedOne
 extension ConditionedOneWayTransformer {
   /// This transformer, then another; both are given the same key.
   ///
-  /// - Parameter second: Turns what this one gives.
+  /// - Parameter second: Converts the output of this one.
   /// - Returns: Both as one; a refusal or a failure in either ends it.
   public func compose<Second: ConditionedOneWayTransformer>(
     _ second: Second
@@ -50,7 +50,7 @@ extension ConditionedTwoWayTransformer {
   ///
   /// Both are given the same key.
   ///
-  /// - Parameter second: Turns what this one gives.
+  /// - Parameter second: Converts the output of this one.
   /// - Returns: Both as one; a refusal or a failure in either ends it.
   public func compose<Second: ConditionedTwoWayTransformer>(
     _ second: Second

@@ -11,7 +11,7 @@ public struct OneWayTransformationBox<Input: Sendable, Output: Sendable>: OneWay
   ///
   /// - Parameter input: What is turned.
   /// - Returns: What it becomes.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   @inlinable
   public func transform(_ input: Input) async throws -> Output { try await transformClosure(input) }
 }
@@ -38,7 +38,7 @@ public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWay
   ///
   /// - Parameter input: What is turned.
   /// - Returns: What it becomes.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   @inlinable
   public func transform(_ input: Input) async throws -> Output { try await transformClosure(input) }
 
@@ -46,7 +46,7 @@ public struct TwoWayTransformationBox<Input: Sendable, Output: Sendable>: TwoWay
   ///
   /// - Parameter output: What is turned back.
   /// - Returns: What it was made from.
-  /// - Throws: What the closure throws.
+  /// - Throws: Any error that the closure throws.
   @inlinable
   public func inverseTransform(_ output: Output) async throws -> Input { try await inverseClosure(output) }
 }

@@ -26,7 +26,7 @@ public protocol TwoWayTransformer<Input, Output>: OneWayTransformer {
 extension OneWayTransformer {
   /// This transformer, then another.
   ///
-  /// - Parameter second: Turns what this one gives.
+  /// - Parameter second: Converts the output of this one.
   /// - Returns: Both as one; a failure in either ends it.
   public func compose<Second: OneWayTransformer>(
     _ second: Second
@@ -38,7 +38,7 @@ extension OneWayTransformer {
 extension TwoWayTransformer {
   /// This transformer, then another; backwards in reverse order.
   ///
-  /// - Parameter second: Turns what this one gives.
+  /// - Parameter second: Converts the output of this one.
   /// - Returns: Both as one; a failure in either ends it.
   public func compose<Second: TwoWayTransformer>(
     _ second: Second

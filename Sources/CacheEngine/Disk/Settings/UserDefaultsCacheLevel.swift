@@ -26,9 +26,9 @@ public import Foundation
 public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ExpiringLevel,
   ConditionalLevel
 {
-  /// What the level is called in errors, events and logs.
+  /// The name of the level in errors, events and logs.
   public let name: String
-  /// The lifetime of what is stored without one, and the longest lifetime of what a back-fill brings.
+  /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   public let expiry: Expiry
   /// What an acknowledged write survives.
   ///
@@ -47,8 +47,8 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   ///     at the beginning, since it becomes the name of a file, the same on every file system.
   ///   - directory: The path of the directory for the property list. `nil` for the system's settings store, or on
   ///     Linux for ``standardDirectory``.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - durability: What an acknowledged write survives.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
@@ -150,7 +150,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
     }
   }
 
-  /// Stores a value for as long as the level's default lifetime says.
+  /// Stores a value with the level's default lifetime.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -173,7 +173,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: How long it may live.
-  ///   - condition: What must hold of the key.
+  ///   - condition: What must be true of the key.
   /// - Returns: Whether the value was stored.
   /// - Throws: As ``store(_:forKey:terms:)``.
   public func store(
@@ -209,7 +209,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
 
   /// Removes the entries whose keys meet a condition, all at once.
   ///
-  /// - Parameter condition: Whether the entry of a key goes.
+  /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed.
   /// - Throws: As ``store(_:forKey:terms:)``.
   /// - Complexity: O(n).
@@ -309,8 +309,8 @@ extension UserDefaultsCacheLevel where Key == String, Value: Codable {
   /// - Parameters:
   ///   - domain: The name of the domain, as of a file.
   ///   - directory: The path of the directory for the property list; `nil` for the platform's own place.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - durability: What an acknowledged write survives.
   ///   - clock: The clock that lifetimes are measured by.
   /// - Throws: As the initialiser with codings.
@@ -332,8 +332,8 @@ extension UserDefaultsCacheLevel where Key == String, Value == Data {
   /// - Parameters:
   ///   - domain: The name of the domain, as of a file.
   ///   - directory: The path of the directory for the property list; `nil` for the platform's own place.
-  ///   - name: What the level is called in errors, events and logs.
-  ///   - expiry: The lifetime of what is stored without one.
+  ///   - name: The name of the level in errors, events and logs.
+  ///   - expiry: The lifetime of values stored without one of their own.
   ///   - durability: What an acknowledged write survives.
   ///   - clock: The clock that lifetimes are measured by.
   /// - Throws: As the initialiser with codings.

@@ -96,7 +96,7 @@ public final class HitRatioObserver: CacheObserver {
     }
   }
 
-  /// Takes note of an event.
+  /// Records an event.
   public func record(_ event: CacheEvent) {
     switch event.kind {
     case .requestEnded(_, _, let duration):

@@ -50,9 +50,9 @@ public struct TransportRequest: Sendable {
   public var headers: [HTTPHeader]
   /// How long everything together may take: waiting for a turn, name look-up, connecting, redirects, head and body.
   public var timeout: Duration
-  /// How long connecting may take, the name look-up included.
+  /// How long connecting may take, including the name look-up.
   public var connectTimeout: Duration
-  /// How much of an answer is accepted.
+  /// The limits within which an answer is accepted.
   public var limits: HTTPLimits
   /// Whether the answer is wanted as it comes, by one who judges it: no redirect is followed, the body of an error is read, and an
   /// encoding that was not asked for is no error.
@@ -65,7 +65,7 @@ public struct TransportRequest: Sendable {
   ///   - headers: Header fields beside those that the transport itself sends.
   ///   - timeout: How long everything together may take.
   ///   - connectTimeout: How long connecting may take.
-  ///   - limits: How much of an answer is accepted.
+  ///   - limits: The limits within which an answer is accepted.
   public init(
     url: URL, headers: [HTTPHeader] = [], timeout: Duration = .seconds(30), connectTimeout: Duration = .seconds(10),
     limits: HTTPLimits = .default
