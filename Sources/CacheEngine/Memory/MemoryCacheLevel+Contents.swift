@@ -1,11 +1,11 @@
 public import CacheCore
 
-/// What a memory level holds as a whole: how much it is, what it did, and how parts of it or all of it go.
+/// The contents of a memory level as a whole: usage, counts, expiry and removal.
 extension MemoryCacheLevel {
   /// Removes everything.
   public func clear() async throws { empty(cause: .cleared) }
 
-  /// Removes everything, pinned entries included: what is in memory only is not durable.
+  /// Removes everything, including pinned entries: nothing that is only in memory is durable.
   public func onMemoryWarning() async { empty(cause: .memoryWarning) }
 
   /// How much is stored, and the limits.
@@ -21,9 +21,9 @@ extension MemoryCacheLevel {
     return usage
   }
 
-  /// What the level was asked and what it did since it was made.
+  /// What the level was asked, and what it did, since it was created.
   ///
-  /// Always counted: what that costs a read is lost in the noise. The difference of two counts tells of the time between.
+  /// Always counted, at a cost that is lost in the noise. The difference of two counts is what happened between them.
   public var counts: MemoryCounts {
     let reads = parts.reads()
     var counts = MemoryCounts(hits: reads.found, misses: reads.missed)
@@ -44,9 +44,9 @@ extension MemoryCacheLevel {
     return summaries
   }
 
-  /// Whether there is an entry that has not expired, at once.
+  /// Returns whether there is an entry that has not expired, without waiting.
   ///
-  /// It does not count as a use.
+  /// This does not count as a use.
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: Whether there is one.
@@ -68,7 +68,7 @@ extension MemoryCacheLevel {
     parts.withLock(of: hash) { $0.expire(key, hash: hash, now: now, keepsExpired: keepsExpired, order: &$1) }
   }
 
-  /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
+  /// Drops the entries whose deadline has passed, except those that ``keepsExpired`` still keeps.
   ///
   /// - Returns: How many were dropped.
   /// - Complexity: O(k) for k entries that are dropped.

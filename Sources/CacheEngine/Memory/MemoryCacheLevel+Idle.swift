@@ -4,12 +4,12 @@ public import CacheCore
 extension MemoryCacheLevel {
   /// How long an entry may go unread before it expires; `nil` for no such limit.
   ///
-  /// Every read that delivers the value begins this time anew: ``get(_:)``, ``lookup(_:)`` and ``peek(_:)``, which a composition
-  /// asks first. A store does, too; ``contains(_:)`` and ``contents()`` do not. Together with a lifetime the earlier end
-  /// counts. Zero and less end every entry at once.
+  /// Every read that returns the value restarts this time: ``get(_:)``, ``lookup(_:)`` and ``peek(_:)``, which a composition
+  /// asks first. So does a store; ``contains(_:)`` and ``contents()`` do not. Combined with a lifetime, the earlier end
+  /// counts. With zero or less, every entry expires at once.
   ///
-  /// What an entry tells as its deadline is the moment at which it expires unless it is read once more, so a copy that a level
-  /// above makes of it lives no longer than that. A hit costs a second look-up here, and nothing in a level without.
+  /// The deadline of an entry is then the moment at which it expires unless it is read again, so a copy of it in a level
+  /// above lives no longer than that. A hit costs a second look-up in such a level, and nothing in a level without.
   public var timeToIdle: Duration? { idleLimit }
 
   /// Notes the use of an entry that has not expired.

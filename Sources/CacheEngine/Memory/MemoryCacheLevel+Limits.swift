@@ -1,30 +1,30 @@
 public import CacheCore
 
-/// Limits that change while a level is used, and entries that they do not concern.
+/// Limits that change while a level is in use, and entries that are exempt from them.
 ///
 /// ```swift
 /// memory.pin("current user")
 /// memory.resize(capacity: 4 << 20)  // in the background
 /// ```
 extension MemoryCacheLevel {
-  /// Changes the most that the entries may cost together.
+  /// Changes the maximum total cost of the entries.
   ///
   /// - Parameter capacity: The new limit. At least 0.
   /// - Complexity: O(k) for k entries that leave.
   public func resize(capacity: Int) { resize(Self.checked(capacity), nil) }
 
-  /// Changes the most entries that there may be.
+  /// Changes the maximum number of entries.
   ///
   /// - Parameter countLimit: The new limit; `nil` for none. At least 0.
   /// - Complexity: O(k) for k entries that leave.
   public func resize(countLimit: Int?) { resize(nil, Self.checked(countLimit ?? .max)) }
 
-  /// Changes both limits at one moment.
+  /// Changes both limits in one step.
   ///
-  /// Where a limit gets lower, entries leave until it holds, all of them before this returns: first those that have expired,
-  /// then what the ``Eviction`` chooses, counted and told of as in any other eviction, with no key that they made room for.
-  /// Pinned entries stay, even if they alone are more than fits; nothing else is kept then, until they are unpinned. Where a
-  /// limit gets higher, nothing leaves. Others wait while entries leave, unless the level is divided.
+  /// If a limit shrinks, entries leave until it holds, all of them before this returns: first those that have expired, then those
+  /// that the ``Eviction`` chooses. These are counted and reported like any other evictions, with no key that they made room for.
+  /// Pinned entries stay, even if they alone exceed the limits; nothing else is kept then, until they are unpinned. If a
+  /// limit grows, nothing leaves. Other callers wait while entries leave, unless the level is divided.
   ///
   /// - Parameters:
   ///   - capacity: The maximum total cost of the entries. At least 0.
@@ -34,12 +34,12 @@ extension MemoryCacheLevel {
     resize(Self.checked(capacity), Self.checked(countLimit ?? .max))
   }
 
-  /// Keeps the entry of a key from being evicted, until it is unpinned or gone.
+  /// Protects the entry of a key from eviction, until it is unpinned or gone.
   ///
-  /// No limit makes it leave. It still expires, can be removed and cleared, and leaves with all others at a memory warning;
-  /// then the pin is gone as well. A value that is stored over it is pinned in its place. A pinned entry counts in both limits:
-  /// where all that is held is pinned and there is no room, a set of another key keeps nothing, as one that is heavier than the
-  /// capacity does.
+  /// It still expires, can be removed and cleared, and leaves with all others on a memory warning;
+  /// then the pin is gone as well. A value that replaces it is pinned in its place. A pinned entry counts towards both limits:
+  /// once everything is pinned and there is no room, a set of another key stores nothing, like one of a value whose cost is above
+  /// the capacity.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether there is an entry that has not expired; otherwise nothing is pinned.
@@ -57,7 +57,7 @@ extension MemoryCacheLevel {
     }
   }
 
-  /// Lets the entry of a key be evicted again; where more is held than may be, entries leave at once.
+  /// Makes the entry of a key evictable again; if the limits are exceeded, entries are evicted at once.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether it was pinned.

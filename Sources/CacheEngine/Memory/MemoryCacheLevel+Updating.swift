@@ -1,10 +1,10 @@
 public import CacheCore
 
-/// Writes that wait for nothing, and values that are made of those before.
+/// Writes that never wait, and values that are computed from the previous ones.
 extension MemoryCacheLevel: UpdatableLevel {
-  /// The value for a key, read and written at once: memory never lets anybody wait.
+  /// The value for a key, read and written without `await`.
   ///
-  /// Reading is ``get(_:)`` without `await`, a hit or a miss as any other; ``peek(_:)`` counts no miss. Setting a value is
+  /// Reading is ``get(_:)``, and counts as a hit or a miss like any other; ``peek(_:)`` counts no miss. Setting a value is
   /// ``set(_:forKey:)``, and setting `nil` is ``remove(_:)``. A read and a write are two steps, between which others may write:
   /// `level[key]? += 1` may lose one of two increments. ``update(_:terms:_:)`` does not.
   ///
@@ -18,21 +18,21 @@ extension MemoryCacheLevel: UpdatableLevel {
     }
   }
 
-  /// Puts a value in the place of the one before, with no write between the look at that and the store.
+  /// Replaces a value with one computed from it, atomically.
   ///
   /// ```swift
   /// counters.update("visits") { ($0 ?? 0) + 1 }
   /// ```
   ///
-  /// The closure runs where this is called, under no lock, and is called anew with what there is now if somebody else wrote the
-  /// key meanwhile (or it was evicted, or has expired): so it may run several times, and must not write this key of this level
-  /// itself, which would go on for ever. Everything else in the level it may use. Some other caller succeeds whenever one is
-  /// called anew.
+  /// The closure runs on the caller's thread, under no lock. It is called again with the current value if the key has been written
+  /// in the meantime (or its entry evicted, or expired). So it may run several times, and must not write this key of this level
+  /// itself, which would never end; it may use everything else in the level. Whenever one caller has to try again, another one has
+  /// succeeded.
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - terms: How long the new value may live and what it weighs: nothing is taken over from the value before.
-  ///   - change: Makes the new value of the present one, which is `nil` if there is none or it has expired. `nil` removes it.
+  ///   - terms: The lifetime and cost of the new value: nothing is taken over from the previous one.
+  ///   - change: Computes the new value from the present one, which is `nil` if there is none or it has expired. `nil` removes it.
   /// - Returns: The value that was stored; `nil` if there is none now.
   /// - Throws: What the closure throws; then nothing is changed.
   @inlinable

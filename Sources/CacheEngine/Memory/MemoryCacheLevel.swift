@@ -1,28 +1,29 @@
 public import CacheCore
 
-/// Holds values in memory, bounded by cost and by count; what leaves first is a choice.
+/// Holds values in memory, bounded by cost and by count, with an eviction policy of your choice.
 ///
-/// By default that is what one of a few ways would let go, the one that would have had most hits lately:
-/// ``Eviction/adaptive``. Where the order of use is what matters, ask for ``Eviction/lru``.
+/// The default policy, ``Eviction/adaptive``, follows whichever of several strategies would have had the most hits lately. If you
+/// need exact order of use, choose ``Eviction/lru``.
 ///
-/// The cost of an entry is what the cost function says, or for values that are ``CostRepresentable`` (data, text) their own:
-/// bytes, and the capacity is 50 MiB unless told otherwise. Other values cost 1 each, and the capacity is a number of entries,
-/// 100,000 unless told otherwise. Both limits hold at every moment: an insertion makes room before it is visible.
-/// A value heavier than the whole capacity is not kept, nothing else leaves for it, and the value stored before
-/// under that key is gone, since it is no longer true. A memory warning empties the level. Limits can be changed later
-/// (``resize(capacity:countLimit:)``), and entries be kept from leaving for them (``pin(_:)``).
+/// The cost of an entry is what the cost function says. Values that are ``CostRepresentable`` (data, text) have a cost of their own in
+/// bytes, and the default capacity is 50 MiB. Other values cost 1 each, and the capacity is a number of entries, by default
+/// 100,000. Both limits hold at every moment: an insertion makes room before it is visible.
+/// A value with a cost above the whole capacity is not stored and evicts nothing else, but the previous value
+/// under its key is removed, since it is out of date. A memory warning empties the level. Limits can be changed later
+/// (``resize(capacity:countLimit:)``), and entries can be protected from eviction (``pin(_:)``).
 ///
-/// A level of many entries is divided, so that threads which write seldom wait for each other: the limits stay those of the
-/// whole, and what leaves is chosen among some of the entries. With ``Eviction/lru`` it stays whole. <doc:MemoryLevel> says more.
+/// A level with many entries is divided, so that threads that write rarely wait for each other: the limits remain those of the
+/// whole, and the entry to evict is chosen among some of the entries. With ``Eviction/lru`` it is never divided. <doc:MemoryLevel>
+/// says more.
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))
 /// try await memory.set(Data("…".utf8), forKey: "avatar")
 /// ```
 ///
-/// Every method can be called from any thread. The clock is read only for entries that can expire; the clock, the cost
-/// function, the listener, and the deinitialisers of values never run under the level's lock. The `==` of keys does, and
-/// where entries have tags their `hash(into:)`: neither may use the level.
+/// Every method can be called from any thread. A read reads the clock only for entries that can expire. The clock, the cost
+/// function, the listener, and the deinitialisers of values never run under the level's lock. The `==` of keys does and,
+/// if entries have tags, so does their `hash(into:)`: neither may use the level.
 public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
   TaggedLevel,
   ExpiringLevel
@@ -57,7 +58,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
   ///   - clock: The clock that lifetimes are measured by.
   ///   - removalListener: Called for every entry that leaves, after it has left.
-  ///   - cost: What an entry weighs. A negative cost counts as 0.
+  ///   - cost: The cost of an entry. A negative cost counts as 0.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,
     expiry: Expiry = .never, keepsExpired: Duration = .zero, timeToIdle: Duration? = nil,

@@ -1,23 +1,23 @@
 import CacheCore
 
-/// What a memory level was asked and what it did: ``MemoryCacheLevel/counts``.
+/// What a memory level was asked, and what it did: ``MemoryCacheLevel/counts``.
 ///
 /// ```swift
 /// let before = memory.counts
 /// // … some time later:
 /// let counts = memory.counts - before
-/// print("\(counts.hits) hits, \(counts.misses) misses, \(counts.evicted) had to make room")
+/// print("\(counts.hits) hits, \(counts.misses) misses, \(counts.evicted) evicted")
 /// ```
 ///
-/// For reasons, latencies and levels side by side there is ``CacheStatistics``, which is told of events and costs more.
+/// For reasons, latencies and several levels side by side there is ``CacheStatistics``, which costs more.
 public struct MemoryCounts: Sendable, Hashable, Codable {
   /// How often there was a value for the key asked for.
   public var hits: Int
   /// How often there was none, or none that had not expired.
   ///
-  /// A ``MemoryCacheLevel/peek(_:)`` that finds nothing is not counted: who peeks asks again.
+  /// A ``MemoryCacheLevel/peek(_:)`` that finds nothing is not counted, since the caller then asks again.
   public var misses: Int
-  /// How many values were stored, anew or over another.
+  /// How many values were stored, under a new key or replacing another value.
   public var stored: Int
   /// How many entries left because room was needed.
   public var evicted: Int

@@ -6,24 +6,24 @@ private import FoundationEssentials
 private import Foundation
 #endif
 
-/// What ``MemoryCacheLevel/restore(from:keys:values:maximumBytes:)`` made of a snapshot.
+/// What ``MemoryCacheLevel/restore(from:keys:values:maximumBytes:)`` restored.
 public struct SnapshotRestoration: Sendable, Hashable {
   /// How many entries were stored.
   public var restored: Int
-  /// How many had expired since they were written.
+  /// How many have expired since they were written.
   public var expired: Int
   /// How many keys had a value already, which stayed.
   public var held: Int
-  /// How many found no room; the oldest ones.
+  /// How many did not fit; these are the oldest ones.
   public var left: Int
 
   /// Creates a report.
   ///
   /// - Parameters:
   ///   - restored: How many entries were stored.
-  ///   - expired: How many had expired since.
+  ///   - expired: How many have expired since they were written.
   ///   - held: How many keys had a value already.
-  ///   - left: How many found no room.
+  ///   - left: How many did not fit.
   public init(restored: Int = 0, expired: Int = 0, held: Int = 0, left: Int = 0) {
     self.restored = restored
     self.expired = expired
@@ -32,28 +32,28 @@ public struct SnapshotRestoration: Sendable, Hashable {
   }
 }
 
-/// What a level held, in a file: a process that starts need not begin with nothing.
+/// Snapshots in a file, so that a new process does not have to start with an empty level.
 ///
 /// ```swift
 /// try await memory.snapshot(to: path, keys: .utf8, values: .data)  // at the end of one process
 /// try await memory.restore(from: path, keys: .utf8, values: .data)  // at the start of the next
 /// ```
 extension MemoryCacheLevel {
-  /// Writes every entry that has not expired into a file, in place of what is there.
+  /// Writes every entry that has not expired to a file, replacing any file there.
   ///
-  /// The entries are those of one moment, for which the level is locked while they are copied; what is written meanwhile is
-  /// not in it. The file appears whole: who reads it at the same time, and whoever starts after a crash, finds the old one or
-  /// the new one. It is not forced onto the disk; what a loss of power leaves of it is refused by its checksum. Deadlines and
-  /// ages, costs and tags are kept, pins and the order of use are not. Keys and values are not encrypted.
+  /// The entries are those of a single moment: the level is locked while they are copied, and later writes are not included. The
+  /// file is replaced atomically: a concurrent reader, and a process that starts after a crash, finds the old one or
+  /// the new one. It is not synced to the disk; whatever a power failure leaves of it is rejected by its checksum. Deadlines,
+  /// ages, costs and tags are kept; pins and the order of use are not. Keys and values are not encrypted.
   ///
   /// - Parameters:
   ///   - path: The file.
   ///   - keys: How keys become bytes.
   ///   - values: How values become bytes.
-  ///   - maximumBytes: The largest file that is written. By default 1 GiB.
+  ///   - maximumBytes: The size limit of the file in bytes. By default 1 GiB.
   /// - Returns: How many entries were written.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/tooLarge`` if the file would be larger than that, or
-  ///   ``CacheError/Code/diskWriteFailed``; what a coding throws; `CancellationError`. The old file is still there then.
+  ///   ``CacheError/Code/diskWriteFailed``; any error of a coding; `CancellationError`. The old file then stays.
   /// - Complexity: O(n) in time, and in memory for the bytes of the whole file.
   @concurrent
   @discardableResult
@@ -93,21 +93,21 @@ extension MemoryCacheLevel {
     return file.records.count
   }
 
-  /// Stores what a file of ``snapshot(to:keys:values:maximumBytes:)`` holds.
+  /// Stores the contents of a file written by ``snapshot(to:keys:values:maximumBytes:)``.
   ///
-  /// The whole file is read and decoded before the first entry is stored, so one that is damaged, foreign or of another
-  /// type changes nothing, and stays as it is. What the level holds already is newer and stays; nothing leaves for
-  /// what is restored: the entries stored last come first, and those that find no room are left out. Time goes on while nothing
+  /// The whole file is read and decoded before the first entry is stored, so a file that is damaged, foreign or of another
+  /// type changes nothing, and is left as it is. Entries that the level holds already are newer and stay, and nothing is evicted for
+  /// restored entries: those stored last come first, and those that do not fit are left out. Time passes while no process
   /// runs: by the wall clock, and not backwards if that was set back. Entries that have expired since are not restored.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - keys: How bytes become keys; of the name with which they were written.
-  ///   - values: How bytes become values; of the name with which they were written.
-  ///   - maximumBytes: The largest file that is read. By default 1 GiB.
+  ///   - keys: How bytes become keys; must have the name with which they were written.
+  ///   - values: How bytes become values; must have the name with which they were written.
+  ///   - maximumBytes: The size limit of the file in bytes. By default 1 GiB.
   /// - Returns: What was restored; `nil` if there is no such file.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` if the file is no snapshot, one of a newer version, or
-  ///   one of other codings; ``CacheError/Code/invalidCachedData`` if it is damaged or a coding cannot read it;
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/unusableStore`` if the file is not a snapshot, is of a newer version, or
+  ///   was written with other codings; ``CacheError/Code/invalidCachedData`` if it is damaged or a coding cannot read it;
   ///   ``CacheError/Code/tooLarge``; ``CacheError/Code/diskReadFailed``; `CancellationError`.
   /// - Complexity: O(n log n) in time, and O(n) in memory for the whole file beside its values.
   @concurrent

@@ -1,11 +1,11 @@
-/// A place that may hold a value for a key: memory, a disk, the network, or several of these behind one face.
+/// A place that may hold a value for a key: memory, a disk, the network, or several of these behind one interface.
 ///
-/// Levels are composed: ``compose(_:partialStores:backFill:observer:clock:)`` puts one above another,
-/// ``pooled(name:observer:clock:)`` lets simultaneous readers of one key share the work, and so on. Every operator returns a level again.
+/// Levels are composed: ``compose(_:partialStores:backFill:observer:clock:)`` stacks one above another,
+/// ``pooled(name:observer:clock:)`` lets simultaneous readers of one key share a load, and so on. Every operator returns a level.
 ///
 /// A level of your own implements ``get(_:)``, ``set(_:forKey:)``, ``remove(_:)`` and ``clear()``. The other
-/// requirements have default implementations, which a level that knows more (a deadline, a cost, why a key missed,
-/// how to answer without waiting) replaces.
+/// requirements have default implementations; a level that knows more (a deadline, a cost, why a key missed,
+/// how to answer without waiting) provides its own.
 ///
 /// ```swift
 /// struct Constants: CacheLevel {
@@ -33,7 +33,7 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: An error if the level could not answer; `CancellationError` if the task was cancelled first.
   func get(_ key: Key) async throws -> Value?
 
-  /// Returns the value held for a key together with what is known of it, or why there is none.
+  /// Returns the value held for a key together with what is known about it, or why there is none.
   ///
   /// By default this asks ``get(_:)`` and knows neither deadline nor cost.
   ///
@@ -53,8 +53,8 @@ public protocol CacheLevel<Key, Value>: Sendable {
 
   /// Returns the value if this level can answer at once, without suspending or blocking.
   ///
-  /// `nil` says nothing: the level may still hold the value and answer ``get(_:)`` with it. A value is what ``get(_:)``
-  /// would give at this moment: others ask here first and look no further. By default a level never answers at once.
+  /// `nil` says nothing: the level may still hold the value and return it from ``get(_:)``. A value is what ``get(_:)``
+  /// would return at this moment: callers ask here first and then look no further. By default a level never answers at once.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
@@ -62,8 +62,8 @@ public protocol CacheLevel<Key, Value>: Sendable {
 
   /// Returns the entry that ``lookup(_:)`` would give, if this level can answer at once, without suspending or blocking.
   ///
-  /// It is to ``lookup(_:)`` what ``peek(_:)`` is to ``get(_:)``: `nil` says nothing, and nobody is told of it. But who observes a
-  /// level is told of an entry that is found so, as of any other. By default a level never answers at once.
+  /// This is to ``lookup(_:)`` what ``peek(_:)`` is to ``get(_:)``: `nil` says nothing, and is not reported. An entry found this way is
+  /// reported to the level's observers like any other. By default a level never answers at once.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or `nil` if only ``lookup(_:)`` can tell.
@@ -71,18 +71,18 @@ public protocol CacheLevel<Key, Value>: Sendable {
 
   /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
-  /// By default callers that ask at once share one load; see the method that every level has.
+  /// By default callers that ask at the same time share one load; see the method that every level has.
   ///
   /// - Parameters:
   ///   - key: The key to look up.
-  ///   - load: Shown the expired entry, if there is one: returns a value with its terms, or that it still holds.
+  ///   - load: Is given the expired entry, if there is one, and returns a value with its terms, or that the entry is still valid.
   /// - Returns: The value found or loaded.
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled.
   func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value
 
-  /// Stores a value under a key, in place of any value there.
+  /// Stores a value under a key, replacing any value there.
   ///
   /// - Parameters:
   ///   - value: The value to store.
@@ -97,7 +97,7 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and whether a person or a back-fill stores it.
+  ///   - terms: Its lifetime, its cost, and whether it is stored on request or by a back-fill.
   /// - Throws: As ``set(_:forKey:)``.
   func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws
 
@@ -131,9 +131,9 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// Durable data is never lost to a warning. By default nothing happens.
   func onMemoryWarning() async
 
-  /// Whether stores and removals are carried out where they are called, without suspending, as in memory.
+  /// Whether stores and removals complete without suspending, as they do in memory.
   ///
-  /// A composition writes into an upper level that does so with no more ado; others it does not let hold back its reads
+  /// A composition writes directly into an upper level for which this is `true`; it does not let any other hold up its reads
   /// (``BackFill``). By default `false`. It never changes.
   var storesAtOnce: Bool { get }
 }
@@ -183,7 +183,7 @@ extension CacheLevel {
   /// - Parameter key: The key to look up.
   /// - Returns: The value.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/valueNotInCache``, or
-  ///   ``CacheError/Code/conditionNotSatisfied`` where a condition refused the key; else as ``get(_:)``.
+  ///   ``CacheError/Code/conditionNotSatisfied`` if a condition refused the key; otherwise as ``get(_:)``.
   @inlinable
   public func require(_ key: Key) async throws -> Value {
     if let value = peek(key) { return value }
@@ -193,7 +193,7 @@ extension CacheLevel {
     }
   }
 
-  /// Stores a value that lives as long as told here, whatever the level's own default is.
+  /// Stores a value with a lifetime of its own, whatever the default lifetime of the level.
   ///
   /// - Parameters:
   ///   - value: The value to store.
@@ -208,7 +208,7 @@ extension CacheLevel {
 
 /// A level that can only be read: a network, a generator, a simulated origin.
 ///
-/// Storing into a fetcher succeeds and stores nothing, so that a fetcher can stand anywhere in a composition.
+/// Storing into a fetcher succeeds and stores nothing, so that a fetcher can be anywhere in a composition.
 public protocol Fetcher<Key, Value>: SelectiveRemoval, TaggedLevel, ConditionalLevel {}
 
 extension Fetcher {
@@ -226,7 +226,7 @@ extension Fetcher {
 
   /// Removes nothing.
   ///
-  /// - Parameter condition: Not asked.
+  /// - Parameter condition: Not called.
   /// - Returns: 0.
   /// - Throws: Nothing.
   @discardableResult
@@ -240,7 +240,7 @@ extension Fetcher {
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int { 0 }
 
-  /// Stores nothing, and says whether the condition holds of what a read gives.
+  /// Stores nothing, and says whether the condition holds for what a read returns.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -255,7 +255,7 @@ public protocol StorageLevel<Key, Value>: SelectiveRemoval {
   /// - Complexity: O(1).
   var usage: LevelUsage { get }
 
-  /// Every entry held, expired ones that were not yet dropped included, in no particular order.
+  /// Every entry held, including expired ones that have not been dropped yet, in no particular order.
   ///
   /// - Returns: One summary for each entry.
   /// - Throws: An error if the level cannot be read.
@@ -268,7 +268,7 @@ public protocol StorageLevel<Key, Value>: SelectiveRemoval {
   /// - Throws: An error if the entry may still be alive.
   func expire(_ key: Key) async throws
 
-  /// Drops the entries whose deadline has passed, but those that the level still keeps for stale reads.
+  /// Drops the entries whose deadline has passed, except those that the level still keeps for stale reads.
   ///
   /// - Returns: How many were dropped.
   /// - Throws: An error if some could not be dropped.
@@ -277,9 +277,9 @@ public protocol StorageLevel<Key, Value>: SelectiveRemoval {
 }
 
 extension StorageLevel {
-  /// Removes the entries whose keys meet a condition, one after the other.
+  /// Removes the entries whose keys meet a condition, one by one.
   ///
-  /// An entry that comes while this runs may stay, and one that is replaced while this runs may go.
+  /// An entry that is stored while this runs may stay, and one that is replaced while this runs may be removed.
   ///
   /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed.
@@ -293,7 +293,7 @@ extension StorageLevel {
   }
 }
 
-/// A level that gives what it stores a lifetime of its own choosing.
+/// A level with a default lifetime for the values that it stores.
 public protocol ExpiringLevel: Sendable {
   /// The lifetime of values stored without one of their own, and the longest lifetime that a back-fill may bring.
   var expiry: Expiry { get }
@@ -303,9 +303,9 @@ public protocol ExpiringLevel: Sendable {
 public struct LevelUsage: Sendable, Equatable, Codable {
   /// How many entries there are.
   public var count: Int
-  /// What they weigh together: bytes, unless the level was given another cost function.
+  /// Their total cost: in bytes, unless the level was given another cost function.
   ///
-  /// A disk level counts every byte that its directory takes, not only those of live values.
+  /// A disk level counts every byte that its directory takes up, not only those of live values.
   public var cost: Int
   /// The most that ``cost`` may reach, if there is a limit.
   public var capacity: Int?
@@ -316,9 +316,9 @@ public struct LevelUsage: Sendable, Equatable, Codable {
   ///
   /// - Parameters:
   ///   - count: How many entries there are.
-  ///   - cost: What they weigh together.
-  ///   - capacity: The most that they may weigh.
-  ///   - countLimit: The most that there may be.
+  ///   - cost: Their total cost.
+  ///   - capacity: The maximum total cost; `nil` for no limit.
+  ///   - countLimit: The maximum number of entries; `nil` for no limit.
   public init(count: Int, cost: Int, capacity: Int? = nil, countLimit: Int? = nil) {
     self.count = count
     self.cost = cost
@@ -327,11 +327,11 @@ public struct LevelUsage: Sendable, Equatable, Codable {
   }
 }
 
-/// What a level tells of an entry without reading its value.
+/// What a level knows about an entry without reading its value.
 public struct EntrySummary<Key: Hashable & Sendable>: Sendable {
   /// The key.
   public var key: Key
-  /// What the entry weighs: bytes, unless the level was given another cost function.
+  /// The cost of the entry: in bytes, unless the level was given another cost function.
   public var cost: Int
   /// When it was stored.
   public var created: CacheInstant
@@ -342,7 +342,7 @@ public struct EntrySummary<Key: Hashable & Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - cost: What the entry weighs.
+  ///   - cost: The cost of the entry.
   ///   - created: When it was stored.
   ///   - deadline: When it expires; `nil` for never.
   public init(key: Key, cost: Int, created: CacheInstant, deadline: CacheInstant?) {
