@@ -8,22 +8,23 @@ internal import Foundation
 extension DiskCacheLevel {
   /// How much is stored, and the limits.
   ///
-  /// Where another process owns the files it is asked, and the caller waits: for some microseconds, or until the owner has been
-  /// silent for as long as it may. Then the last answer counts. A level that only looks measures all files meanwhile.
+  /// If another process owns the files, it is asked, and the caller waits: for some microseconds, or until the owner has been
+  /// silent for as long as permitted. In that case the last answer is returned. A level that only looks measures all files
+  /// instead.
   public var usage: LevelUsage { store?.usage ?? elsewhere?.usage ?? LevelUsage(count: 0, cost: 0) }
 
-  /// What was written since the directory was opened, by users and to make room.
+  /// How much was written since the directory was opened, by users and to make room.
   ///
-  /// Where another process owns the files it is asked, as for ``usage``.
+  /// If another process owns the files, it is asked, as for ``usage``.
   public var traffic: StoreTraffic { store?.traffic ?? elsewhere?.traffic ?? StoreTraffic() }
 
-  /// Who serves the entries of a directory that several processes share; `nil` for a level that does not share its own.
+  /// Which process serves the entries of a directory that several processes share; `nil` for a level that does not share its own.
   public var owner: StoreOwner? { (elsewhere as? CommonStore)?.owner }
 
-  /// Reads every entry and says which are not as they were written.
+  /// Reads every entry and reports those that are not as they were written.
   ///
   /// Everything is read on a thread of the store, one entry at a time, while others read and write. Entries whose bytes
-  /// were changed by somebody else are found now and not when they are asked for.
+  /// were changed by somebody else are found now rather than when they are next read.
   ///
   /// - Parameter repairing: Whether damaged entries and files of the store that nothing points to are removed. Files with
   ///   other names are reported and never touched.
@@ -65,10 +66,10 @@ extension DiskCacheLevel {
     return all
   }
 
-  /// Whether there is an entry that has not expired, at once and without reading it.
+  /// Returns whether there is an entry that has not expired, without reading it.
   ///
-  /// It does not count as a use. Whether the entry is damaged is not known before it is read. Where another process owns the
-  /// files it is asked, and the caller waits for some microseconds; of an owner that is silent nothing is known.
+  /// This does not count as a use. Whether the entry is damaged is not known until it is read. If another process owns the
+  /// files, it is asked, and the caller waits for some microseconds; if the owner is silent, the answer is `false`.
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: Whether there is one.
@@ -78,7 +79,7 @@ extension DiskCacheLevel {
     try created(key) != nil
   }
 
-  /// When an entry was stored, at once and without reading it.
+  /// Returns when an entry was stored, without reading it.
   ///
   /// - Parameter key: The key to look for.
   /// - Returns: The moment; `nil` if there is no entry that has not expired.
@@ -91,7 +92,7 @@ extension DiskCacheLevel {
     }
   }
 
-  /// Every entry with what is known of it, page by page.
+  /// Every entry with what is known about it, page by page.
   ///
   /// Unlike ``contents()`` this holds a page at a time, however many entries there are. Values are not read.
   ///

@@ -7,7 +7,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Holds values in a directory, bounded in bytes; what was not used for the longest time leaves first.
+/// Holds values in a directory, bounded in bytes, and evicts the least recently used first.
 ///
 /// ```swift
 /// let disk = try DiskCacheLevel<String, Data>(directory: "/var/cache/photos", capacity: 256 << 20)
@@ -16,19 +16,19 @@ internal import Foundation
 ///
 /// Values survive the process, with their deadlines. A get returns what was set for exactly that key, or a miss: every
 /// record carries its key and checksums, a damaged one is a miss with the reason ``MissReason/damaged``, and no other
-/// entry suffers from it. The capacity counts everything in the directory, and room is made before a write.
+/// entry is affected. The capacity covers everything in the directory, and room is made before a write.
 ///
-/// All levels on one directory in a process share one store; another process that opens it for writing gets
-/// ``CacheError/Code/inUse``, unless all share it (``StoreSharing/acrossProcesses``), and may open it for reading only. Reading
-/// what the page cache holds happens where the caller runs; everything that may wait for the disk runs on threads of the
+/// All levels on one directory in a process share one store. Another process that opens it for writing gets
+/// ``CacheError/Code/inUse``, unless all of them share it (``StoreSharing/acrossProcesses``), but may open it for reading. Data in
+/// the page cache is read on the caller's thread; everything that may have to wait for the disk runs on threads of the
 /// store.
 ///
 /// All levels that have a directory open in a process share its capacity and its clock; another capacity or clock is an error
 /// (``CacheError/Code/invalidSetting``). On iOS, close a level in an app group's container before the app is suspended.
 /// <doc:ThreatModel> says what is promised against whom, and what is ever deleted.
 ///
-/// A level that is released without ``close()`` lets go of the directory a moment later, and writes its index then, so that
-/// the next opening is quick as well; only a process that ends meanwhile leaves an opening that reads the whole log.
+/// A level that is released without ``close()`` releases the directory a moment later, and writes its index then, so that
+/// the next opening is quick as well; only if the process ends before that does the next opening have to read the whole log.
 public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: StorageLevel, ConditionalLevel,
   ExpiringLevel, TaggedLevel
 {
@@ -52,26 +52,25 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   private let type: [UInt8]
   private let isClosed = Mutex(false)
 
-  /// Opens a directory, and makes it where it is missing.
+  /// Opens a directory, and creates it if it is missing.
   ///
-  /// Reading the index of a store that was not closed takes some time: about a second for a million entries. The call
-  /// blocks for so long.
+  /// The call blocks while it reads the index, or the log if the store was not closed: about a second for a million entries.
   ///
   /// - Parameters:
   ///   - directory: The path of a directory that belongs to this store alone.
-  ///   - capacity: How many bytes everything in the directory may take. At least 1 MiB.
+  ///   - capacity: The maximum size of everything in the directory, in bytes. At least 1 MiB.
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
-  ///   - keepsExpired: For how long an expired entry stays, for those who ask for stale values. Of several levels on one
-  ///     directory the longest counts.
+  ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values. If several levels share a
+  ///     directory, the longest time counts.
   ///   - durability: What an acknowledged write survives.
   ///   - access: Whether the level writes, or only looks.
-  ///   - sharing: Whether other processes write to the directory as well. Who only looks takes no part in that.
+  ///   - sharing: Whether other processes write to the directory as well. A level that only looks takes no part in that.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
   ///   - clock: The clock that lifetimes are measured by.
-  ///   - removalListener: Told of every entry that leaves, after it left, on a thread of the store.
+  ///   - removalListener: Called for every entry that leaves, after it has left, on a thread of the store.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
   ///   ``CacheError/Code/invalidSetting``, ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or
   ///   ``CacheError/Code/diskWriteFailed``.
@@ -170,8 +169,8 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   /// Returns the entry for a key, or why there is none.
   ///
   /// - Parameter key: The key to look up.
-  /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired`` ``MissReason/damaged`` or
-  ///   ``MissReason/authenticationFailed``.
+  /// - Returns: The entry, or ``MissReason/absent``, ``MissReason/expired``, ``MissReason/damaged``,
+  ///   ``MissReason/authenticationFailed`` or, in a shared directory, ``MissReason/unanswered``.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/diskReadFailed``, ``CacheError/Code/closed``, or
   ///   ``CacheError/Code/invalidCachedData`` for bytes that were stored as another type; these are left alone.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await find(key, includingExpired: false) }
@@ -338,7 +337,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
     }
   }
 
-  /// Drops the entries whose deadline has passed, but those that ``keepsExpired`` still keeps.
+  /// Drops the entries whose deadline has passed, except those that ``keepsExpired`` still keeps.
   ///
   /// - Returns: How many were dropped.
   /// - Throws: As ``store(_:forKey:terms:)``.
@@ -346,7 +345,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   @discardableResult
   public func removeExpired() async throws -> Int { try await change(.removeExpired) { try await $0.removeExpired() } }
 
-  /// Flushes what was written and lets go of the directory.
+  /// Syncs what was written and releases the directory.
   ///
   /// Closing writes the index, so that the next opening is quick. Every later call fails with
   /// ``CacheError/Code/closed``. Closing twice is harmless.

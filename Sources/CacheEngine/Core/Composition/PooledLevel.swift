@@ -3,25 +3,25 @@
 /// Built by ``CacheLevel/pooled(name:observer:clock:)``. However many callers ask for a key at once, the level below is
 /// asked once, and all of them get its one answer: value, miss or error. Nothing is kept afterwards.
 ///
-/// - A caller that is cancelled returns at once with `CancellationError`; the others go on. The load belongs to none of
-///   them: the first one may leave like any other. When the last one leaves, the load is cancelled and the next caller
-///   begins anew.
-/// - The load runs in a task of its own. It has the task-local values of the caller who began it, whoever else may wait: what
-///   a request carries in them (an identity, a trace) is that of the first one. It takes the priority of the most urgent.
-/// - A load that asks this pool for the key that it loads, directly or over others that wait for each other in a circle, is told
-///   (``CacheError/Code/circular``) and does not wait for ever. This is found where tasks are children of the load, or were
-///   begun by it; not where work is handed to somebody else's task.
-/// - Below a composition, `memory.compose(source.pooled())`, a load ends when the upper level has its value: who missed
-///   above joins it, or finds the value, and never begins another one between.
-/// - Writes are not pooled. After a set, removal, clear or reload, and once a value that was made here is stored, callers no
-///   longer join a read that began before it.
+/// - A caller that is cancelled returns at once with `CancellationError`; the others go on waiting. The load belongs to none of
+///   them: the first one may leave like any other. When the last one leaves, the load is cancelled, and the next caller
+///   starts a new one.
+/// - The load runs in a task of its own. It has the task-local values of the caller that began it, whoever else may wait: what
+///   a request carries in them (an identity, a trace) is that of the first one. It takes the priority of the most urgent caller.
+/// - A load that asks this pool for the key that it is loading, directly or through others that wait for each other in a circle, gets
+///   an error (``CacheError/Code/circular``) instead of waiting for ever. This is detected for child tasks of the load and tasks
+///   started by it, but not if work is handed to somebody else's task.
+/// - Below a composition, `memory.compose(source.pooled())`, a load ends when the upper level has its value: a caller that missed
+///   above joins it, or finds the value, and never begins another load in between.
+/// - Writes are not pooled. After a set, removal, clear or reload, and once a value that was computed here is stored, callers no
+///   longer join a read that began earlier.
 public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// The type of the keys.
   public typealias Key = Base.Key
   /// The type of the values.
   public typealias Value = Base.Value
 
-  /// What the pool is called in events.
+  /// The name of the pool in events.
   public let name: String
   /// The level that is asked once.
   public let base: Base
@@ -48,7 +48,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
 
   @inlinable var reads: SharedLoads<Key, SharedAnswer<Value>> { sharedReads.loads }
 
-  /// Returns the value of the level below, read once for everyone who asks at the same time.
+  /// Returns the value of the level below, read once for all callers that ask at the same time.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` on a miss.
@@ -67,17 +67,17 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   @inlinable
   public func peekEntry(_ key: Key) -> Entry<Value>? { base.peekEntry(key) }
 
-  /// Returns the answer of the level below, read once for everyone who asks at the same time.
+  /// Returns the answer of the level below, read once for all callers that ask at the same time.
   @inlinable
   public func lookup(_ key: Key) async throws -> Lookup<Value> {
     try await reads.answer(for: key) { [base] in SharedAnswer(try await base.lookup(key)) }.lookup
   }
 
-  /// Returns the value for a key, and makes and stores it where there is none.
+  /// Returns the value for a key, computing and storing it if there is none.
   ///
-  /// However many callers ask at once, the value is made once, and all of them get it or the one error. The closure
-  /// counts of whoever came first. A set, removal or clear through this level that comes while the value is being made
-  /// wins: then the value is delivered and not stored. A store that fails is told to the observer and fails nobody.
+  /// However many callers ask at once, the value is computed once, by the closure of the first caller, and all of them get it or
+  /// the one error. A set, removal or clear through this level while the value is being computed
+  /// wins: the value is then returned but not stored. A store that fails is reported to the observer and fails no caller.
   ///
   /// ```swift
   /// let thumbnail = try await thumbnails.value(forKey: photo) { try await render(photo) }
@@ -85,12 +85,12 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   ///
   /// - Parameters:
   ///   - key: The key to look up.
-  ///   - expiry: When a value made here expires; `nil` for the level's own default.
-  ///   - compute: Makes the value. It is cancelled when the last caller who waits for it is.
-  /// - Returns: The value found or made.
+  ///   - expiry: When a value computed here expires; `nil` for the level's own default.
+  ///   - compute: Computes the value. It is cancelled when the last caller that waits for it is.
+  /// - Returns: The value found or computed.
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled; ``CacheError`` with code
-  ///   ``CacheError/Code/circular`` if the closure, or what it asks, asks this pool for the value that it makes, or for one
-  ///   whose making waits for that. A level that fails to read is told to the observer, and the value is made.
+  ///   ``CacheError/Code/circular`` if the closure asks this pool, directly or not, for the value that it computes, or for one
+  ///   whose computation waits for that. If the level cannot be read, the observer is told, and the value is computed.
   public func value(
     forKey key: Key, expiry: Expiry? = nil, orCompute compute: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -100,7 +100,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
 
   /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
-  /// As for every level; the loads are this pool's, and it tells its observer of them.
+  /// As for every level; the loads are those of this pool, and are reported to its observer.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {
@@ -116,7 +116,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
     }
   }
 
-  /// Returns what the level below gives for a key, expired entries included; this is not pooled.
+  /// Returns what the level below has for a key, including expired entries; this is not pooled.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     try await base.lookupIncludingExpired(key)
   }
@@ -146,7 +146,7 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
     try await gate.sweep(.everything) { try await base.clear() }
   }
 
-  /// Hands the warning to the level below.
+  /// Passes the warning to the level below.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 
   /// Nothing is under way.
@@ -182,7 +182,7 @@ extension PooledLevel: ConditionalLevel where Base: ConditionalLevel {
 }
 
 extension PooledLevel: UpdatableLevel where Base: UpdatableLevel {
-  /// Puts a value in the place of the one before, in the level below.
+  /// Replaces a value with one computed from it, in the level below.
   @discardableResult
   public func update(
     _ key: Key, terms: StoreTerms = StoreTerms(), _ change: (Value?) throws -> Value?
@@ -238,9 +238,9 @@ extension CacheLevel {
   /// Lets simultaneous reads of one key share one read of this level.
   ///
   /// - Parameters:
-  ///   - name: What the pool is called in events.
-  ///   - observer: Told who waits for which load.
-  ///   - clock: The clock that loads are timed by, if there is an observer.
+  ///   - name: The name of the pool in events.
+  ///   - observer: Is told who waits for which load.
+  ///   - clock: The clock by which loads are timed, if there is an observer.
   /// - Returns: The pooled level.
   @inlinable
   public func pooled(

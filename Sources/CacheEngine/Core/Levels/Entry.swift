@@ -1,25 +1,25 @@
-/// A value as a level found it, with what the level knows of it.
+/// A value as a level found it, with what the level knows about it.
 public struct Entry<Value: Sendable>: Sendable {
   /// The value.
   public var value: Value
-  /// When it expires, by the clock of the level that answered; `nil` for never or not known.
+  /// When it expires, by the clock of the level that answered; `nil` for never or unknown.
   public var deadline: CacheInstant?
-  /// What it weighs, if known: bytes, unless the level was given another cost function.
+  /// Its cost, if known: in bytes, unless the level was given another cost function.
   public var cost: Int?
   /// The name of the level that answered, if it has one.
   public var level: String?
-  /// When it was stored, by the clock of the level that answered; `nil` for not known.
+  /// When it was stored, by the clock of the level that answered; `nil` if unknown.
   public var created: CacheInstant?
-  /// It has expired, and is given all the same because somebody asked for stale values.
+  /// Whether it has expired, and is returned all the same because the caller asked for stale values.
   public var isStale = false
-  /// What it can be removed by, if the level keeps tags.
+  /// The tags by which it can be removed, if the level keeps tags.
   @inlinable public var tags: Set<String> {
     get { knownTags ?? [] }
     set { knownTags = newValue.isEmpty ? nil : newValue }
   }
   /// `nil` for none, which costs nothing to copy and to let go of, as an empty set does.
   @usableFromInline package var knownTags: Set<String>?
-  /// It stands in for a value that could not be had: a composition does not copy it upwards.
+  /// Whether it stands in for a value that was not available: a composition does not copy it upwards.
   public var isPlaceholder = false
   /// It is made of several values, and not all of their levels told tags.
   @usableFromInline var hasUntoldTags = false
@@ -28,10 +28,10 @@ public struct Entry<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - deadline: When it expires; `nil` for never or not known.
-  ///   - cost: What it weighs, if known.
+  ///   - deadline: When it expires; `nil` for never or unknown.
+  ///   - cost: Its cost, if known.
   ///   - level: The name of the level that answers.
-  ///   - created: When it was stored; `nil` for not known.
+  ///   - created: When it was stored; `nil` if unknown.
   @inlinable
   public init(
     _ value: Value, deadline: CacheInstant? = nil, cost: Int? = nil, level: String? = nil, created: CacheInstant? = nil
@@ -58,12 +58,12 @@ public struct Entry<Value: Sendable>: Sendable {
     knownTags = tags
   }
 
-  /// The same entry with another value; its cost, which was that of the first one, stays behind.
+  /// Returns the same entry with another value, and without the cost, which was that of the first value.
   ///
-  /// For operators that turn values into others: everything else that is known of the entry goes with it.
+  /// For operators that convert values: everything else that is known about the entry is kept.
   ///
   /// - Parameter value: The other value.
-  /// - Returns: An entry of it.
+  /// - Returns: An entry with that value.
   @inlinable
   public func with<Other: Sendable>(_ value: Other) -> Entry<Other> {
     var entry = Entry<Other>(value, deadline: deadline, level: level, created: created)
@@ -99,37 +99,37 @@ public enum Lookup<Value: Sendable>: Sendable {
 
 /// Why a level has no value for a key.
 ///
-/// A struct and not an enum, so that levels of your own can give reasons of their own.
+/// A struct and not an enum, so that your own levels can define reasons of their own.
 public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The word for it, as shown in logs and in JSON.
+  /// The name of the reason, as shown in logs and in JSON.
   public var rawValue: String
 
   /// Creates a reason.
   ///
-  /// - Parameter rawValue: The word for it.
+  /// - Parameter rawValue: The name of the reason.
   @inlinable
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// The key is not there.
   public static let absent = MissReason(rawValue: "absent")
-  /// The entry was there and its deadline has passed.
+  /// There is an entry, but its deadline has passed.
   public static let expired = MissReason(rawValue: "expired")
   /// A condition refused the key.
   public static let refused = MissReason(rawValue: "refused")
-  /// The entry was there but damaged; it is dropped.
+  /// There was an entry, but it was damaged and has been dropped.
   public static let damaged = MissReason(rawValue: "damaged")
 
-  /// The entry was there, but it is not what was sealed under this key; it is dropped.
+  /// There was an entry, but it was not what had been sealed under this key, and has been dropped.
   public static let authenticationFailed = MissReason(rawValue: "authenticationFailed")
-  /// The entry was written by a newer version of the library, and is left alone.
+  /// There is an entry, but it was written by a newer version of the library, and is left alone.
   public static let newer = MissReason(rawValue: "newer")
-  /// A write of the key has failed, and it is not known yet what the level holds.
+  /// A write of the key has failed, and it is not yet known what the level holds.
   public static let unsettled = MissReason(rawValue: "unsettled")
-  /// Whoever holds the entries did not answer in time, and it is not known what there is.
+  /// The process or server that holds the entries did not answer in time, so it is not known what there is.
   public static let unanswered = MissReason(rawValue: "unanswered")
-  /// The key was missed a moment ago, and the level behind was not asked again.
+  /// The key was missed recently, and the level inside was not asked again.
   public static let remembered = MissReason(rawValue: "remembered")
-  /// There was no level to ask: what a composition has above or below decides.
+  /// There was no level to ask: in a composition, the other level decides.
   public static let nothingToAsk = MissReason(rawValue: "nothing")
 
   /// Whether the level says that there is no such value, and not only that it cannot tell.
@@ -139,29 +139,29 @@ public struct MissReason: RawRepresentable, Hashable, Sendable, CustomStringConv
     ].contains(self)
   }
 
-  /// The word for it.
+  /// The name of the reason.
   public var description: String { rawValue }
 }
 
-/// With what conditions a value is stored.
+/// The terms on which a value is stored: its lifetime, cost, tags and purpose.
 public struct StoreTerms: Sendable {
-  /// Who stores.
+  /// Why a value is stored.
   public enum Purpose: String, Sendable {
-    /// Somebody set the value.
+    /// The value is set by a caller.
     case set
-    /// A composition copies upwards what a lower level held.
+    /// A composition copies the value upwards from a lower level.
     case backFill
   }
 
   /// When the entry expires; `nil` for the level's own default.
   public var expiry: Expiry?
-  /// What the entry weighs, if the one who stores knows; `nil` lets the level find out.
+  /// The cost of the entry, if the caller knows it; `nil` lets the level find out.
   public var cost: Int?
-  /// Who stores.
+  /// Why the value is stored.
   public var purpose: Purpose
-  /// What the entry can be removed by, in a ``TaggedLevel``.
+  /// The tags by which the entry can be removed, in a ``TaggedLevel``.
   public var tags: Set<String>
-  /// When the value was first stored, if that was before; `nil` for now.
+  /// When the value was first stored, if that was earlier; `nil` for now.
   public var created: CacheInstant?
   /// The load that gave the value, if it was loaded for this store: what came since that load began wins.
   @usableFromInline package var load: (any LoadMark)?
@@ -170,10 +170,10 @@ public struct StoreTerms: Sendable {
   ///
   /// - Parameters:
   ///   - expiry: When the entry expires; `nil` for the level's own default.
-  ///   - cost: What the entry weighs; `nil` lets the level find out.
-  ///   - purpose: Who stores.
-  ///   - tags: What the entry can be removed by.
-  ///   - created: When the value was first stored, if that was before.
+  ///   - cost: The cost of the entry; `nil` lets the level find out.
+  ///   - purpose: Why the value is stored.
+  ///   - tags: The tags by which the entry can be removed.
+  ///   - created: When the value was first stored, if that was earlier.
   @inlinable
   public init(
     expiry: Expiry? = nil, cost: Int? = nil, purpose: Purpose = .set, tags: Set<String> = [],
@@ -186,12 +186,12 @@ public struct StoreTerms: Sendable {
     self.created = created
   }
 
-  /// The terms on which a composition copies an entry upwards: its deadline and its age stay.
+  /// Returns the terms on which a composition copies an entry upwards, keeping its deadline and its age.
   ///
   /// - Parameters:
-  ///   - deadline: The deadline of the entry found below; `nil` for never or not known.
+  ///   - deadline: The deadline of the entry found below; `nil` for never or unknown.
   ///   - tags: The tags of that entry.
-  ///   - created: When that entry was stored; `nil` for not known.
+  ///   - created: When that entry was stored; `nil` if unknown.
   /// - Returns: The terms.
   @inlinable
   public static func backFill(
@@ -208,10 +208,10 @@ public struct StoreTerms: Sendable {
     return terms
   }
 
-  /// The deadline that these terms mean for a level.
+  /// Returns the deadline that these terms mean for a level.
   ///
-  /// What somebody sets lives as long as asked for, or else as long as the level's default says. What a back-fill
-  /// copies keeps its deadline, shortened to the level's default.
+  /// A value that is set lives as long as the terms say or, without an expiry, as long as the level's default. A value that a
+  /// back-fill copies keeps its deadline, shortened to the level's default.
   ///
   /// - Parameters:
   ///   - levelDefault: The level's own expiry.

@@ -4,22 +4,22 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// When an entry stops counting.
+/// When an entry expires.
 ///
-/// It is fixed as a deadline at the moment of the store.
-/// At its deadline an entry is expired: a lifetime of zero, or a negative one, is over at once. Durations beyond
-/// 292 years are taken as 292 years.
+/// It becomes a deadline at the moment of the store.
+/// At its deadline an entry has expired: a lifetime of zero, or a negative one, is over at once. Durations longer than
+/// 292 years count as 292 years.
 public enum Expiry: Sendable, Equatable {
   /// Never.
   case never
-  /// When this much time has passed since the store.
+  /// This much time after the store.
   case after(Duration)
-  /// At this date of the wall clock, as it stands at the moment of the store.
+  /// At this date of the wall clock, as that is set at the moment of the store.
   case date(Date)
   /// At this instant of the level's clock.
   case at(CacheInstant)
 
-  /// The deadline of an entry that is stored now.
+  /// Returns the deadline of an entry that is stored now.
   ///
   /// - Parameter clock: The level's clock; not read for ``never`` and ``at(_:)``.
   /// - Returns: The deadline; `nil` for never.
