@@ -13,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A reverse proxy in front of one http or https server, which answers from a shared cache what it may.
+/// A reverse proxy in front of one HTTP server, which answers from a shared cache where it may.
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, StoredVariants>(capacity: 256 << 20) { $1.cost }
@@ -22,8 +22,8 @@ import Foundation
 /// try await proxy.serve()
 /// ```
 ///
-/// It speaks HTTP/1.1 and 1.0 with clients and HTTP/1.1 with the server. Requests that could be understood differently by two readers
-/// are refused; every request goes to the one server and has its authority, whatever `Host` a client sends.
+/// It speaks HTTP/1.1 and 1.0 with clients and HTTP/1.1 with the server, over http or https. Requests that two readers could
+/// understand differently are refused. Every request goes to the one server and has its authority, whatever `Host` a client sends.
 public final class HTTPCacheProxy<Store: CacheLevel>: Sendable
 where Store.Key == String, Store.Value == StoredVariants {
   typealias Connection = AcceptedConnections.Connection
@@ -40,7 +40,7 @@ where Store.Key == String, Store.Value == StoredVariants {
 
   /// The cache that answers.
   public let cache: HTTPCache<Store>
-  /// The port that it listens at.
+  /// The port on which it listens.
   public let port: Int
   private let settings: ProxySettings
   /// A target of the origin's.
@@ -50,22 +50,22 @@ where Store.Key == String, Store.Value == StoredVariants {
   private let tally: ProxyTally
   private let serving = Mutex(Serving())
 
-  /// What was done so far.
+  /// The requests answered so far, by outcome.
   public var counts: ProxyCounts { tally.counts }
 
-  /// Creates a proxy that listens; ``serve()`` answers.
+  /// Creates a proxy that listens; it answers once ``serve()`` is called.
   ///
   /// - Parameters:
-  ///   - store: What responses are kept in.
-  ///   - origin: The server behind it.
-  ///   - policy: What is decided by; by default that of a shared cache that stores nothing that sets cookies.
+  ///   - store: The level in which responses are stored.
+  ///   - origin: The server behind the proxy.
+  ///   - policy: The rules by which it decides; by default those of a shared cache that stores no response that sets cookies.
   ///   - settings: Where it listens and how much it accepts.
-  ///   - bodyLimit: The most bytes of content that are stored.
-  ///   - clock: Whose time of day ages are measured by.
-  ///   - report: Told of what failed without failing a request.
-  ///   - observe: Told of every request when its answer has gone out. It must not block.
-  /// - Throws: `CacheError` with code `unreachable` if the address cannot be listened at, and `invalidAddress` if the origin's name
-  ///   is none.
+  ///   - bodyLimit: The largest content that is stored, in bytes.
+  ///   - clock: The clock whose time of day ages are measured by.
+  ///   - report: Is told of failures that do not fail a request.
+  ///   - observe: Is told of every request once its answer has been sent. It must not block.
+  /// - Throws: `CacheError` with code `unreachable` if it cannot listen on the address, and `invalidAddress` if the origin's name
+  ///   is invalid.
   public init(
     storing store: Store, origin: ServerOrigin, policy: HTTPCachePolicy? = nil,
     settings: ProxySettings = ProxySettings(),
@@ -154,9 +154,9 @@ where Store.Key == String, Store.Value == StoredVariants {
     await cache.close()
   }
 
-  /// Ends: no new connection is taken, and what is under way is finished.
+  /// Stops the proxy: no new connection is accepted, and requests under way are finished.
   ///
-  /// - Parameter grace: How long that may take; what is left then is broken off.
+  /// - Parameter grace: How long that may take; anything left after that is aborted.
   public func stop(within grace: Duration = .seconds(10)) async {
     let idle = serving.withLock { serving in
       serving.isStopping = true

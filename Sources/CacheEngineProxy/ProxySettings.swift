@@ -1,21 +1,21 @@
 #if Proxy
 /// Where a proxy listens and how much it accepts.
 public struct ProxySettings: Sendable {
-  /// The address or name that it listens at.
+  /// The address or name on which it listens.
   public var host = "127.0.0.1"
-  /// The port; 0 for one that is free.
+  /// The port; 0 for any free one.
   public var port = 0
-  /// The most connections at a time; more of them wait.
+  /// The maximum number of simultaneous connections; further ones wait.
   public var connections = 1024
-  /// The most bytes of all fields of a request together.
+  /// The maximum size of all fields of a request together, in bytes.
   public var headBytes = 32 << 10
-  /// The most fields of a request.
+  /// The maximum number of fields of a request.
   public var fieldCount = 128
-  /// The most bytes of a request's content.
+  /// The maximum size of a request's content, in bytes.
   public var bodyBytes = 64 << 20
   /// How long the head of a request may take, from the connection or the end of the response before it.
   public var headTimeout: Duration = .seconds(30)
-  /// How long a client may neither send nor take anything while it has to.
+  /// How long a client may neither send nor receive anything when it has to.
   public var idleTimeout: Duration = .seconds(60)
 
   /// Creates settings.

@@ -11,7 +11,7 @@ public struct ServedRequest: Sendable {
   public var path: String
   /// The status that it was answered with.
   public var status: Int
-  /// How the cache dealt with it; `nil` where the proxy answered by itself, since it never came to the cache or the origin gave no answer.
+  /// How the cache handled it; `nil` if the proxy answered by itself, since it never reached the cache or the origin did not answer.
   public var cache: CacheStatus?
   /// The age of the answer in seconds, if it was stored.
   public var age: Int?
@@ -19,13 +19,13 @@ public struct ServedRequest: Sendable {
   public var bytes: Int
   /// How long it took.
   public var duration: Duration
-  /// Whether the answer went out whole.
+  /// Whether the answer was sent completely.
   public var isWhole: Bool
-  /// The time of day when it had, or broke off, since 1970-01-01 00:00 UTC.
+  /// The time of day when the answer had been sent, or broke off, since 1970-01-01 00:00 UTC.
   public var time: Duration
-  /// Why the origin gave no whole answer, by the names of RFC 9209; `nil` if it did.
+  /// Why the origin gave no complete answer, by the names of RFC 9209; `nil` if it did.
   public var fault: String?
-  /// The same for a person.
+  /// The same in words for people.
   public var explanation: String?
 
   package init(
@@ -49,7 +49,7 @@ public struct ServedRequest: Sendable {
     explanation = (error as? CacheError)?.message
   }
 
-  /// How the cache dealt with it, in a word.
+  /// How the cache handled it, in one word.
   package var word: String {
     guard let cache else { return "refused" }
     if cache.isHit { return cache.timeToLive ?? 0 < 0 ? "stale" : "hit" }
@@ -67,7 +67,7 @@ public struct ServedRequest: Sendable {
     return "\(time.components.seconds).\(thousandths.dropFirst())"
   }
 
-  /// One line for a person.
+  /// One line for people.
   public var plainLine: String {
     // A path is the client's: nothing of it may move a terminal's cursor.
     let shown = path.unicodeScalars.prefix(300).map { $0.value > 0x20 && $0.value < 0x7F ? String($0) : "?" }.joined()
@@ -111,25 +111,25 @@ public struct ServedRequest: Sendable {
   }
 }
 
-/// What a proxy has done so far.
+/// The requests that a proxy has answered so far, by outcome.
 public struct ProxyCounts: Sendable, Equatable {
-  /// Requests answered, refused ones included.
+  /// Requests answered, including refused ones.
   public var requests = 0
   /// Those answered from the cache without asking.
   public var hits = 0
   /// Those among them that were stale.
   public var staleHits = 0
-  /// Those that took part in the request of another.
+  /// Those that shared the request of another.
   public var collapsed = 0
-  /// Those for which the origin confirmed what is stored.
+  /// Those for which the origin confirmed the stored response.
   public var validated = 0
-  /// Those that were forwarded otherwise.
+  /// Those that were forwarded for any other reason.
   public var forwarded = 0
   /// Those that were refused or failed: every status of 500 and above that is the proxy's own, and bad requests.
   public var refused = 0
   /// Bytes of content sent.
   public var bytes = 0
-  /// Those of them that the origin did not have to send.
+  /// Bytes of content that the origin did not have to send.
   public var savedBytes = 0
 
   mutating func count(_ request: ServedRequest) {

@@ -13,7 +13,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One http or https server as an origin: streaming in both directions, over connections that are used again.
+/// One http or https server as an origin, with streaming in both directions and persistent connections.
 public final class ServerOrigin: HTTPOrigin {
   /// The server's name or address.
   public let host: String
@@ -28,7 +28,7 @@ public final class ServerOrigin: HTTPOrigin {
   /// `http` or `https`.
   public var scheme: String { secure == nil ? "http" : "https" }
 
-  /// What the origin is asked by: its host, and its port if that is not the one of its scheme.
+  /// The authority of the origin: its host, and its port if that is not the default of its scheme.
   public let authority: String
 
   /// Creates an http origin; nothing is connected yet.
@@ -37,7 +37,7 @@ public final class ServerOrigin: HTTPOrigin {
   ///   - host: The server's name or address.
   ///   - port: The server's port.
   ///   - connectTimeout: How long connecting may take.
-  ///   - answerTimeout: How long the head of an answer, and each part of its body, may be waited for.
+  ///   - answerTimeout: How long to wait for the head of an answer, and for each part of its body.
   ///   - idleTime: How long a connection is kept for the next request; shorter than the server keeps it.
   public init(
     host: String, port: Int, connectTimeout: Duration = .seconds(5), answerTimeout: Duration = .seconds(60),
@@ -54,18 +54,18 @@ public final class ServerOrigin: HTTPOrigin {
 
   /// Creates an https origin; nothing is connected yet.
   ///
-  /// It is asked through libcurl, in HTTP/1.1. Its certificate has to be valid for the host and signed by one whom the system trusts,
-  /// or whom the file names; otherwise a request fails.
+  /// It is asked through libcurl, in HTTP/1.1. Its certificate has to be valid for the host and signed by an authority that the system
+  /// trusts or, if given, that the file contains; otherwise requests fail.
   ///
   /// - Parameters:
   ///   - host: The server's name or address.
   ///   - port: The server's port.
-  ///   - authorities: A file of certificates (PEM) that are trusted in place of the system's.
-  ///   - connectTimeout: How long connecting may take, TLS included.
-  ///   - answerTimeout: How long the head of an answer, and each part of its body, may be waited for.
+  ///   - authorities: A file of certificates (PEM) that are trusted instead of the system's.
+  ///   - connectTimeout: How long connecting may take, including TLS.
+  ///   - answerTimeout: How long to wait for the head of an answer, and for each part of its body.
   ///   - idleTime: How long a connection is kept for the next request, in whole seconds; shorter than the server keeps it.
-  /// - Throws: `CacheError` with code `invalidAddress` for a host or port that is none, `invalidSetting` for a file without
-  ///   certificates, and `unsupported` elsewhere than on Linux.
+  /// - Throws: `CacheError` with code `invalidAddress` for an invalid host or port, `invalidSetting` for a file without
+  ///   certificates, and `unsupported` on systems other than Linux.
   public init(
     secureHost host: String, port: Int = 443, authorities: String? = nil, connectTimeout: Duration = .seconds(5),
     answerTimeout: Duration = .seconds(60), idleTime: Duration = .seconds(4)
@@ -107,9 +107,9 @@ public final class ServerOrigin: HTTPOrigin {
   /// Sends a request.
   ///
   /// - Parameters:
-  ///   - request: What is asked for; it goes to this server, whatever its authority is.
+  ///   - request: The request; it goes to this server, whatever its authority is.
   ///   - body: The content to send with it, part by part.
-  ///   - interim: Told of every interim answer but 100 and 101.
+  ///   - interim: Is told of every interim response but 100 and 101.
   /// - Returns: The final answer, as soon as its head is there.
   /// - Throws: `CacheError` with code `unreachable`, `timedOut` or `invalidResponse`; `CancellationError`.
   public func send(

@@ -13,21 +13,22 @@ public import Foundation
 /// A cache of HTTP responses over any level, which answers requests by the rules of RFC 9111 and forwards the rest.
 ///
 /// ```swift
-/// let memory = MemoryCacheLevel<String, StoredVariants>(capacityInBytes: 64 << 20)
+/// let memory = MemoryCacheLevel<String, StoredVariants>(capacity: 64 << 20)
 /// let cache = HTTPCache(storing: memory, policy: HTTPCachePolicy(.private), origin: TransportOrigin())
-/// let answer = try await cache.response(for: HTTPTypes.HTTPRequest(method: .get, url: url))
+/// let request = HTTPRequest(method: .get, scheme: "https", authority: "example.org", path: "/")
+/// let answer = try await cache.response(for: request)
 /// ```
 ///
-/// The level keeps all responses of a URI under one key. It is read on every request; a level that fails is told of and counts as
-/// empty. Simultaneous requests for one URI become one where its answer is for all of them.
+/// The level keeps all responses of a URI under one key. It is read on every request; if it fails, this is reported and it counts as
+/// empty. Simultaneous requests for one URI become one if all of them may share its answer.
 public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == String, Store.Value == StoredVariants {
-  /// What is decided by.
+  /// The rules by which the cache decides.
   public let policy: HTTPCachePolicy
-  /// What responses are kept in.
+  /// The level in which responses are stored.
   public let store: Store
-  /// What the cache calls itself in `Cache-Status`.
+  /// The name of the cache in `Cache-Status`.
   public let name: String
-  /// The most bytes of content that are stored; longer ones pass through without being held.
+  /// The largest content that is stored, in bytes; larger ones pass through without being held in memory.
   public let bodyLimit: Int
   let clock: any CacheClock
   let origin: any HTTPOrigin
@@ -54,13 +55,13 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - store: What responses are kept in, under the text of their URI.
-  ///   - policy: What is decided by.
-  ///   - origin: Where requests go that are not answered.
-  ///   - name: What the cache calls itself in `Cache-Status`; a token.
-  ///   - bodyLimit: The most bytes of content that are stored. Not negative.
-  ///   - clock: Whose time of day ages are measured by.
-  ///   - report: Told of what failed without failing a request.
+  ///   - store: The level in which responses are stored, under the text of their URI.
+  ///   - policy: The rules by which the cache decides.
+  ///   - origin: Where requests go that the cache does not answer.
+  ///   - name: The name of the cache in `Cache-Status`; a token.
+  ///   - bodyLimit: The largest content that is stored, in bytes. Not negative.
+  ///   - clock: The clock whose time of day ages are measured by.
+  ///   - report: Is told of failures that do not fail a request.
   public init(
     storing store: Store, policy: HTTPCachePolicy, origin: any HTTPOrigin, name: String = "cache-explorer",
     bodyLimit: Int = 8 << 20, clock: any CacheClock = SystemClock(),
@@ -76,15 +77,15 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     self.report = report
   }
 
-  /// Answers a request from what is stored, or by the origin.
+  /// Answers a request from the cache, or from the origin.
   ///
   /// - Parameters:
-  ///   - request: What is asked for, with scheme, authority and path.
-  ///   - body: The content that goes with it.
-  ///   - interim: Told of the origin's interim answers (1xx).
-  /// - Returns: The answer. Its body throws where the origin's breaks off; let go of, it closes what it came over.
-  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for a target that is none; the origin's error if it gave no
-  ///   answer and nothing stored may stand in; `CancellationError` if the task was cancelled.
+  ///   - request: The request, with scheme, authority and path.
+  ///   - body: The content of the request.
+  ///   - interim: Is told of the origin's interim responses (1xx).
+  /// - Returns: The answer. Its body throws where the origin's breaks off; releasing it closes the connection it comes from.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` for an invalid target; the origin's error if it did not
+  ///   answer and nothing stored may be used instead; `CancellationError` if the task was cancelled.
   public func response(
     for request: HTTPTypes.HTTPRequest, body: HTTPBody = HTTPBody(),
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void = { _ in }
@@ -173,10 +174,10 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     return (request, target)
   }
 
-  /// Removes what is stored for a URI, and keeps out what is on its way for it.
+  /// Removes what is stored for a URI, and prevents responses that are already on their way from being stored.
   ///
   /// - Parameter url: The URI.
-  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if it is none of http or https; the level's error if
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidAddress` if it is not an http or https URI; the level's error if
   ///   something may still be there.
   public func remove(_ url: URL) async throws {
     guard let target = TargetURI(HTTPTypes.HTTPRequest(url)) else {
@@ -304,13 +305,13 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   }
 }
 
-/// An answer, with how the cache came by it.
+/// An answer, and how the cache obtained it.
 public struct HTTPCacheAnswer: Sendable {
-  /// Status and fields, `Age` and `Cache-Status` among them.
+  /// Status and fields, including `Age` and `Cache-Status`.
   public var head: HTTPTypes.HTTPResponse
   /// The content.
   public var body: HTTPBody
-  /// How the cache came by it.
+  /// How the cache obtained it.
   public var status: CacheStatus
 }
 
@@ -320,23 +321,23 @@ package struct ForwardFailure: Error {
   package let error: any Error
 }
 
-/// What failed without failing a request.
+/// A failure that did not fail a request.
 public struct HTTPCacheFailure: Sendable {
-  /// What was to be done.
+  /// What the cache was doing.
   public enum Step: String, Sendable {
-    /// What is stored was to be read.
+    /// Reading what is stored.
     case read
-    /// A response was to be stored.
+    /// Storing a response.
     case write
-    /// What is stored was to be removed, and may still be there.
+    /// Removing what is stored, which may still be there.
     case remove
-    /// The origin was to be asked in the background.
+    /// Asking the origin in the background.
     case revalidate
   }
 
-  /// What was to be done.
+  /// What the cache was doing.
   public var step: Step
-  /// For which URI.
+  /// The URI that it concerned.
   public var uri: String
   /// What went wrong.
   public var error: any Error

@@ -9,7 +9,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A cache of HTTP responses as the lowest level of a stack: it gives contents, and the levels above keep them as long as the
+/// A cache of HTTP responses as the lowest level of a stack: it returns contents, and the levels above keep them as long as the
 /// server said.
 ///
 /// ```swift
@@ -17,12 +17,12 @@ public import Foundation
 /// let pictures = MemoryCacheLevel<URL, Data>(capacity: 1_000).compose(http.fetcher())
 /// ```
 ///
-/// An entry's deadline is the end of its freshness, and its validator the `ETag` of the response, or its `Last-Modified`. What may
-/// not be used unasked expires where it stands: it is delivered, and asked for anew the next time. What may not be kept at all
-/// (`no-store`) is delivered and not copied upwards.
+/// The deadline of an entry is the end of its freshness, and its validator the `ETag` of the response, or its `Last-Modified`. A
+/// response that must be validated before each use expires at once: it is returned, and requested again the next time. One that may
+/// not be stored at all (`no-store`) is returned and not copied upwards.
 ///
-/// Levels above that keep expired entries (`keepsExpired`) show them to this one. Where the cache holds nothing of an address
-/// itself, it asks the origin with the validator of such an entry, and a 304 brings the entry back to life.
+/// Levels above that keep expired entries (`keepsExpired`) show them to this one. If the cache itself has nothing for a URL, it asks
+/// the origin with the validator of such an entry, and a 304 makes the entry fresh again.
 public struct HTTPCacheFetcher<Store: CacheLevel>: Fetcher, RenewingLevel
 where Store.Key == String, Store.Value == StoredVariants {
   /// The level's name in events and errors.
@@ -37,23 +37,23 @@ where Store.Key == String, Store.Value == StoredVariants {
     renewals = exchange.pooled(name: name)
   }
 
-  /// As ``lookup(_:)``, without what is known of the content.
+  /// As ``lookup(_:)``, without what is known about the content.
   public func get(_ url: URL) async throws -> Data? { try await lookup(url).entry?.value }
 
-  /// Returns the content of an address with the deadline that the server gave it.
+  /// Returns the content at a URL with the deadline that the server gave it.
   ///
-  /// - Parameter url: The address.
+  /// - Parameter url: The URL.
   /// - Returns: The entry; never a miss, since an answer without a value is an error.
   /// - Throws: `CacheError` with code `CacheError.Code.status` (and `CacheError.status`) for a status outside 200–299, and
-  ///   `CacheError.Code.invalidResponse` for a part (206, 226) that no `Range` asked for; as
-  ///   ``HTTPCache/response(for:body:interim:)`` else.
+  ///   `CacheError.Code.invalidResponse` for a part (206, 226) that no `Range` asked for; otherwise as
+  ///   ``HTTPCache/response(for:body:interim:)``.
   public func lookup(_ url: URL) async throws -> Lookup<Data> { try await exchange.lookup(url) }
 
-  /// Returns the content of an address; if that has not changed since it was kept, the content of the entry.
+  /// Returns the content at a URL, or the content of an expired entry if it has not changed since.
   ///
   /// - Parameters:
-  ///   - url: The address.
-  ///   - old: What a level above has kept of it.
+  ///   - url: The URL.
+  ///   - old: The expired entry that a level above has kept.
   /// - Returns: The entry, with a new deadline.
   /// - Throws: As ``lookup(_:)``.
   public func lookup(_ url: URL, renewing old: Entry<Data>) async throws -> Lookup<Data> {
@@ -151,11 +151,11 @@ where Store.Key == String, Store.Value == StoredVariants {
 }
 
 extension HTTPCache {
-  /// This cache as a level that gives contents by their address.
+  /// Returns this cache as a level of contents by their URL.
   ///
   /// - Parameters:
   ///   - name: The level's name in events and errors.
-  ///   - fields: Fields of every request, such as `Accept`. Levels above know the address only: contents must not depend on
+  ///   - fields: Fields of every request, such as `Accept`. Levels above know only the URL: contents must not depend on
   ///     anything else.
   /// - Returns: The level.
   public func fetcher(name: String = "http", fields: HTTPFields = [:]) -> HTTPCacheFetcher<Store> {

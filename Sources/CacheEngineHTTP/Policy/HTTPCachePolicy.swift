@@ -1,13 +1,13 @@
 #if HTTP
 public import HTTPTypes
 
-/// The rules of HTTP caching as a table of decisions: what may be stored, what it may answer, and what must be asked.
+/// The rules of HTTP caching: what may be stored, what it may answer, and what must be validated.
 ///
-/// A plain value: it reads no clock, asks nobody and keeps nothing. ``HTTPCache`` acts upon it. After RFC 9111 (caching), 9110
-/// (semantics), 9213 (targeted cache control), 5861 (stale responses) and 8246 (immutable); where these leave a choice it is the one
-/// that is safe for the person behind the request. <doc:HTTPCaching> lists the rules with the choices.
+/// A plain value: it reads no clock, does no I/O and stores nothing. ``HTTPCache`` acts upon it. The rules are those of RFC 9111
+/// (caching), 9110 (semantics), 9213 (targeted cache control), 5861 (stale responses) and 8246 (immutable). Where these leave a choice,
+/// it is the one that is safe for the person behind the request. <doc:HTTPCaching> lists the rules with the choices.
 public struct HTTPCachePolicy: Sendable {
-  /// For whom a cache keeps responses.
+  /// Whom a cache stores responses for.
   public enum Kind: String, Sendable {
     /// For everyone who asks: a proxy, or a server that asks others.
     case shared
@@ -15,39 +15,39 @@ public struct HTTPCachePolicy: Sendable {
     case `private`
   }
 
-  /// For whom the cache keeps responses.
+  /// Whom the cache stores responses for.
   public var kind: Kind
-  /// Fields that stand in place of `Cache-Control` and `Expires` in a shared cache, the first one that can be read.
+  /// Fields that replace `Cache-Control` and `Expires` in a shared cache; the first one that can be read counts.
   public var targetedFields: [HTTPField.Name] = [.cdnCacheControl]
-  /// The longest that a response counts as fresh for which the origin said nothing of it; zero for not at all.
+  /// The longest heuristic freshness, for responses without an explicit lifetime; zero for none.
   ///
-  /// Within that it is a tenth of its age when it was received, by `Last-Modified`.
+  /// Up to that, it is a tenth of the age of the response when it was received, by `Last-Modified`.
   public var heuristicLimit: Duration = .seconds(86_400)
-  /// How long after its freshness a response is used while the origin cannot be reached, where nothing forbids it.
+  /// How long after its freshness a response is used while the origin cannot be reached, unless something forbids it.
   public var staleWhenUnreachable: Duration = .seconds(86_400)
-  /// Whether responses with `Set-Cookie` are stored; if they are otherwise storable, HTTP does not forbid it.
+  /// Whether responses with `Set-Cookie` are stored, if they are otherwise storable; HTTP does not forbid it.
   public var storesCookies = true
 
   /// Creates the rules.
   ///
-  /// - Parameter kind: For whom the cache keeps responses.
+  /// - Parameter kind: Whom the cache stores responses for.
   public init(_ kind: Kind) { self.kind = kind }
 
   /// Why a response is not stored.
   public enum Refusal: String, Sendable {
-    /// The request's method is not GET, nor POST with an answer that is what a GET would give.
+    /// The request's method is neither GET nor a POST whose response is what a GET would return.
     case method
-    /// The status has no whole content to keep, or is not known and nothing explicit allows it.
+    /// The status has no complete content to store, or is not known and nothing explicit allows it.
     case status
     /// `no-store` in the request or the response.
     case noStore = "no-store"
-    /// It is for one person, and the cache is for all.
+    /// It is for one person, and the cache is shared.
     case forAnother = "private"
     /// It was asked for with credentials, and nothing says that others may have it.
     case authorization
-    /// `Vary` names what no other request can have.
+    /// `Vary` names something that no other request can match.
     case vary
-    /// It could neither be used unasked nor be asked about.
+    /// It could neither be reused nor validated.
     case useless = "no-freshness"
     /// It sets a cookie, and ``HTTPCachePolicy/storesCookies`` is off.
     case cookie
@@ -59,7 +59,7 @@ public struct HTTPCachePolicy: Sendable {
   ///
   /// - Parameters:
   ///   - response: The head of the response.
-  ///   - request: What it answers.
+  ///   - request: The request that it answers.
   ///   - responseTime: When it was received, since 1970-01-01 00:00 UTC.
   /// - Returns: The first reason found.
   public func refusal(
