@@ -55,7 +55,7 @@ public final class ServerOrigin: HTTPOrigin {
   /// Creates an https origin; nothing is connected yet.
   ///
   /// It is asked through libcurl, in HTTP/1.1. Its certificate has to be valid for the host and signed by an authority that the system
-  /// trusts or, if given, that the file contains; otherwise requests fail.
+  /// trusts or, if a file is given, by one of those in the file; otherwise requests fail.
   ///
   /// - Parameters:
   ///   - host: The server's name or address.
