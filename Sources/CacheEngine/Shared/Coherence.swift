@@ -2,16 +2,16 @@ public import CacheCore
 
 public import Synchronization
 
-/// How a composition hears of what others change in the shared level below.
+/// How a composition hears of changes that others make in the shared level below.
 public struct Coherence<Key: Hashable & Sendable>: Sendable {
-  /// What becomes of the copies above while nothing is heard.
+  /// What happens to the copies above while nothing is heard.
   public struct WhileDeaf: Sendable, Equatable {
     let limit: Duration
 
     /// They are passed by: reads go to the shared level.
     public static var passBy: WhileDeaf { WhileDeaf(limit: .zero) }
 
-    /// They are served for a while, counted from the moment at which something was heard last, and then passed by.
+    /// They are served for a while, counted from when something was last heard, and then passed by.
     ///
     /// - Parameter limit: For how long. Not negative.
     /// - Returns: The policy.
@@ -34,9 +34,9 @@ public struct Coherence<Key: Hashable & Sendable>: Sendable {
   /// Begins to listen.
   ///
   /// - Parameters:
-  ///   - bus: Tells the changes of the store.
+  ///   - bus: Reports the changes in the store.
   ///   - shared: The level whose entries are copied.
-  ///   - whileDeaf: What becomes of the copies while nothing is heard.
+  ///   - whileDeaf: What happens to the copies while nothing is heard.
   public init<Value: Sendable>(
     _ bus: some InvalidationBus, of shared: SharedCacheLevel<Key, Value>,
     whileDeaf: WhileDeaf = .serve(for: .seconds(5))
@@ -58,7 +58,7 @@ enum HeardChange<Key: Hashable & Sendable>: Sendable {
 
 /// What a coherent composition has heard.
 public struct CoherenceReport: Sendable, Equatable {
-  /// Since when nothing is heard; `nil` while changes are heard.
+  /// Since when nothing has been heard; `nil` while changes are heard.
   public var deafSince: CacheInstant?
   /// How many changes of single keys were heard.
   public var keys = 0

@@ -14,9 +14,10 @@ public import CacheCore
 /// | nothing any more | is served as long as ``Coherence/WhileDeaf`` says, then passed by |
 /// | changes again | forgets everything, and is served |
 ///
-/// Until changes are heard for the first time nothing was heard since the level was made. What is written meanwhile is kept
-/// above as ever, and forgotten when changes are heard. An upper level that outlives its process, as one on disk does, comes with
-/// copies of an earlier run, however old: they are served as what was heard until then. With ``Coherence/WhileDeaf/passBy`` none is.
+/// Until changes are heard for the first time, the level counts as deaf since it was created. Values written in the meantime are kept
+/// above as usual, and forgotten when changes are heard. An upper level that outlives its process, such as one on disk, comes with
+/// copies of an earlier run, however old: they are served as if changes had been heard until then. With
+/// ``Coherence/WhileDeaf/passBy`` none is.
 ///
 /// It listens until it is released.
 public final class CoherentLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
@@ -204,7 +205,7 @@ extension CoherentLevel: ListeningLevel {
 extension CoherentLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }
 
 extension CacheLevel {
-  /// Puts this level above one that is shared with other processes, and forgets what they change there.
+  /// Stacks this level above one that is shared with other processes, and forgets what they change there.
   ///
   /// ```swift
   /// let shared = try SharedCacheLevel<String, Data>(store, namespace: "photos", valueCoding: .data)
@@ -212,12 +213,12 @@ extension CacheLevel {
   /// ```
   ///
   /// - Parameters:
-  ///   - lower: The shared level, or what was made of it: `shared.timeout(after: .milliseconds(50)).optional()`.
-  ///   - coherence: Who tells what others change, and what holds while nothing is heard.
+  ///   - lower: The shared level, or one built on it: `shared.timeout(after: .milliseconds(50)).optional()`.
+  ///   - coherence: How changes by others are heard of, and what to do while nothing is heard.
   ///   - partialStores: Whether this level takes a value that the lower one could not store.
-  ///   - backFill: For how long a read waits until its value has been copied to this level, if this one does not store at
+  ///   - backFill: How long a read waits for its value to be copied to this level, if this one does not store at
   ///     once.
-  ///   - observer: Told when a level fails and the composition goes on without it, and what was heard. By default the log.
+  ///   - observer: Is told when a level fails and the composition goes on without it, and what was heard. By default the log.
   ///   - clock: The clock that events, the wait for a copy and silence are timed by.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(

@@ -10,22 +10,24 @@ internal import Foundation
 /// Holds values in a store that several processes share.
 ///
 /// ```swift
-/// let shared = try SharedCacheLevel<String, Data>(redis, namespace: "photos", expiry: .after(.seconds(3_600)))
+/// let shared = try SharedCacheLevel<String, Data>(
+///   redis, namespace: "photos", expiry: .after(.seconds(3_600)), valueCoding: .data)
 /// let photos = memory.compose(shared, coherence: Coherence(redis, of: shared))
 /// ```
 ///
-/// An entry is a record with its key, the name of its coding, its deadline, its tags and a checksum. What is damaged, was not
-/// written by this library, or under another key, is a miss with the reason `MissReason.damaged`; what a newer version wrote is one with
-/// `MissReason.newer`. Both stay where they are until the key is written. A record of another coding is an error.
+/// An entry is a record with its key, the name of its coding, its deadline, its tags and a checksum. A record that is damaged, or was
+/// not written by this library or under this key, is a miss with the reason `MissReason.damaged`; one that a newer version wrote is a
+/// miss with the reason `MissReason.newer`. Both stay where they are until the key is written. A record of another coding is an error.
 ///
-/// - Lifetimes go by the store's clock, so processes may have any time. The store forgets an entry one second after its deadline
-///   and ``keepsExpired``, and one that never expires after ``longestLife``.
+/// - Lifetimes go by the store's clock, so the clocks of processes do not matter. The store drops an entry one second after its
+///   deadline plus ``keepsExpired``, and one that never expires after ``longestLife``.
 /// - The namespace and each tag have a stamp, a random token that every record carries. ``clear()`` and ``removeAll(tagged:)``
 ///   write a new one, whatever the number of entries; a stamp that the store has evicted counts as a new one.
-/// - A write that fails may have happened or not. Its key is a miss for this level (`MissReason.unsettled`) until a later write of it succeeds, or the store answers and the level has removed it there.
-/// - What the store loses is a miss. After a fail-over to a replica that may be what was acknowledged.
+/// - A write that fails may have happened or not. Its key is a miss for this level (`MissReason.unsettled`) until a later write of it
+///   succeeds, or the store answers and the level has removed the key there.
+/// - An entry that the store loses is a miss. After a failover to a replica, these may include acknowledged ones.
 ///
-/// It does not list its entries: they are too many, and nobody could say of which moment.
+/// It does not list its entries: there are too many, and no moment at which they could all be seen.
 public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: ConditionalLevel, TaggedLevel,
   ExpiringLevel
 {
@@ -35,9 +37,9 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   public let expiry: Expiry
   /// How long an expired entry is kept for callers that ask for stale values.
   public let keepsExpired: Duration
-  /// After what time the store forgets an entry that never expires; also what a clear leaves behind.
+  /// How long the store keeps an entry that never expires, and also what a clear leaves behind.
   public let longestLife: Duration
-  /// How many bytes a value may have.
+  /// The maximum size of a value, in bytes.
   public let largestValue: Int
 
   let store: any SharedStore
@@ -57,22 +59,22 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     var hasForgottenKeys = false
   }
 
-  /// Creates a level over a store; nothing is asked of that yet.
+  /// Creates a level over a store, without asking the store anything yet.
   ///
   /// - Parameters:
-  ///   - store: Where the entries stand.
-  ///   - namespace: Names this level's entries among all in the store: 1 to 128 letters, digits and signs of ASCII but space,
-  ///     colon and braces. Levels of all processes with one namespace hold the same entries.
+  ///   - store: The store of the entries.
+  ///   - namespace: Names this level's entries among all in the store: 1 to 128 letters, digits and signs of ASCII except space,
+  ///     colon and braces. Levels with the same namespace, in all processes, hold the same entries.
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
-  ///   - longestLife: After what time the store forgets an entry that never expires. Positive.
-  ///   - largestValue: How many bytes a value may have.
-  ///   - unsettledWrites: How many keys of failed writes are remembered; for more the whole namespace is cleared.
+  ///   - longestLife: How long the store keeps an entry that never expires. Positive.
+  ///   - largestValue: The maximum size of a value, in bytes.
+  ///   - unsettledWrites: How many keys of failed writes are remembered; if there are more, the whole namespace is cleared.
   ///   - encryption: Hides keys, tags and values; `nil` for none.
-  ///   - keyCoding: How keys become bytes, and bytes keys. Equal keys must become equal bytes.
+  ///   - keyCoding: How keys become bytes, and bytes become keys. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
-  ///   - clock: The clock that deadlines are told by.
+  ///   - clock: The clock in which deadlines are reported.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   public init(
     _ store: some SharedStore, namespace: String, name: String = "shared", expiry: Expiry = .never,
@@ -101,13 +103,13 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
 
   deinit { unsettled.stop() }
 
-  /// How many keys have writes that failed, and are misses until the store has been set right.
+  /// How many keys have failed writes, and are misses until they have been repaired in the store.
   public var unsettledCount: Int { unsettled.count }
 
   /// Returns the value held for a key, or `nil`.
   public func get(_ key: Key) async throws -> Value? { try await lookup(key).entry?.value }
 
-  /// Returns what is held, or why there is nothing; many keys with one question.
+  /// Returns what is stored, or why there is nothing; many keys in one request.
   public func lookup(_ key: Key) async throws -> Lookup<Value> { try await find(key, includingExpired: false) }
 
   /// Returns the entry for a key even if it has expired, for as long as ``keepsExpired`` says.
@@ -125,7 +127,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, and what it can be removed by.
+  ///   - terms: Its lifetime, and its tags.
   /// - Throws: `CacheError` with code `CacheError.Code.tooLarge` or `CacheError.Code.encryptionFailed`, or the coding's
   ///   error, or `CancellationError`; the value stored before is then still there. The error of the store: then the key is
   ///   unsettled. A write that has begun is not cancelled.
@@ -136,7 +138,7 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     }
   }
 
-  /// Stores a value if a condition holds at that moment, whoever else writes.
+  /// Stores a value if a condition holds, atomically for all processes.
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
@@ -149,18 +151,18 @@ public final class SharedCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     }
   }
 
-  /// Removes what is held.
+  /// Removes the value for a key.
   public func remove(_ key: Key) async throws { try await remove([key]) }
 
   /// Removes everything in the namespace, for all processes, by one write.
   ///
-  /// - Throws: The error of the store; then everything is a miss for this level until the store has been set right.
+  /// - Throws: The error of the store; then everything is a miss for this level until the store has been repaired.
   public func clear() async throws { try await renew(namespace.stamp, lifetime: nil) }
 
   /// Removes every entry that was stored with a tag, for all processes, by one write.
   ///
   /// - Parameter tag: The tag.
-  /// - Returns: 0: the entries are not counted, since nobody looks at them.
+  /// - Returns: 0: the entries are not counted, since they are not looked at.
   /// - Throws: As ``clear()``.
   /// - Complexity: O(1).
   @discardableResult
@@ -192,15 +194,15 @@ extension SharedCacheLevel where Key == String {
   /// Creates a level for text keys; those that are equal strings are one key.
   ///
   /// - Parameters:
-  ///   - store: Where the entries stand.
+  ///   - store: The store of the entries.
   ///   - namespace: Names this level's entries among all in the store.
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
-  ///   - longestLife: After what time the store forgets an entry that never expires.
+  ///   - longestLife: How long the store keeps an entry that never expires.
   ///   - encryption: Hides keys, tags and values; `nil` for none.
   ///   - valueCoding: How values become bytes.
-  ///   - clock: The clock that deadlines are told by.
+  ///   - clock: The clock in which deadlines are reported.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`.
   public convenience init(
     _ store: some SharedStore, namespace: String, name: String = "shared", expiry: Expiry = .never,
