@@ -21,15 +21,15 @@ public import Foundation
 /// let isFresh = try await news.isValid(forKey: "weather")
 /// ```
 ///
-/// Values are held in memory over files. The lifespan is one for the whole cache and is applied at every read: when it is
-/// over, an entry is not valid any more and is returned all the same, unless ``CashierSettings/returnsExpiredData`` is off.
-/// It is never deleted for its age. ``refreshValidation(forKey:)`` begins its lifespan anew.
+/// Values are held in memory over files. One lifespan applies to the whole cache, at every read: when it is
+/// over, an entry is no longer valid, but is still returned unless ``CashierSettings/returnsExpiredData`` is off.
+/// It is never deleted because of its age. ``refreshValidation(forKey:)`` restarts its lifespan.
 ///
-/// Whoever opens a cache that is open gets the same one. It lives as long as somebody holds it; what is in memory only
-/// goes with it. One process at a time opens a cache, another one gets `CacheError.Code.inUse`. What was stored is there
-/// again after a crash; files and folders are for their owner only.
+/// Whoever opens a cache that is already open gets the same one. It lives as long as somebody holds it; values in memory only
+/// end with it. One process at a time can open a cache; another one gets `CacheError.Code.inUse`. Stored values survive a
+/// crash; files and folders are accessible to their owner only.
 ///
-/// There is no `nil` in the cache: to store `nil` is to remove.
+/// There is no `nil` in the cache: storing `nil` removes the entry.
 public final class Cashier: Sendable {
   private struct State: Sendable {
     var record: CashierRecord
@@ -73,12 +73,12 @@ public final class Cashier: Sendable {
 
   // MARK: Settings
 
-  /// How the cache treats what it holds.
+  /// The settings of the cache.
   public var settings: CashierSettings { state.withLock { $0.record.settings } }
 
   /// Changes settings, for everybody who uses the cache and for the time after a restart.
   ///
-  /// - Parameter change: Changes the settings as they are now.
+  /// - Parameter change: Changes the current settings.
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed` or `CacheError.Code.closed`; the settings are
   ///   then as they were.
   public func changeSettings(_ change: (inout CashierSettings) -> Void) async throws {
@@ -96,25 +96,25 @@ public final class Cashier: Sendable {
 
   // MARK: Age
 
-  /// Whether there is an entry whose lifespan is not over.
+  /// Returns whether there is an entry whose lifespan is not over.
   ///
   /// - Parameter key: The key of the entry.
   /// - Returns: Whether it is there and valid.
   /// - Throws: `CacheError` with code `CacheError.Code.diskReadFailed` or `CacheError.Code.closed`.
-  /// - Complexity: O(1) on average. No value is read; whether the bytes in the file are intact is not known before they are.
+  /// - Complexity: O(1) on average. No value is read; whether the bytes in the file are intact is not known until they are read.
   public func isValid(forKey key: String) async throws -> Bool {
     guard let created = try await created(key) else { return false }
     return settings.isValid(age: created.duration(to: clock.now))
   }
 
-  /// When an entry was stored or refreshed last.
+  /// Returns when an entry was last stored or refreshed.
   ///
   /// - Parameter key: The key of the entry.
-  /// - Returns: The moment, by the time of day now; `nil` if there is no entry.
+  /// - Returns: The moment, by the current time of day; `nil` if there is no entry.
   /// - Throws: As ``isValid(forKey:)``.
   public func lastUpdate(forKey key: String) async throws -> Date? { try await created(key).map(date) }
 
-  /// Begins the lifespan of an entry anew.
+  /// Restarts the lifespan of an entry.
   ///
   /// - Parameter key: The key of the entry. An absent one stays absent.
   /// - Returns: Whether there is an entry.
@@ -144,7 +144,7 @@ public final class Cashier: Sendable {
     try await writes.write(key) { try await levels.remove(key) }
   }
 
-  /// Removes every entry, and none of the settings.
+  /// Removes every entry, but keeps the settings.
   ///
   /// - Throws: As `set(_:forKey:)`.
   public func clear() async throws {
@@ -152,7 +152,7 @@ public final class Cashier: Sendable {
     try await writes.writeAll { try await levels.clear() }
   }
 
-  /// Seals everything in the files with the newest key of the cipher, so that older keys are needed no longer.
+  /// Seals everything in the files with the newest key of the cipher, so that older keys are no longer needed.
   ///
   /// - Returns: How many entries were resealed.
   /// - Throws: As `DiskCacheLevel.rotate()`.
@@ -163,20 +163,20 @@ public final class Cashier: Sendable {
     return try await levels.lower.disk.rotate()
   }
 
-  /// Drops what is in memory; what is in files stays.
+  /// Drops what is in memory; the files stay.
   public func onMemoryWarning() async { await levels.onMemoryWarning() }
 
-  /// Hands memory pressure to the cache, as memory warnings.
+  /// Passes memory pressure to the cache, as memory warnings.
   ///
-  /// - Parameter source: Tells of pressure; by default the operating system.
-  /// - Returns: The subscription, which is to be kept.
+  /// - Parameter source: Reports memory pressure; by default the operating system.
+  /// - Returns: The subscription, which you have to keep.
   public func listenToMemoryWarnings(
     from source: some MemoryPressureSource = KernelPressureSource.system
   ) -> MemoryWarningSubscription {
     levels.listenToMemoryWarnings(from: source, clock: clock)
   }
 
-  /// Writes what makes the next opening quick and lets go of the files; who opens the cache again gets a new one.
+  /// Writes the index, which makes the next opening quick, and releases the files; opening the cache again creates a new one.
   ///
   /// Every later call fails with `CacheError.Code.closed`. Closing twice is harmless.
   ///

@@ -7,9 +7,9 @@ import Synchronization
 
 /// A flat store of models, each held once under its type and identifier: one source of truth for an app's data.
 ///
-/// Models point to each other with ``Related`` and say so by being ``HasCachedRelationships``. Whoever observes a model is
-/// told when it changes, and when a model changes that it points to, at any depth and through rings. A model that is
-/// ``Mergeable`` is merged with the one stored, any other takes its place.
+/// Models refer to each other through ``Related`` and declare this by conforming to ``HasCachedRelationships``. An observer of a
+/// model is told when it changes, and when a model that it leads to changes, at any depth and through cycles. A model that is
+/// ``Mergeable`` is merged with the one stored; any other replaces it.
 ///
 /// ```swift
 /// let cache = ModelCache()
@@ -22,13 +22,13 @@ import Synchronization
 /// cache.insert(Author(id: "herbert", name: "Frank Patrick Herbert"))  // prints "Dune"
 /// ```
 ///
-/// **Threads.** Every method answers at once and may be called from any thread and from any observer, merge or batch:
-/// nothing that was passed in ever runs under a lock of the cache. Observers are called after the commit, in the order of
-/// the commits and one at a time, on the thread that made the change or, if another change is just being told of, on one of the
-/// cache. With one thread at work, every observer has been told when `insert` returns; no thread ever tells of what others
-/// changed. More than 4,096 commits do not wait to be told: the newest are told as one, with the last state of each model.
+/// **Threads.** Every method answers without waiting and may be called from any thread and from any observer, merge or batch:
+/// no code that is passed in ever runs under a lock of the cache. Observers are called after the commit, in the order of
+/// the commits and one at a time, on the thread that made the change or, if another change is just being reported, on a thread of the
+/// cache. If only one thread makes changes, every observer has been told when `insert` returns; no thread ever reports the changes of
+/// others. At most 4,096 commits wait to be reported: beyond that the newest are reported as one, with the last state of each model.
 ///
-/// **What is told.** A commit (one store, one removal, or a whole batch) calls an observer at most once, with the model
+/// **What is reported.** A commit (one store, one removal, or a whole batch) calls an observer at most once, with the model
 /// as that commit left it. Storing an equal model is a change as well.
 ///
 /// **Types.** A model is stored under its static type: an object passed as its superclass is stored under that.
@@ -61,13 +61,13 @@ public final class ModelCache: Sendable {
 
   /// Creates an empty cache.
   ///
-  /// When a commit has ended, the limits hold, or else every model that is left is observed or reached from an observed
-  /// one. What was not used for the longest time leaves first; reading and storing count as use.
+  /// After a commit, the limits hold, unless every model that is left is observed or reached from an observed
+  /// one. The least recently used models are evicted first; reading and storing count as use.
   ///
   /// - Parameters:
-  ///   - capacity: The most that the models may cost together; `nil` for no limit. A model that is
-  ///     `CostRepresentable` says its cost, any other costs 1. At least 0.
-  ///   - countLimit: The most models that there may be; `nil` for no limit. At least 0.
+  ///   - capacity: The maximum total cost of the models; `nil` for no limit. A model that is
+  ///     `CostRepresentable` states its cost; any other costs 1. At least 0.
+  ///   - countLimit: The maximum number of models; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - clock: The clock that lifetimes are measured by.
   public init(
@@ -80,23 +80,23 @@ public final class ModelCache: Sendable {
     state = Mutex(State(graph: ModelGraph(order: EvictionOrder(capacity: capacity, countLimit: countLimit))))
   }
 
-  /// How many models are stored, expired ones that were not yet dropped included.
+  /// How many models are stored, including expired ones that have not been dropped yet.
   public var count: Int { state.withLock { $0.graph.storedCount } }
 
   /// How much is stored, and the limits.
   public var usage: LevelUsage { state.withLock { $0.graph.usage } }
 
-  /// How many models are known: stored, pointed to, or observed.
+  /// How many models are known: stored, referred to, or observed.
   var nodeCount: Int { state.withLock { $0.graph.nodeCount } }
 
   /// Stores a model, or merges it with the one stored if it is ``Mergeable``.
   ///
   /// - Parameters:
   ///   - model: The model.
-  ///   - expiry: How long it may live from now on; `nil` for the cache's own ``expiry``.
-  /// - Returns: The model that is stored now: this one, or what the merge made of both.
-  /// - Complexity: O(1) for each relation of the model. If any model is observed, also O(m) for the m models that point to
-  ///   this one at any depth, observed or not, and their relations, under the cache's lock: where most models lead to most
+  ///   - expiry: Its lifetime from now on; `nil` for the cache's own ``expiry``.
+  /// - Returns: The model that is stored now: this one, or the result of the merge.
+  /// - Complexity: O(1) for each relation of the model. If any model is observed, also O(m) for the m models that lead to
+  ///   this one at any depth, observed or not, and their relations, under the cache's lock: if most models lead to most
   ///   others, that is all of them.
   @discardableResult
   public func insert<Model: Identifiable & Sendable>(_ model: Model, expiry: Expiry? = nil) -> Model
@@ -117,7 +117,7 @@ public final class ModelCache: Sendable {
     return stored
   }
 
-  /// Returns the model that has an identifier.
+  /// Returns the model with an identifier.
   ///
   /// - Parameters:
   ///   - type: The type of the model.
@@ -135,7 +135,7 @@ public final class ModelCache: Sendable {
     return stored.value as? Model
   }
 
-  /// Makes a live handle of the model that has an identifier, stored or not.
+  /// Returns a live handle of the model with an identifier, stored or not.
   ///
   /// - Parameters:
   ///   - type: The type of the model.
@@ -146,7 +146,7 @@ public final class ModelCache: Sendable {
     Cached(id: id, cache: self)
   }
 
-  /// Makes a live handle of a model, which need not be stored.
+  /// Returns a live handle of a model, which need not be stored.
   ///
   /// - Parameter model: The model; only its identifier is used.
   /// - Returns: The handle.

@@ -8,13 +8,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Where the disk tier of a ``Storage`` stands, what it may take, and for how long it keeps what.
+/// The location, size limit and lifetimes of the disk tier of a ``Storage``.
 ///
 /// ```swift
 /// let config = DiskConfig(name: "photos", expiry: .seconds(86_400), maxSize: 256 << 20)
 /// ```
 public struct DiskConfig: Sendable {
-  /// Under which circumstances the system lets the files be read; of consequence on Apple platforms only.
+  /// When the system lets the files be read; this has an effect on Apple platforms only.
   public enum Protection: Sendable, CaseIterable {
     /// Always.
     case none
@@ -28,21 +28,21 @@ public struct DiskConfig: Sendable {
 
   /// The name of the folder, one component of a path.
   public var name: String
-  /// The lifetime of what is stored without one, counted from each store.
+  /// The lifetime of values stored without one of their own, counted from each store.
   public var expiry: Expiry
-  /// How many bytes everything in the folder may take; 0 for no limit, and anything else counts as 1 MiB at least.
+  /// The maximum size of everything in the folder, in bytes; 0 for no limit, and anything else counts as at least 1 MiB.
   ///
-  /// Room is made before a write; what was not used for the longest time leaves first.
+  /// Room is made before a write; the least recently used values are evicted first.
   public var maxSize: Int
-  /// The path of the directory that the folder stands in; `nil` for the user's caches.
+  /// The path of the directory that contains the folder; `nil` for the user's caches.
   ///
-  /// The system may empty the caches when it needs room. What must last belongs elsewhere.
+  /// The system may empty the caches when it needs room. Values that must last belong elsewhere.
   public var directory: String?
   /// The permission bits of the folder; `nil` for the owner's alone.
   ///
-  /// Nobody else may be allowed to write. Files are the owner's alone, whatever is said here.
+  /// They must not allow anybody else to write. Files are accessible to the owner alone, whatever this says.
   public var permissions: Int?
-  /// Under which circumstances the system lets the files be read; `nil` for its default.
+  /// When the system lets the files be read; `nil` for its default.
   public var protection: Protection?
   /// What an acknowledged write survives.
   public var durability: Durability
@@ -50,7 +50,7 @@ public struct DiskConfig: Sendable {
   public var keepsExpired: Duration
   /// Seals keys and values in the folder; `nil` for one that is not encrypted.
   ///
-  /// What is held in memory is not sealed.
+  /// Values in memory are not sealed.
   public var cipher: (any StoreCipher)?
 
   /// Creates a configuration.
@@ -58,10 +58,10 @@ public struct DiskConfig: Sendable {
   /// - Parameters:
   ///   - name: The name of the folder, one component of a path.
   ///   - expiry: The lifetime of values stored without one of their own.
-  ///   - maxSize: How many bytes everything in the folder may take; 0 for no limit. At least 0.
-  ///   - directory: The path of the directory that the folder stands in; `nil` for the user's caches.
+  ///   - maxSize: The maximum size of everything in the folder, in bytes; 0 for no limit. At least 0.
+  ///   - directory: The path of the directory that contains the folder; `nil` for the user's caches.
   ///   - permissions: The permission bits of the folder; `nil` for the owner's alone.
-  ///   - protection: Under which circumstances the system lets the files be read; `nil` for its default.
+  ///   - protection: When the system lets the files be read; `nil` for its default.
   ///   - durability: What an acknowledged write survives.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - cipher: Seals keys and values in the folder; `nil` for one that is not encrypted.

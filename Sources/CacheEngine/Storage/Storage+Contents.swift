@@ -4,7 +4,7 @@ import CacheMemory
 public import CacheCore
 
 extension Storage {
-  /// The keys whose entries have not expired, in no particular order; after a restart, too.
+  /// The keys whose entries have not expired, in no particular order, also after a restart.
   ///
   /// - Complexity: O(n); no value is read.
   public var allKeys: [Key] {
@@ -22,17 +22,17 @@ extension Storage {
     }
   }
 
-  /// How much memory holds, and how much it may; `nil` without a memory tier.
+  /// How much is stored in memory, and the limits; `nil` without a memory tier.
   ///
   /// - Complexity: O(1).
   public var memoryUsage: LevelUsage? { core.memory?.usage }
 
-  /// How much the disk holds, and how much it may; `nil` without a disk tier.
+  /// How much is stored on the disk, and the limits; `nil` without a disk tier.
   ///
   /// - Complexity: O(1).
   public var diskUsage: LevelUsage? { core.disk?.usage }
 
-  /// How many bytes everything in the folder takes; `nil` without a disk tier.
+  /// The size of everything in the folder, in bytes; `nil` without a disk tier.
   ///
   /// - Complexity: O(1).
   public var totalDiskStorageSize: Int? { diskUsage?.cost }

@@ -30,13 +30,13 @@ extension Storage: CacheLevel {
     try unpacked(await core.read { [core] in try await core.lookupIncludingExpired(key) })
   }
 
-  /// Returns the value if it stands in memory as one of this view's type.
+  /// Returns the value if it is in memory as one of this view's type.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The value, or `nil` if only ``get(_:)`` can tell.
   public func peek(_ key: Key) -> Value? { core.memory?.peek(key)?.value(readBy: transformer) }
 
-  /// Stores a value for as long as each tier's default says.
+  /// Stores a value with the default lifetime of each tier.
   ///
   /// - Parameters:
   ///   - value: The value to store.

@@ -15,16 +15,16 @@ public import CacheCore
 /// let user = try users.object(forKey: "ada")  // nil would be a miss
 /// ```
 ///
-/// **Three faces.** The methods of this type block the caller's thread. Those of ``async`` take a completion, or are
-/// awaited. All work on the same levels and may be mixed from any thread, task, observer and completion: what waits is
-/// carried out on a thread of the storage, so tasks that block in the blocking face cannot keep each other from getting
-/// on. A value in memory is given at once by every face. A storage is a `CacheLevel` as well, and can be composed.
+/// **Blocking, async and callbacks.** The methods of this type block the caller's thread. Those of ``async`` take a completion, or
+/// are awaited. All of them work on the same levels and may be mixed from any thread, task, observer and completion: whatever has to
+/// wait runs on a thread of the storage, so tasks in blocking calls cannot keep each other from making progress. A value in
+/// memory is returned without waiting. A storage is a `CacheLevel` as well, and can be composed.
 ///
-/// **Tiers.** A value is stored on the disk first, then in memory; if the disk fails, both keep the old value. What is
-/// found on the disk only is copied to memory with its deadline, shortened to memory's own lifetime. Expired entries are
-/// never given unless ``staleEntry(forKey:)`` is asked.
+/// **Tiers.** A value is stored on the disk first, then in memory; if the disk fails, both keep the old value. A value
+/// found only on the disk is copied to memory with its deadline, shortened to memory's own lifetime. Expired entries are
+/// never returned, except by ``staleEntry(forKey:)``.
 ///
-/// **Types.** ``transform(to:)`` and its siblings give views of the same storage for values of other types. All views
+/// **Types.** ``transform(to:)`` and its siblings return views of the same storage for values of other types. All views
 /// share tiers and observers, so each sees what the others store. Two storages that are opened on one folder share the
 /// disk, but not memory and observers: open a folder once, and make views.
 public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -41,11 +41,11 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   /// Opening blocks while the folder's index is read.
   ///
   /// - Parameters:
-  ///   - diskConfig: Where the disk tier stands, what it may take, and for how long it keeps what.
-  ///   - memoryConfig: What the memory tier may hold, by default ``MemoryConfig/standard``; `nil` for none.
+  ///   - diskConfig: The location, size limit and lifetimes of the disk tier.
+  ///   - memoryConfig: The limits and lifetimes of the memory tier, by default ``MemoryConfig/standard``; `nil` for none.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes, in every run of the program.
   ///   - transformer: How values become bytes.
-  ///   - sweepInterval: How often expired entries are swept out, so that they are told of and take no room; `nil` for
+  ///   - sweepInterval: How often expired entries are swept out, so that they are reported and take up no room; `nil` for
   ///     only when ``removeExpiredObjects()`` is called.
   ///   - clock: The clock that lifetimes are measured by.
   /// - Throws: `CacheError` with code `CacheError.Code.inUse`, `CacheError.Code.unusableStore`,
@@ -61,13 +61,13 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
       transformer: transformer)
   }
 
-  /// Makes a storage in memory only.
+  /// Creates a storage in memory only.
   ///
   /// Without a transformer it holds values that need not be `Codable`, and views of other types see only values of
   /// their own type.
   ///
   /// - Parameters:
-  ///   - memoryConfig: What the storage may hold.
+  ///   - memoryConfig: The limits and lifetimes of the storage.
   ///   - transformer: How values become bytes for views of other types and for ``MemoryConfig/totalCostLimit``.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
@@ -97,7 +97,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///
   /// - Parameter key: The key.
   /// - Returns: The value.
-  /// - Throws: `CacheError` with code `CacheError.Code.valueNotInCache`; else as ``lookup(forKey:)``.
+  /// - Throws: `CacheError` with code `CacheError.Code.valueNotInCache`; otherwise as ``lookup(forKey:)``.
   public func requiredObject(forKey key: Key) throws -> Value {
     if let value = peek(key) { return value }
     switch try lookup(forKey: key) {
@@ -133,16 +133,16 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try unpacked(core.waitForRead { [core] in try await core.lookupIncludingExpired(key) }).entry
   }
 
-  /// Whether there is a value that has not expired.
+  /// Returns whether there is a value that has not expired.
   ///
-  /// Nothing is read or decoded. Whether the bytes on the disk are intact is not known before they are read.
+  /// Nothing is read or decoded. Whether the bytes on the disk are intact is not known until they are read.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether there is one, of whatever type.
   /// - Throws: `CacheError` with code `CacheError.Code.closed`, or the key coding's error.
   public func objectExists(forKey key: Key) throws -> Bool { try core.exists(key) }
 
-  /// Whether there is no value that has not expired.
+  /// Returns whether there is no value that has not expired.
   ///
   /// - Parameter key: The key.
   /// - Returns: `true` also for a key that was never stored.
@@ -182,7 +182,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try core.wait { [core] in try await core.removeInMemory(key) }
   }
 
-  /// Removes everything, also what other views have stored, and the files that hyperoslo/Cache has left in the folder.
+  /// Removes everything, including values that other views have stored and files that hyperoslo/Cache has left in the folder.
   ///
   /// - Throws: As ``removeObject(forKey:)``.
   public func removeAll() throws { try core.wait { [core] in try await core.removeAll() } }
@@ -210,10 +210,10 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   @discardableResult
   public func rotate() throws -> Int { try core.wait { [core] in try await core.rotate() } }
 
-  /// Lets go of the folder: what was written is flushed, the index is written, and memory is emptied.
+  /// Closes the storage: what was written is synced, the index is written, the folder is released and memory is emptied.
   ///
   /// Every later call on any view of a storage with a disk fails with `CacheError.Code.closed`. A storage that is released
-  /// without it does the same a moment later.
+  /// without being closed does the same a moment later.
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed`.
   public func close() throws { try core.wait { [core] in try await core.close() } }
@@ -241,8 +241,8 @@ extension Storage where Key == String {
   /// Keys that are equal strings are one key. Opening blocks while the folder's index is read.
   ///
   /// - Parameters:
-  ///   - diskConfig: Where the disk tier stands, what it may take, and for how long it keeps what.
-  ///   - memoryConfig: What the memory tier may hold, by default ``MemoryConfig/standard``; `nil` for none.
+  ///   - diskConfig: The location, size limit and lifetimes of the disk tier.
+  ///   - memoryConfig: The limits and lifetimes of the memory tier, by default ``MemoryConfig/standard``; `nil` for none.
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
@@ -261,13 +261,13 @@ extension Storage where Key == String {
 extension Storage where Key: Codable {
   /// Opens a storage on a disk, by default with memory above it, under keys that are written as JSON.
   ///
-  /// Keys that are equal are one key: sets and dictionaries in them are written in an order of their own, texts in canonical form,
-  /// and `-0.0` as `0.0`. A type that says itself what is equal, and writes equal values in different ways, needs a key coding.
+  /// Keys that are equal are one key: sets and dictionaries in them are written in a fixed order, texts in canonical form,
+  /// and `-0.0` as `0.0`. A type that defines equality itself, and encodes equal values differently, needs a key coding.
   /// Opening blocks while the folder's index is read.
   ///
   /// - Parameters:
-  ///   - diskConfig: Where the disk tier stands, what it may take, and for how long it keeps what.
-  ///   - memoryConfig: What the memory tier may hold, by default ``MemoryConfig/standard``; `nil` for none.
+  ///   - diskConfig: The location, size limit and lifetimes of the disk tier.
+  ///   - memoryConfig: The limits and lifetimes of the memory tier, by default ``MemoryConfig/standard``; `nil` for none.
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
