@@ -15,20 +15,20 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable { case a
 
 /// How the screen looks, and what may be done on it.
 struct ScreenOptions: ParsableArguments, Sendable {
-  @Flag(help: "No screen: a sentence for everything that happens, commands a line at a time.") var plain = false
-  @Flag(help: "A screen or nothing: leave with status 4 where there can be none.") var screen = false
-  @Flag(name: .customLong("ascii"), help: "Draw with ASCII characters only, as where LC_ALL is C or POSIX.")
+  @Flag(help: "No screen: a sentence for everything that happens, and commands line by line.") var plain = false
+  @Flag(help: "Insist on a screen: exit with status 4 if there can be none.") var screen = false
+  @Flag(name: .customLong("ascii"), help: "Draw with ASCII characters only, as if LC_ALL were C or POSIX.")
   var asksForASCII = false
   @Option(help: "When to use colours: auto (as NO_COLOR and the terminal say), always or never.")
   var color = ColorChoice.auto
-  @Option(help: "Which colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
+  @Option(help: "The colours: standard, dark, light, contrast, distinct or mono.") var theme = Theme.standard
   @Option(
-    help: "Which screen is shown at first, and printed by --once: \(ScreenOptions.pages).",
+    help: "The screen to show first, and to print with --once: \(ScreenOptions.pages).",
     completion: .list(Page.allCases.map(\.word)), transform: ScreenOptions.page)
   var page: Page?
   @Flag(help: "Refuse commands and keys that change the cache; reads still fill its levels.") var readOnly = false
-  @Flag(help: "Show no values, and other names in place of keys; P shows them.") var mask = false
-  @Flag(help: "Nothing travels between the levels on the screen; only figures change.") var noAnimation = false
+  @Flag(help: "Hide values, and show other names instead of keys; P shows them.") var mask = false
+  @Flag(help: "No movement between the levels on the screen; only figures change.") var noAnimation = false
   @Flag(help: "Let y and Y copy into the terminal's clipboard (OSC 52).") var clipboard = false
 
   private static let pages = Page.allCases.map(\.word).joined(separator: ", ")

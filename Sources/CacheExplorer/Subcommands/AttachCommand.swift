@@ -16,14 +16,15 @@ struct AttachCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "attach", abstract: "Shows the cache of a running app, the folder of a disk level, or a Redis server.",
     discussion: """
-      An app shows its cache with CacheInspector.serve(cache, at: SOCKET), which only its own user may attach to. Changes \
-      are refused unless the app allows them. An app that ends and comes back is attached again. In a directory of \
-      sockets the one app that listens is attached to; of several, and of several sockets, F shows them side by side: who \
-      holds which key, who was told of a change when, and who waits for whose load. A folder is read as it is, whether its program runs or not, and \
-      nothing in it is changed. Of an encrypted folder sizes, ages, deadlines and health are shown; names and values stay \
-      hidden, since this program has no cipher. An app that has the key shows them with CacheInspector.serve. \
-      A Redis or Valkey server is asked how it does (INFO) and for some of its keys (SCAN, MEMORY USAGE, PTTL); K shows \
-      them by prefix. Nothing in it is changed, and only --monitor, or the command monitor, costs it more than that.
+      An app shows its cache with CacheInspector.serve(cache, at: SOCKET), to which only its own user may attach. Changes \
+      are refused unless the app allows them. If an app ends and comes back, the explorer reattaches. In a directory of \
+      sockets, it attaches to the one app that listens; if there are several, or several sockets are named, F shows them \
+      side by side: which app holds which key, when each was told of a change, and who waits for whose load. The folder of \
+      a disk level is read as it is, whether or not its program is running, and nothing in it is changed. For an encrypted \
+      folder, sizes, ages, deadlines and health are shown; names and values stay hidden, since this program has no cipher. \
+      An app that has the key can show them with CacheInspector.serve. A Redis or Valkey server is asked for its state \
+      (INFO) and some of its keys (SCAN, MEMORY USAGE, PTTL); K shows them by prefix. Nothing in it is changed, and only \
+      --monitor, or the command monitor, costs it more than that.
       """)
 
   @Argument(
@@ -33,15 +34,15 @@ struct AttachCommand: AsyncParsableCommand {
       """,
     completion: .file())
   var places: [String]
-  @Flag(help: "Look for a moment, print one picture, and leave.") var once = false
-  @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
+  @Flag(help: "Watch for a moment, print one picture, and exit.") var once = false
+  @Flag(help: "Like --once, with the statistics as JSON instead of the picture.") var json = false
   @Option(help: "With --once: text for the picture, json for what --json prints.") var format: ScriptRunner.Format?
-  @Option(help: "Of a server: how many keys are looked at, 100000 at most.") var keys = 10_000
+  @Option(help: "For a server: how many keys to look at, 100000 at most.") var keys = 10_000
   @Option(
-    help: "Of a server: listen to every command for so long, 60s at most, which costs it much of its speed meanwhile.",
+    help: "For a server: listen to every command for this long, 60s at most, which slows it down considerably.",
     transform: AttachCommand.monitorLimit)
   var monitor: Duration?
-  @Option(name: .customLong("for"), help: "How long --once looks: 1s.", transform: AttachCommand.duration)
+  @Option(name: .customLong("for"), help: "How long --once watches: 1s.", transform: AttachCommand.duration)
   var moment = Duration.seconds(1)
   @OptionGroup var appearance: ScreenOptions
 

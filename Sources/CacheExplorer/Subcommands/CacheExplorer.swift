@@ -10,11 +10,11 @@ import Foundation
 
 struct CacheExplorer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "cache-explorer", abstract: "Shows what a composed cache is doing, and lets you poke it.",
+    commandName: "cache-explorer", abstract: "Shows what a composed cache is doing, and lets you experiment with it.",
     discussion: """
-      Without a command the demonstration opens.
+      Without a subcommand, the demonstration opens.
 
-      `cache-explorer --paths` tells where files are kept. Exit status: \(ExitStatus.sentence)
+      `cache-explorer --paths` says where files are kept. Exit status: \(ExitStatus.sentence)
       """, version: ProgramVersion.text,
     subcommands: [
       OpenCommand.self, AttachCommand.self, CheckCommand.self, RunCommand.self, ReplayCommand.self, CompareCommand.self,
@@ -74,7 +74,7 @@ extension Theme: ExpressibleByArgument {}
 
 extension ArgumentHelp {
   static let expect: ArgumentHelp =
-    "Leave with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
-  static let strict: ArgumentHelp = "Leave with status 5 if a network or another source cannot be reached."
+    "Exit with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
+  static let strict: ArgumentHelp = "Exit with status 5 if a network or another source cannot be reached."
 }
 #endif

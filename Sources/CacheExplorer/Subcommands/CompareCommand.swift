@@ -15,12 +15,12 @@ import Foundation
 struct CompareCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Sends the same requests through two caches and names the differences that matter.",
+    abstract: "Sends the same requests through two caches and reports the differences that matter.",
     discussion: """
-      With a trace both are run several times in turn, each time from empty; disk levels are kept in a temporary folder. A \
-      difference counts only if chance makes it in at most 5 of 100 comparisons of equal caches, over all that is measured; \
-      what differs from run to run takes at least 4 runs for that. Without a trace both open beside each \
-      other on the screen, under one workload: what is typed goes to both, F2 and F3 choose one, F4 both again.
+      With a trace, both are run several times in turn, each time starting empty; disk levels are kept in a temporary \
+      folder. A difference counts only if chance would cause it in at most 5 of 100 comparisons of equal caches, over \
+      everything that is measured; for measures that differ from run to run, this needs at least 4 runs. Without a trace, \
+      both open side by side on the screen, under one workload: keystrokes go to both, F2 and F3 choose one, F4 both again.
       """)
 
   @Argument(help: "The first configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
@@ -29,14 +29,14 @@ struct CompareCommand: AsyncParsableCommand {
   var second: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String?
   @Option(
-    help: "With --trace: how it is written: \(TraceFormat.names); recognized if not given.",
+    help: "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given.",
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
-  @Option(help: "How often each is run.") var runs = 5
-  @Option(help: "How many requests are under way at once.") var clients = 1
+  @Option(help: "How many times to run each.") var runs = 5
+  @Option(help: "How many requests to have under way at once.") var clients = 1
   @Option(help: "How fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin.")
   var speed = 1.0
-  @Option(help: "With --trace: how to answer, text or json.") var format = ScriptRunner.Format.text
+  @Option(help: "With --trace: the output format, text or json.") var format = ScriptRunner.Format.text
   @Option(
     name: .customLong("run"), help: "Without --trace: the workload for both, with its options; else that of the first.",
     completion: .list(WorkloadTable.names))

@@ -26,7 +26,7 @@ enum Manual {
 
   private static var parts: [Part] {
     var parts: [Part] = [
-      .section("NAME"), .text("cache-explorer - shows what a composed cache is doing, and lets you poke it"),
+      .section("NAME"), .text("cache-explorer - shows what a composed cache is doing, and lets you experiment with it"),
       .section("SYNOPSIS"),
     ]
     let commands = CacheExplorer.configuration.subcommands.filter { $0.configuration.shouldDisplay }
@@ -34,9 +34,9 @@ enum Manual {
     parts.append(.section("DESCRIPTION"))
     parts.append(
       .text(
-        "A cache is built from a configuration and used: by what is typed, by a workload, by a script or by a trace. "
+        "A cache is built from a configuration and driven by typed commands, a workload, a script or a trace. "
           + "The screen shows which level served what, why a key missed, who waited for whom, and what a memory warning "
-          + "cost. Without a command the demonstration opens. Where there is no screen, everything is told in sentences, "
+          + "cost. Without a subcommand, the demonstration opens. Without a screen, everything is described in sentences, "
           + "as with --plain."))
     parts.append(.section("COMMANDS"))
     for command in commands {
@@ -44,14 +44,14 @@ enum Manual {
       parts.append(.verbatim(CacheExplorer.helpMessage(for: command, columns: 78)))
     }
     parts.append(.section("COMMAND LINE"))
-    parts.append(.text("Typed after a colon, in scripts a line each, and on standard input with --plain:"))
+    parts.append(.text("Typed after a colon, one per line in scripts, and on standard input with --plain:"))
     parts += Grammar.commandLine.verbs.map { .item($0.usage, $0.line) }
     parts.append(.section("EXPECTATIONS"))
     parts.append(
       .text(
         "A figure, a comparison (>= <= > < == !=) and a value: memory.hit >= 80%, origin.requests <= 120, p99 < 5ms. A "
-          + "figure of a level or an operator has its name before it; without one it is the whole cache's. What was not "
-          + "measured, since nothing was asked, fails. Latencies are by the cache's clock. The figures:"))
+          + "figure of a level or an operator is prefixed with its name; without one it is that of the whole cache. A figure "
+          + "that was not measured, since nothing was asked, fails. Latencies are by the cache's clock. The figures:"))
     parts += ExpectedFigure.all.map { .item($0.name, $0.line) }
     parts.append(.section("WORKLOADS"))
     parts += WorkloadTable.all.map { .item($0.name, $0.line) }
@@ -66,7 +66,7 @@ enum Manual {
     parts.append(.section("CONFIGURATION"))
     parts.append(
       .text(
-        "YAML or JSON: the levels from the top. Kinds of levels and operators: "
+        "YAML or JSON: the levels from the top down. Kinds of levels and operators: "
           + ConfigurationReader.kinds.joined(separator: ", ") + "."))
     parts.append(
       .verbatim(
@@ -81,8 +81,9 @@ enum Manual {
     parts.append(.section("TRACES"))
     parts.append(
       .text(
-        "One request a line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments. Compression with gzip "
-          + "is recognised; - is standard input."))
+        "One request per line: KEY, or KEY, a tab and SIZE. Lines that begin with # are comments. Access logs, JSON "
+          + "lines and public trace formats are recognised as well, and so is compression with gzip, zstd and xz; - is "
+          + "standard input."))
     parts.append(.section("RECORDINGS"))
     parts.append(.text(recordings))
     parts.append(.section("EXIT STATUS"))
@@ -92,7 +93,7 @@ enum Manual {
       .item("TERM", "the kind of terminal; unset, or one that cannot place its cursor, implies --plain"),
       .item("LANG, LC_ALL", "the language of characters; where there is no UTF-8 locale at all, ASCII is drawn"),
       .item("NO_COLOR", "if not empty: no colours, unless --color always asks for them"),
-      .item("COLUMNS, LINES", "how large the picture of open --once is"),
+      .item("COLUMNS, LINES", "the size of the picture of open --once"),
       .item("XDG_STATE_HOME", "where the history is kept, and that the first start was greeted; else ~/.local/state"),
     ]
     parts.append(.section("FILES"))

@@ -22,8 +22,8 @@ struct OpenCommand: AsyncParsableCommand {
     completion: .list(WorkloadTable.names))
   var workload: String?
   @Option(help: "How many requests the workload makes.") var requests: Int?
-  @Flag(help: "Run the workload to its end, print one picture, and leave.") var once = false
-  @Flag(help: "As --once, with the statistics as JSON in place of the picture.") var json = false
+  @Flag(help: "Run the workload to its end, print one picture, and exit.") var once = false
+  @Flag(help: "Like --once, with the statistics as JSON instead of the picture.") var json = false
   @Flag(help: .strict) var strict = false
   @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions

@@ -12,13 +12,13 @@ struct RecordingOptions: ParsableArguments, Sendable {
       are in it, and with --mask neither keys nor values.
       """, completion: .file())
   var record: String?
-  @Option(help: "How far the recording may grow, as in 1GiB; it then ends, and says so. 256 MiB unless told otherwise.")
+  @Option(help: "The size limit of the recording, such as 1GiB; it then ends, and says so. By default 256 MiB.")
   var recordLimit: String?
-  @Option(help: "Show a recorded session again, picture for picture.", completion: .file()) var replay: String?
-  @Option(help: "How fast it goes, from 0.001 to 1000.") var speed = 1.0
+  @Option(help: "Show a recorded session again, picture by picture.", completion: .file()) var replay: String?
+  @Option(help: "The speed of the replay, from 0.001 to 1000.") var speed = 1.0
   @Option(
     help: """
-      With --replay: write it as FILE.cast for asciinema, or its last picture as FILE.svg, and leave. With a demonstration: \
+      With --replay: write it as FILE.cast for asciinema, or its last picture as FILE.svg, and exit. With a demonstration: \
       write its picture as FILE.svg.
       """, completion: .file(extensions: ["cast", "svg"]))
   var export: String?

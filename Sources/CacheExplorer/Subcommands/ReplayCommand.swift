@@ -9,28 +9,28 @@ struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay", abstract: "Drives a cache with a trace and prints the statistics of every level.",
     discussion: """
-      A trace has one request a line: KEY, or KEY, a tab and SIZE; or it is the access log of a web server (common or \
+      A trace has one request per line: KEY, or KEY, a tab and SIZE; or it is the access log of a web server (common or \
       combined format), JSON with an object on each line, or one of the public cache traces. Lines that begin with # are \
-      comments, and the whole may be compressed with gzip, zstd or xz. Requests that are no reads are skipped. What is missing is loaded from the configuration's own source; without a source a \
-      value of SIZE bytes (1024 if the trace does not say) is stored, as a client would; what a log tells of more than 64 MiB \
-      counts as 64 MiB.
+      comments, and the trace may be compressed with gzip, zstd or xz. Requests other than reads are skipped. A missing value \
+      is loaded from the configuration's own source; without a source, a value of SIZE bytes (1024 if the trace does not say) \
+      is stored, as a client would do. Sizes above 64 MiB in a log count as 64 MiB.
       """)
 
   @Argument(help: "The configuration: YAML or JSON.") var config: String
   @Option(help: "The file with the requests; - for standard input.") var trace: String
   @Option(
-    help: "How the trace is written: \(TraceFormat.names); recognized if not given.",
+    help: "The format of the trace: \(TraceFormat.names); recognised if not given.",
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
-  @Option(help: "How to answer: text or json, one object a line.") var format = ScriptRunner.Format.text
+  @Option(help: "The output format: text, or json with one object per line.") var format = ScriptRunner.Format.text
   @Option(help: .expect) var expect: [String] = []
-  @Option(help: "How many requests are under way at once.") var clients = 1
+  @Option(help: "How many requests to have under way at once.") var clients = 1
   @Option(help: "How fast time passes for the cache: 100 waits a hundredth of the time for a simulated origin.")
   var speed = 1.0
-  @Flag(help: "Send each request when the trace says that it came; --speed shortens the waits.") var timed = false
+  @Flag(help: "Send each request at its time in the trace; --speed shortens the waits.") var timed = false
   @Flag(help: .strict) var strict = false
   @Flag(
-    help: "Print what every policy would hit at capacities from 1/64 to 8 times the configured one, by full simulation."
+    help: "Print each policy's hit ratio at capacities from 1/64 to 8 times the configured one, by full simulation."
   )
   var whatIf = false
   @Option(help: "With --what-if: the level; the first that has a capacity if not given.") var level: String?

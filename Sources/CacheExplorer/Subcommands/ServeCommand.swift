@@ -9,37 +9,37 @@ import ExplorerText
 /// `cache-explorer serve CONFIG --http HOST:PORT --origin URL`.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "serve", abstract: "Caches the answers of an HTTP server, and shows the cache at work.",
+    commandName: "serve", abstract: "Caches the responses of an HTTP server, and shows the cache at work.",
     discussion: """
-      A proxy in front of your own server: what its answers allow to be kept is kept in the levels of the configuration \
-      and answered from there, by the rules of HTTP (RFC 9111); everything else goes on to the server. A configuration \
-      has levels that keep (memory, disk) and operators around them; what has no meaning for responses is refused with \
-      its line.
+      A proxy in front of your own server: responses that may be cached are stored in the levels of the configuration \
+      and served from there, by the rules of HTTP (RFC 9111); everything else goes on to the server. A configuration \
+      has levels that store (memory, disk) and operators around them; anything that makes no sense for responses is \
+      rejected with its line.
 
       Without a screen (--plain) there is a line for every request, and commands are read from standard input; --json and \
-      --quiet are for services. SIGTERM and SIGINT end it: no new connection is taken, requests under way are finished \
-      within --grace, and the status is 0, or 1 if an expectation failed. The lines of --json can be replayed with \
+      --quiet are for services. SIGTERM and SIGINT stop it: no new connection is accepted, requests under way are finished \
+      within --grace, and the exit status is 0, or 1 if an expectation failed. The lines of --json can be replayed with \
       `cache-explorer replay CONFIG --trace FILE`.
       """)
 
   @Argument(help: "The configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
   var config: String
   @Option(
-    name: .customLong("http"), help: "Where to listen; port 0 for one that is free.",
+    name: .customLong("http"), help: "Where to listen; port 0 for any free one.",
     transform: ServeCommand.address)
   var listen = ServedAddress(host: "127.0.0.1", port: 8080)
-  @Option(help: "The server that is asked: http://HOST[:PORT], or https.", transform: ServeCommand.server)
+  @Option(help: "The server behind the proxy: http://HOST[:PORT], or https.", transform: ServeCommand.server)
   var origin: ServedAddress
   @Option(
-    help: "Certificates (PEM) to trust in place of the system's, for --origin https://….", completion: .file())
+    help: "Certificates (PEM) to trust instead of the system's, for --origin https://….", completion: .file())
   var authorities: String?
   @Flag(help: "A line of JSON for every request; no screen, no commands.") var json = false
   @Flag(help: "No line for a request; no screen, no commands.") var quiet = false
-  @Flag(help: "Keep answers that set cookies, if they allow it otherwise.") var storeCookies = false
-  @Option(help: "The largest content that is kept: 8 MiB.", transform: ServeCommand.size) var bodyLimit = 8 << 20
-  @Option(help: "How long the server may send nothing: 60s.", transform: ServeCommand.timeLimit)
+  @Flag(help: "Store responses that set cookies, if they are otherwise storable.") var storeCookies = false
+  @Option(help: "The largest content that is stored: 8 MiB.", transform: ServeCommand.size) var bodyLimit = 8 << 20
+  @Option(help: "How long the server may be silent: 60s.", transform: ServeCommand.timeLimit)
   var timeout = Duration.seconds(60)
-  @Option(help: "How long requests under way may take at the end: 10s.", transform: ServeCommand.duration)
+  @Option(help: "How long requests under way may take to finish at the end: 10s.", transform: ServeCommand.duration)
   var grace = Duration.seconds(10)
   @Option(help: .expect) var expect: [String] = []
   @Option(
