@@ -1,4 +1,4 @@
-/// For how long a read waits until its value has been copied to the upper level of a composition.
+/// How long a read waits for its value to be copied to the upper level of a composition.
 ///
 /// An upper level that stores at once (``CacheLevel/storesAtOnce``), as memory does, is always waited for.
 public struct BackFill: Sendable {
@@ -10,11 +10,11 @@ public struct BackFill: Sendable {
   /// A read waits until its copy has been stored, however long that takes.
   public static let awaited = BackFill(limit: nil, most: .max)
 
-  /// A read waits for its copy for a while; then the copy goes on by itself.
+  /// A read waits for its copy for a limited time; then the copy continues on its own.
   ///
   /// - Parameters:
-  ///   - limit: For how long a read waits. Not negative.
-  ///   - most: How many copies of a composition may be under way at once; where there would be more, the upper level does not
+  ///   - limit: How long a read waits. Not negative.
+  ///   - most: How many copies of a composition may be under way at once; beyond that, the upper level does not
   ///     get the value, and the observer is told. At least 1.
   /// - Returns: The policy.
   public static func within(_ limit: Duration, atMost most: Int = 64) -> BackFill {

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A level that is read by a bounded number of callers at a time; the others wait in line.
+/// A level that is read by a bounded number of callers at a time; the others queue.
 ///
-/// Built by ``CacheLevel/capRequests(_:name:observer:clock:)``. Places are given in the order in which callers came. A
-/// caller that is cancelled leaves the line at once. A place is given back when the level inside has ended: also where the
-/// caller has not waited for that, because a time limit inside was over (`source.timeout(after:).capRequests(4)`) or because
-/// others wait for the load of a pool. What is read through the cap from within such a read has that one's place, and waits for
-/// none: it would wait for itself. Writes, removals, clears and warnings do not wait.
+/// Built by ``CacheLevel/capRequests(_:name:observer:clock:)``. Places are given in the order in which callers arrive. A
+/// caller that is cancelled leaves the queue at once. A place is given back when the read of the level inside has ended, even if the
+/// caller did not wait for that, because a time limit inside had passed (`source.timeout(after:).capRequests(4)`) or because
+/// others wait for the load of a pool. A read through the cap from within such a read shares its place instead of
+/// waiting for one, since it would wait for itself. Writes, removals, clears and warnings do not wait.
 public final class CappedLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key
@@ -185,13 +185,13 @@ extension CappedLevel: ConditionalLevel where Base: ConditionalLevel {}
 extension CappedLevel: InvalidatableLevel where Base: InvalidatableLevel {}
 
 extension CacheLevel {
-  /// Lets a bounded number of callers read this level at a time; the others wait in line.
+  /// Lets a bounded number of callers read this level at a time; the others queue.
   ///
   /// - Parameters:
   ///   - limit: How many callers may read at once. At least 1.
-  ///   - name: What the cap is called in events.
-  ///   - observer: Told of who waits and who reads.
-  ///   - clock: The clock that events are timed by.
+  ///   - name: The name of the cap in events.
+  ///   - observer: Is told who waits and who reads.
+  ///   - clock: The clock by which events are timed.
   /// - Returns: The capped level.
   public func capRequests(
     _ limit: Int, name: String = "cap", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock()

@@ -38,7 +38,7 @@ extension ComposedLevel {
 }
 
 extension ComposedLevel: ConditionalLevel where Upper: ConditionalLevel, Lower: ConditionalLevel {
-  /// Stores a value in both levels if a condition holds of what a read through both finds.
+  /// Stores a value in both levels if a condition holds for what a read through both finds.
   ///
   /// - Parameters:
   ///   - value: The value to store.

@@ -11,26 +11,26 @@
 /// | cancelled | not asked | `CancellationError` |
 ///
 /// The copy keeps the age and the deadline of the entry found, shortened to the upper level's own lifetime, and never
-/// replaces a newer value: a set, removal or clear through this level that began while the read travelled wins. A copy
-/// that fails is reported and does not fail the read. A read that was overtaken so asks the upper level once more, and
-/// gives what that holds by now. Into an upper level that does not store at once, a read waits for its copy as long as
+/// replaces a newer value: a set, removal or clear through this level that began during the read wins. A copy
+/// that fails is reported and does not fail the read. A read that was overtaken in this way asks the upper level once more, and
+/// returns what that holds by then. If the upper level does not store at once, a read waits for its copy as long as
 /// ``BackFill`` says. A placeholder (``Entry/isPlaceholder``) is not copied.
 ///
-/// Writes of one key are carried out one after the other, first come, first served, the lower level first, so that all
-/// levels end with the same value. Every level is tried; if some fail, one error names them. With
-/// ``PartialStores/refused`` a store that the lower level fails ends there, and both levels keep the value that they had.
-/// A write that a level below makes of the very key that it is asked to write, through the same composition, would wait for
-/// itself, and fails with ``CacheError/Code/circular``. So does one that comes over the load of a pool that the level below
-/// reads from, or that of a key whose own write waits for it. Where a level below starts tasks of its own and waits for them,
-/// this is not known of what those write.
+/// Writes of one key are carried out one by one, first come, first served, in the lower level first, so that all
+/// levels end up with the same value. Every level is tried; if some fail, one error names them. With
+/// ``PartialStores/refused``, a store that fails in the lower level ends there, and both levels keep their previous value.
+/// If a level below, asked to write a key, writes the same key through the same composition, that write would wait for
+/// itself, and fails with ``CacheError/Code/circular``. So does one that is made by the load of a pool that the level below
+/// reads from, or one of a key whose own write waits for it. If a level below starts tasks of its own and waits for them,
+/// this is not detected for what those write.
 ///
-/// A clear, a removal by tag or condition, and an invalidation wait for no write below and hold none back, the lower level
-/// first here as well. Each key is removed at a moment of its own. Where the upper level stores at once, as memory does, no
-/// value whose write had ended when the removal began is served after it has ended. A write that overlaps the removal is
-/// before or after it: in doubt the upper level does not take its value, or forgets it, and what the lower level holds
-/// decides. A value without tags that was on its way up while entries were removed by tag is delivered and not copied, since
-/// not every level tells the tags of what it holds. An upper level that takes its time may serve what was being stored in it
-/// when the removal began, until that store has ended; then it forgets it.
+/// A clear, a removal by tag or condition, and an invalidation wait for no write below and hold none up; they too begin with the
+/// lower level. Each key is removed at a moment of its own. If the upper level stores at once, as memory does, no
+/// value whose write had ended when the removal began is served after the removal has ended. A write that overlaps the removal comes
+/// before or after it: in doubt the upper level does not take its value, or forgets it, and the lower level
+/// decides. A value without tags that was on its way up while entries were removed by tag is returned and not copied, since
+/// not every level reports the tags of its entries. An upper level that does not store at once may serve a value that was being stored
+/// in it when the removal began, until that store has ended; then it forgets the value.
 public struct ComposedLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// The type of the keys.
@@ -108,8 +108,8 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
 
   /// Returns the entry of the first level that still keeps one, fresh or stale.
   ///
-  /// Where the upper level's has expired, one of the lower level goes first that has not, or that was stored later. Nothing is
-  /// copied upwards. A level that fails is passed over.
+  /// If that of the upper level has expired, an entry of the lower level that has not, or that was stored later, takes precedence.
+  /// Nothing is copied upwards. A level that fails is skipped.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the lower level's reason for the miss.
@@ -321,7 +321,7 @@ extension ComposedLevel {
 }
 
 extension CacheLevel {
-  /// Puts this level above another.
+  /// Stacks this level above another.
   ///
   /// ```swift
   /// let cache = memory.compose(disk).compose(network)
@@ -330,10 +330,10 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to ask when this one has no value.
   ///   - partialStores: Whether this level takes a value that the lower one could not store.
-  ///   - backFill: For how long a read waits until its value has been copied to this level, if this one does not store at
+  ///   - backFill: How long a read waits for its value to be copied to this level, if this one does not store at
   ///     once.
-  ///   - observer: Told when a level fails and the composition goes on without it. By default the log.
-  ///   - clock: The clock that events and the wait for a copy are timed by.
+  ///   - observer: Is told when a level fails and the composition goes on without it. By default the log.
+  ///   - clock: The clock by which events and the wait for a copy are timed.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
     _ lower: Lower, partialStores: PartialStores = .allowed, backFill: BackFill = .within(.milliseconds(50)),

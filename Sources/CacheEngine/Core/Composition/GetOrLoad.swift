@@ -3,9 +3,9 @@ import Synchronization
 extension CacheLevel {
   /// Returns the value for a key, loading and storing it if there is none or it has expired.
   ///
-  /// However many callers ask this level at once, the value is loaded once, and all of them get it or the one error; a caller who
-  /// is cancelled leaves, and the last one to leave cancels the load. The closure that counts is that of whoever came first. It is
-  /// shown the expired entry, if the level keeps one (`keepsExpired`), and may answer that it still holds:
+  /// However many callers ask this level at once, the value is loaded once, and all of them get it or the one error; a caller that
+  /// is cancelled leaves, and the last one to leave cancels the load. The closure of the first caller is used. It is
+  /// given the expired entry, if the level keeps one (`keepsExpired`), and may answer that it is still valid:
   ///
   /// ```swift
   /// let rates = try await cache.value(forKey: "EUR") { old in
@@ -15,22 +15,22 @@ extension CacheLevel {
   /// }
   /// ```
   ///
-  /// A set, removal or clear that comes through this composition or pool while the value is loaded wins: the value is delivered and
-  /// not stored. Of a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by now, and
-  /// that the expired entry has gone. An expired entry stays where it is as long as no load succeeds.
+  /// A set, removal or clear through this composition or pool while the value is being loaded wins: the value is returned but
+  /// not stored. With a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by then, and
+  /// that the expired entry has gone. An expired entry stays where it is until a load succeeds.
   ///
-  /// Operators share the loads of the level inside. A struct of your own that is neither an operator nor an object has nothing by
-  /// which two calls would know that they mean the same: pool it.
+  /// Operators share the loads of the level inside. With a struct of your own that is neither an operator nor an object, two calls
+  /// cannot know that they mean the same level: pool it.
   ///
   /// - Parameters:
   ///   - key: The key to look up.
-  ///   - load: Returns a value with its terms, or that the entry that it is shown still holds.
+  ///   - load: Returns a value with its terms, or that the entry that it is given is still valid.
   /// - Returns: The value found or loaded.
   /// - Throws: The error of the closure; `CancellationError` if this caller was cancelled; ``CacheError`` with code
-  ///   ``CacheError/Code/circular`` if the closure, or what it asks, waits for the value that it loads; with code
-  ///   ``CacheError/Code/valueNotInCache`` if nothing is said to have changed where there was nothing. A level that cannot be read
-  ///   or written is told to the log, and fails nobody.
-  /// - Complexity: What this level misses is asked for a second time, for what has expired.
+  ///   ``CacheError/Code/circular`` if the closure, directly or not, waits for the value that it loads; with code
+  ///   ``CacheError/Code/valueNotInCache`` if it answers that nothing has changed where there was nothing. A level that cannot be read
+  ///   or written is reported to the log, and fails no call.
+  /// - Complexity: On a miss, this level is asked a second time, for expired entries.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {

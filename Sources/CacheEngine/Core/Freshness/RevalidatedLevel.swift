@@ -1,31 +1,31 @@
 import Synchronization
 
-/// When a value that is past its deadline, or close to it, may still be delivered, and when it is read anew.
+/// When a value that is past its deadline, or close to it, may still be returned, and when it is reloaded.
 ///
-/// The words are those of RFC 5861 (HTTP Cache-Control Extensions for Stale Content).
+/// The terms are those of RFC 5861 (HTTP Cache-Control Extensions for Stale Content).
 public struct RevalidationPolicy: Sendable, Equatable {
-  /// For how long after its deadline a value is delivered while it is read anew in the background; `nil` for never.
+  /// How long after its deadline a value is returned while it is reloaded in the background; `nil` for never.
   public var whileRevalidate: Duration?
-  /// For how long after its deadline a value is delivered if the level below fails; `nil` for never.
+  /// How long after its deadline a value is returned if the level below fails; `nil` for never.
   public var ifError: Duration?
-  /// How long before its deadline a value that is read begins to be read anew in the background; `nil` for never.
+  /// How long before its deadline a read of a value starts to reload it in the background; `nil` for never.
   public var ahead: Duration?
-  /// For how long after its deadline a value is delivered if the level below has not answered in time; `nil` for never.
+  /// How long after its deadline a value is returned if the level below has not answered in time; `nil` for never.
   public var ifSlow: Duration?
-  /// How long that time is: what ``ifSlow`` waits for the level below.
+  /// How long ``ifSlow`` waits for the level below.
   public var slowAfter: Duration
-  /// For how long a key is not read anew in the background after that has brought no value.
+  /// How long a key is not reloaded in the background after a reload that brought no value.
   public var pause: Duration
 
   /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - whileRevalidate: For how long a stale value is delivered while it is read anew; `nil` for never.
-  ///   - ifError: For how long a stale value is delivered if the level below fails; `nil` for never.
-  ///   - ahead: How long before its deadline a value is read anew; `nil` for never.
-  ///   - ifSlow: For how long a stale value is delivered if the level below takes longer than `slowAfter`; `nil` for never.
-  ///   - slowAfter: How long the level below may take then.
-  ///   - pause: For how long a key is not read anew in the background after that has brought no value.
+  ///   - whileRevalidate: How long a stale value is returned while it is reloaded; `nil` for never.
+  ///   - ifError: How long a stale value is returned if the level below fails; `nil` for never.
+  ///   - ahead: How long before its deadline a value is reloaded; `nil` for never.
+  ///   - ifSlow: How long a stale value is returned if the level below takes longer than `slowAfter`; `nil` for never.
+  ///   - slowAfter: How long the level below may take before `ifSlow` applies.
+  ///   - pause: How long a key is not reloaded in the background after a reload that brought no value.
   public init(
     whileRevalidate: Duration? = nil, ifError: Duration? = nil, ahead: Duration? = nil, ifSlow: Duration? = nil,
     slowAfter: Duration = .milliseconds(100), pause: Duration = .seconds(1)
@@ -39,27 +39,26 @@ public struct RevalidationPolicy: Sendable, Equatable {
   }
 }
 
-/// A level above another that may deliver values past their deadline, and reads them anew in the background.
+/// A level above another that may return values past their deadline, and reloads them in the background.
 ///
-/// Built by ``CacheLevel/compose(_:revalidating:name:observer:clock:)`` and its short forms. It is a composition, and
-/// beyond that:
+/// Built by ``CacheLevel/compose(_:revalidating:name:observer:clock:)`` and its short forms. It is a composition that in addition does this:
 ///
 /// | the upper level | the lower level | a read gives |
 /// |---|---|---|
 /// | hit, close to its deadline | asked in the background | the upper value |
 /// | expired, within `whileRevalidate` | asked in the background | the stale value, ``Entry/isStale`` |
 /// | expired, within `ifError` | failed | the stale value |
-/// | expired, within `ifError` | miss | a miss: the source says that there is no such value any more |
-/// | expired, within `ifSlow` | asked, and has not answered within `slowAfter` | the stale value; what comes later is stored |
+/// | expired, within `ifError` | miss | a miss: the source says that there is no longer such a value |
+/// | expired, within `ifSlow` | asked, and has not answered within `slowAfter` | the stale value; the answer is stored when it comes |
 /// | expired longer ago | failed | the lower level's error |
 ///
-/// What the lower level says it has no more is dropped above as well, be it asked by a read or in the background. A key that a
-/// condition refused, that has expired there or is damaged, says nothing of the kind.
+/// A key that the lower level says it no longer has is dropped above as well, whether a read or a background reload asked. A key that
+/// a condition refused, or that has expired there or is damaged, is not.
 ///
 /// The upper level must keep expired entries for as long: see the `keepsExpired` of ``MemoryCacheLevel`` and
-/// ``DiskCacheLevel``. However many readers a key has, it is read anew once at a time. What is read in the background
+/// ``DiskCacheLevel``. However many readers a key has, there is one reload of it at a time. A background reload
 /// obeys the rules of a back-fill: it never replaces a newer set, removal or clear. If it fails, the observer is told, and
-/// who reads after the policy's ``RevalidationPolicy/pause`` begins again. One that never ends is the only one for its key:
+/// a read after the policy's ``RevalidationPolicy/pause`` starts another one. A reload that never ends blocks any other of its key:
 /// give a source that may hang a ``CacheLevel/timeout(after:writes:name:observer:clock:)``.
 public final class RevalidatedLevel<Upper: CacheLevel, Lower: CacheLevel>: LevelDecorator
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
@@ -93,7 +92,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return try await lookup(key).entry?.value
   }
 
-  /// Returns the upper level's value, if that can answer at once and is not read anew ahead of time.
+  /// Returns the upper level's value, if that can answer at once and is not due to be reloaded ahead of time.
   @inlinable
   public func peek(_ key: Key) -> Value? { policy.ahead == nil ? base.peek(key) : nil }
 
@@ -171,7 +170,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return inTime?.missReason == .nothingToAsk ? nil : inTime
   }
 
-  /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is read anew.
+  /// Returns the entry of the first level that still keeps one, fresh or stale; nothing is reloaded.
   ///
   /// - Parameter key: The key to look up.
   /// - Returns: The entry, or the reason for the miss.
@@ -181,7 +180,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     try await base.lookupIncludingExpired(key)
   }
 
-  /// How many keys are being read anew.
+  /// How many keys are being reloaded.
   public var refreshCount: Int { refreshes.withLock { $0.underWay.count } }
 
   @inlinable var now: CacheInstant { recorder.clock.now }
@@ -294,13 +293,13 @@ extension RevalidatedLevel: InvalidatableLevel {
 }
 
 extension CacheLevel {
-  /// Puts this level above another, and delivers stale values by a policy.
+  /// Stacks this level above another, and returns stale values by a policy.
   ///
   /// - Parameters:
-  ///   - lower: The level to ask when this one has no value, and to read values anew from.
-  ///   - policy: When stale values are delivered.
-  ///   - name: What this is called in events.
-  ///   - observer: Told of what is read anew, and when a level fails and the composition goes on without it.
+  ///   - lower: The level to ask when this one has no value, and to reload values from.
+  ///   - policy: When stale values are returned.
+  ///   - name: The name of this level in events.
+  ///   - observer: Is told what is reloaded, and when a level fails and the composition goes on without it.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func compose<Lower: CacheLevel>(
@@ -317,12 +316,12 @@ extension CacheLevel {
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
 
-  /// Puts this level above another, and delivers expired values while they are read anew in the background.
+  /// Stacks this level above another, and returns expired values while they are reloaded in the background.
   ///
   /// - Parameters:
   ///   - lower: The level to read values from.
-  ///   - limit: For how long after its deadline a value is delivered.
-  ///   - observer: Told of what is read anew, and of failures.
+  ///   - limit: How long after its deadline a value is returned.
+  ///   - observer: Is told what is reloaded, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleWhileRevalidate<Lower: CacheLevel>(
@@ -332,11 +331,11 @@ extension CacheLevel {
     compose(lower, revalidating: RevalidationPolicy(whileRevalidate: limit), observer: observer, clock: clock)
   }
 
-  /// Puts this level above another, and delivers expired values when that one fails.
+  /// Stacks this level above another, and returns expired values when that one fails.
   ///
   /// - Parameters:
   ///   - lower: The level to read values from.
-  ///   - limit: For how long after its deadline a value is delivered.
+  ///   - limit: How long after its deadline a value is returned.
   ///   - observer: Told of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
@@ -355,7 +354,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - wait: How long the lower level may take.
-  ///   - limit: For how long after its deadline a value is delivered.
+  ///   - limit: How long after its deadline a value is returned.
   ///   - observer: Told of what is read anew, of what took long, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
@@ -372,7 +371,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - window: How long before its deadline a value that is read begins to be read anew.
-  ///   - observer: Told of what is read anew, and of failures.
+  ///   - observer: Is told what is reloaded, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func refreshAhead<Lower: CacheLevel>(

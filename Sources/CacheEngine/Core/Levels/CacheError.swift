@@ -1,7 +1,7 @@
 /// What went wrong in a cache.
 ///
 /// There is one error type; ``code`` says what kind of failure it was, ``level`` where, and ``message`` what to tell
-/// a person. Codes are static members, so that a new one breaks no `switch`.
+/// people. Codes are static members, so that a new one breaks no `switch`.
 public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A kind of failure.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -23,7 +23,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let typeMismatch = Code(rawValue: "typeMismatch")
     /// A value could not be turned into bytes.
     public static let encodingFailed = Code(rawValue: "encodingFailed")
-    /// A value is heavier than the level's capacity; nothing was evicted for it.
+    /// The cost of a value is above the level's capacity; nothing was evicted for it.
     public static let tooLarge = Code(rawValue: "tooLarge")
     /// The disk could not be read.
     public static let diskReadFailed = Code(rawValue: "diskReadFailed")
@@ -35,7 +35,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let readOnly = Code(rawValue: "readOnly")
     /// The level was closed.
     public static let closed = Code(rawValue: "closed")
-    /// The cache was let go of before it came to the request.
+    /// The cache was released before the request reached it.
     public static let deallocated = Code(rawValue: "deallocated")
     /// The directory or its format cannot be used by this version; it was left untouched.
     public static let unusableStore = Code(rawValue: "unusableStore")
@@ -45,37 +45,37 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let notEncrypted = Code(rawValue: "notEncrypted")
     /// A key cannot be used for encryption, or a cipher failed to seal; nothing was written.
     public static let encryptionFailed = Code(rawValue: "encryptionFailed")
-    /// A level cannot be made as it was asked for.
+    /// A level cannot be created with these settings.
     public static let invalidSetting = Code(rawValue: "invalidSetting")
-    /// A settings domain has a name that cannot be that of a file.
+    /// A settings domain has a name that cannot be a file name.
     public static let invalidDomain = Code(rawValue: "invalidDomain")
     /// The shared caches were configured after one of them had been used.
     public static let tooLate = Code(rawValue: "tooLate")
-    /// Some levels of a composition failed to write, the others did write: see ``CacheError/failures``.
+    /// Some levels of a composition failed to write, while others succeeded: see ``CacheError/failures``.
     public static let partialFailure = Code(rawValue: "partialFailure")
     /// Every level of a composition failed to write: see ``CacheError/failures``.
     public static let writeFailed = Code(rawValue: "writeFailed")
     /// The server answered with a status outside 200–299.
     public static let status = Code(rawValue: "status")
-    /// The server's answer was not a whole, valid HTTP response.
+    /// The server's answer was not a complete, valid HTTP response.
     public static let invalidResponse = Code(rawValue: "invalidResponse")
     /// The server could not be reached.
     public static let unreachable = Code(rawValue: "unreachable")
-    /// No answer within the deadline.
+    /// There was no answer within the time limit.
     public static let timedOut = Code(rawValue: "timedOut")
     /// The address cannot be fetched: not http or https, or malformed.
     public static let invalidAddress = Code(rawValue: "invalidAddress")
-    /// A circuit breaker is open; the level behind it was not asked.
+    /// A circuit breaker is open; the level inside was not asked.
     public static let circuitOpen = Code(rawValue: "circuitOpen")
-    /// What was asked for cannot be done by the level whose type was hidden; nothing was changed.
+    /// The level, whose type was hidden, cannot do what was asked for; nothing was changed.
     public static let unsupported = Code(rawValue: "unsupported")
-    /// A batch has not as many values as keys; nothing was written.
+    /// A batch has a different number of values and keys; nothing was written.
     public static let unequalCounts = Code(rawValue: "unequalCounts")
-    /// A value was asked for by what makes it, or a key written by what its own write waits for: that would wait for itself.
+    /// A load asked for the value that it loads, or a write for a key that it waits for: it would have waited for itself.
     public static let circular = Code(rawValue: "circular")
-    /// More work of a kind is under way than may be; this piece was left out.
+    /// Too much work of a kind is under way; this piece was left out.
     public static let overloaded = Code(rawValue: "overloaded")
-    /// A recorded trace of requests cannot be read.
+    /// A trace of requests cannot be read.
     public static let invalidTrace = Code(rawValue: "invalidTrace")
     /// A simulated origin or an injected fault failed on purpose.
     public static let simulated = Code(rawValue: "simulated")
@@ -88,7 +88,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   public var code: Code
   /// The name of the level that failed, if known.
   public var level: String?
-  /// What happened, for a person: one sentence without the level's name.
+  /// What happened, in words for people: one sentence without the level's name.
   public var message: String
   /// The error that caused this one.
   public var underlying: (any Error)?
@@ -101,7 +101,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - code: What kind of failure it was.
-  ///   - message: What happened, for a person.
+  ///   - message: What happened, in words for people.
   ///   - level: The name of the level that failed.
   ///   - underlying: The error that caused this one.
   public init(_ code: Code, _ message: String, level: String? = nil, underlying: (any Error)? = nil) {
@@ -112,9 +112,9 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     self.failures = []
   }
 
-  /// Whether nothing was wrong but that a level, or some levels of a composition, cannot do what was asked for.
+  /// Whether the only failure is that a level, or some levels of a composition, cannot do what was asked for.
   ///
-  /// So it is with the code ``Code/unsupported``, and where all ``failures`` are of that kind.
+  /// This is the case with the code ``Code/unsupported``, and if all ``failures`` are of that kind.
   public var isUnsupported: Bool {
     guard !failures.isEmpty else { return code == .unsupported }
     return failures.allSatisfy { ($0.error as? CacheError)?.isUnsupported ?? false }
@@ -133,7 +133,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether two errors say the same.
+  /// Whether two errors are the same.
   ///
   /// Underlying errors, of which not every kind can be compared, are compared by their descriptions.
   public static func == (left: CacheError, right: CacheError) -> Bool {

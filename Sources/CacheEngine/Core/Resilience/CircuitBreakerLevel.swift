@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// | phase | a read or write |
 /// |---|---|
-/// | closed | goes to the level inside; so many failures in a row open the circuit |
+/// | closed | goes to the level inside; a number of failures in a row opens the circuit |
 /// | open | fails at once with ``CacheError/Code/circuitOpen``, until the reset time has passed |
 /// | half-open | one call goes to the level inside, the others fail at once; it closes the circuit or opens it again |
 /// | half-open, and that call has not ended within the reset time | one more goes to the level inside |
@@ -50,7 +50,7 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   ///   - key: The key that is read.
   ///   - ask: Asks the level inside.
   /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/circuitOpen``; else the error of the level inside.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circuitOpen``; otherwise the error of the level inside.
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
@@ -68,7 +68,7 @@ public final class CircuitBreakerLevel<Base: CacheLevel>: ReadDecorator {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/circuitOpen``; else the error of the level inside.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circuitOpen``; otherwise the error of the level inside.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -136,11 +136,11 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - failures: How many failures in a row open the circuit. At least 1.
-  ///   - reset: For how long it stays open before a call is let through to try.
-  ///   - name: What the breaker is called in errors and events.
-  ///   - observer: Told of every change of phase.
-  ///   - clock: The clock that the reset time is measured by.
-  ///   - isFailure: Whether an error says that the level is in trouble. By default every error does.
+  ///   - reset: How long it stays open before a trial call is let through.
+  ///   - name: The name of the breaker in errors and events.
+  ///   - observer: Is told of every change of phase.
+  ///   - clock: The clock by which the reset time is measured.
+  ///   - isFailure: Whether an error means that the level is in trouble. By default every error does.
   /// - Returns: The level with its breaker.
   public func circuitBreaker(
     failures: Int = 5, reset: Duration = .seconds(30), name: String = "breaker",

@@ -1,15 +1,15 @@
-/// A level that others can do without: what it fails to write fails nobody.
+/// A level that others can do without: its failures to write fail no call.
 ///
 /// Built by ``CacheLevel/optional(name:observer:clock:)``.
 ///
 /// | the level inside | the call |
 /// |---|---|
-/// | fails a set, a removal or a clear | succeeds; the failure is told |
-/// | fails a read | fails: a composition passes over its upper level by itself |
+/// | fails a set, a removal or a clear | succeeds; the failure is reported |
+/// | fails a read | fails: a composition skips its upper level by itself |
 /// | is cancelled | `CancellationError` |
 ///
-/// What could not be removed or replaced there may be read again, as soon as the level can be read and nothing above holds the
-/// key: give entries a lifetime that bounds it.
+/// An entry that could not be removed or replaced there may be read again, once the level can be read and nothing above holds the
+/// key: give entries a lifetime that bounds this.
 public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key
@@ -47,7 +47,7 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  /// - Throws: `CancellationError` alone.
+  /// - Throws: Only `CancellationError`.
   @inlinable
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
@@ -59,7 +59,7 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   ///   - value: The value to store.
   ///   - key: The key to store it under.
   ///   - terms: Its lifetime, its cost, and who stores it.
-  /// - Throws: `CancellationError` alone.
+  /// - Throws: Only `CancellationError`.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     try await attempt(terms.purpose == .backFill ? .backFill : .set, key) {
@@ -70,13 +70,13 @@ public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
   /// Removes the value for a key from the level inside, if that can.
   ///
   /// - Parameter key: The key to remove.
-  /// - Throws: `CancellationError` alone.
+  /// - Throws: Only `CancellationError`.
   @inlinable
   public func remove(_ key: Key) async throws { try await attempt(.remove, key) { try await base.remove(key) } }
 
   /// Removes everything from the level inside, if that can.
   ///
-  /// - Throws: `CancellationError` alone.
+  /// - Throws: Only `CancellationError`.
   public func clear() async throws { try await attempt(.clear, nil) { try await base.clear() } }
 
   @inlinable
@@ -139,7 +139,7 @@ extension OptionalLevel: RenewingLevel where Base: RenewingLevel {}
 extension OptionalLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
-  /// Lets others do without this level: what it fails to write is told, and fails nobody.
+  /// Lets others do without this level: its failures to write are reported, and fail no call.
   ///
   /// ```swift
   /// let shared = redis.timeout(after: .milliseconds(50), writes: .milliseconds(50)).circuitBreaker().optional()
@@ -147,8 +147,8 @@ extension CacheLevel {
   /// ```
   ///
   /// - Parameters:
-  ///   - name: What this is called in events.
-  ///   - observer: Told of every failure; ``CacheStatistics`` counts them. By default the log.
+  ///   - name: The name of this level in events.
+  ///   - observer: Is told of every failure; ``CacheStatistics`` counts them. By default the log.
   ///   - clock: The clock that events are timed by.
   /// - Returns: The level, which fails no write.
   public func optional(

@@ -38,7 +38,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   ///   - key: The key that is read.
   ///   - ask: Asks the level inside.
   /// - Returns: The entry, or the reason for the miss.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/timedOut``; else the error of the level inside.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/timedOut``; otherwise the error of the level inside.
   public func read(
     _ key: Key, by ask: @escaping @Sendable () async throws -> Lookup<Value>
   ) async throws -> Lookup<Value> {
@@ -52,7 +52,7 @@ public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/timedOut``; else the error of the level inside.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/timedOut``; otherwise the error of the level inside.
   public func set(_ value: Value, forKey key: Key) async throws {
     try await store(value, forKey: key, terms: StoreTerms())
   }
@@ -151,9 +151,9 @@ extension CacheLevel {
   /// - Parameters:
   ///   - limit: How long a read may take.
   ///   - writeLimit: How long a set, a removal, a clear or an invalidation may take; `nil` for as long as it takes.
-  ///   - name: What the limit is called in events.
-  ///   - observer: Told of everything that took longer.
-  ///   - clock: The clock that the limit is measured by.
+  ///   - name: The name of the limit in events.
+  ///   - observer: Is told of every call that took longer.
+  ///   - clock: The clock by which the limit is measured.
   /// - Returns: The limited level.
   public func timeout(
     after limit: Duration, writes writeLimit: Duration? = nil, name: String = "timeout",
