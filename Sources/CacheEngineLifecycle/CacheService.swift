@@ -7,7 +7,7 @@ public protocol ClosableLevel: Sendable {
   /// What it is called.
   var name: String { get }
 
-  /// Writes what has not been written and lets go of its files; closing twice is harmless.
+  /// Writes what has not been written and releases its files; closing twice is harmless.
   ///
   /// - Throws: An error if something could not be written.
   func close() async throws

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Connections that were accepted and that nobody has begun to answer.
 ///
-/// SwiftNIO ends the process when such a connection is let go of unfinished, as those are that come while their listener closes.
+/// SwiftNIO ends the process when such a connection is released unfinished, as those are that come while their listener closes.
 final class AcceptedConnections: Sendable {
   typealias Connection = NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
 

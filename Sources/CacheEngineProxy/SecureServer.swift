@@ -89,7 +89,7 @@ final class SecureServer: Sendable {
     return fields
   }
 
-  /// Breaks an exchange off when its last holder lets go of it.
+  /// Breaks an exchange off when its last holder releases it.
   private final class Exchange: Sendable {
     let stream: CurlStream
     private let state = Mutex((upload: nil as Task<Void, Never>?, hasEnded: false))

@@ -34,7 +34,7 @@ public final class Cashier: Sendable {
   private struct State: Sendable {
     var record: CashierRecord
     var isClosed = false
-    /// How letting go of the files ended.
+    /// How releasing the files ended.
     var shutDown: Result<Void, any Error>?
   }
 

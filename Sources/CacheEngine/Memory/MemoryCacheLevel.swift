@@ -340,7 +340,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
     setNow(value, forKey: key)
   }
 
-  /// Without terms, since to make some and to let go of them costs as much as to find an entry.
+  /// Without terms, since making and releasing some costs as much as finding an entry.
   @inlinable
   func setNow(_ value: Value, forKey key: Key) {
     let now = now

@@ -266,11 +266,11 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
   @usableFromInline typealias Record = EntryTable<Key, Value>.Record
 
   @usableFromInline var first: Record?
-  /// `nil` for none: to let go of an array costs something even if it is empty.
+  /// `nil` for none: releasing an array costs something even if it is empty.
   @usableFromInline var more: [Record]?
   /// Whether the first one made room for another value of its own key.
   @usableFromInline var isFirstReplaced = false
-  /// What the caller has to do once it has let go of the lock.
+  /// What the caller has to do once it has released the lock.
   @usableFromInline var followUp = FollowUp.nothing
   /// What has expired has not been dropped for this operation yet.
   @usableFromInline var mayDropDue = true
@@ -280,7 +280,7 @@ struct Departed<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, Sendable 
     case nothing
     /// The level has become large enough to be divided.
     case divide
-    /// Nothing was stored: other parts of the level have to let go of so much first.
+    /// Nothing was stored: other parts of the level have to evict so much first.
     case makeRoom(cost: Int, count: Int)
     /// Nothing was stored: what is pinned leaves no room, and some of it may have expired.
     case dropDue

@@ -88,7 +88,7 @@ struct MemoryParts<Key: Hashable & Sendable, Value: Sendable>: ~Copyable, @unche
     }
   }
 
-  /// Changes every part, and lets go of the first only when all were changed: what it sees is of one moment.
+  /// Changes every part, and releases the first only when all were changed: what it sees is of one moment.
   borrowing func withAll(_ body: (inout Entries, inout MemoryOrder) -> Void) { withAll(from: 0, body) }
 
   private borrowing func withAll(from number: Int, _ body: (inout Entries, inout MemoryOrder) -> Void) {

@@ -34,7 +34,7 @@ public struct Cached<Model: Identifiable & Sendable>: Sendable where Model.ID: S
   /// ``ModelCache/observe(_:id:_:)`` does.
   ///
   /// - Parameter body: Called with the model as the change left it, `nil` once it has left.
-  /// - Returns: Ends the observation when it is let go. Without its cache the handle observes nothing.
+  /// - Returns: Ends the observation when it is released. Without its cache the handle observes nothing.
   public func observe(_ body: @escaping @Sendable (Model?) -> Void) -> ModelObservation {
     cache?.observe(Model.self, id: id, body) ?? ModelObservation(end: {})
   }

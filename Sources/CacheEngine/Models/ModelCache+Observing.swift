@@ -13,7 +13,7 @@ extension ModelCache {
   ///   - id: The identifier of the model.
   ///   - body: Called with the model as the commit left it: the same as before if only a model that it points to
   ///     changed, `nil` once it has left. It holds up the deliveries to others until it returns.
-  /// - Returns: Ends the observation when it is let go.
+  /// - Returns: Ends the observation when it is released.
   public func observe<Model: Identifiable & Sendable>(
     _ type: Model.Type = Model.self, id: Model.ID, _ body: @escaping @Sendable (Model?) -> Void
   ) -> ModelObservation where Model.ID: Sendable {
@@ -32,7 +32,7 @@ extension ModelCache {
   /// - Parameters:
   ///   - model: The model, which need not be stored; only its identifier is used.
   ///   - body: Called as by ``observe(_:id:_:)``.
-  /// - Returns: Ends the observation when it is let go.
+  /// - Returns: Ends the observation when it is released.
   public func observe<Model: Identifiable & Sendable>(
     _ model: Model, _ body: @escaping @Sendable (Model?) -> Void
   ) -> ModelObservation where Model.ID: Sendable {
@@ -69,7 +69,7 @@ extension ModelCache {
   /// after the observers of the single models.
   ///
   /// - Parameter body: Called with the changes.
-  /// - Returns: Ends the observation when it is let go.
+  /// - Returns: Ends the observation when it is released.
   public func observeChanges(_ body: @escaping @Sendable (ModelChanges) -> Void) -> ModelObservation {
     let listener = state.withLock { state in
       state.lastObserver += 1

@@ -13,7 +13,7 @@ public import Observation
 /// ```
 ///
 /// It keeps no copy: what is read is what the cache holds at that moment. It keeps the model from being pruned as any
-/// other observation does, until it is let go.
+/// other observation does, until it is released.
 @MainActor
 public final class ObservedModel<Model: Identifiable & Sendable>: Observable where Model.ID: Sendable {
   /// The identifier of the model.

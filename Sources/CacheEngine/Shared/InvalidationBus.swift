@@ -6,7 +6,7 @@ import Synchronization
 /// Every change of a name is told to every process but perhaps the one that made it. Where a store tells no changes by itself,
 /// its ``SharedStore/commit(_:if:reading:)`` does.
 public protocol InvalidationBus: Sendable {
-  /// Begins to listen, and goes on until the feed is let go of.
+  /// Begins to listen, and goes on until the feed is released.
   ///
   /// - Parameter prefixes: How the names begin that are listened for.
   /// - Returns: The changes. The first one told is ``SharedInvalidation/everything(_:)``, when the bus has begun to hear.

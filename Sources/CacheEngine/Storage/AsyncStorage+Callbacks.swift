@@ -81,7 +81,7 @@ extension AsyncStorage {
     storage.core.callbacks.async { [weak core = storage.core, transformer = storage.transformer] in
       guard let core else {
         return completion(
-          .failure(CacheError(.deallocated, "the storage was let go of before its turn; keep it until the completion")))
+          .failure(CacheError(.deallocated, "the storage was released before its turn; keep it until the completion")))
       }
       completion(Result { try request(Storage(core: core, transformer: transformer)) })
     }

@@ -17,7 +17,7 @@ public import CacheCore
 /// effect later or never.
 ///
 /// **Callbacks** come on a thread of the storage, one after the other: requests of this face are carried out in the order
-/// in which they are made, so a read sees what was stored before it. Requests that wait when the storage is let go of end
+/// in which they are made, so a read sees what was stored before it. Requests that wait when the storage is released end
 /// with a `CacheError` of code `CacheError.Code.deallocated`; keep the storage until they have ended.
 public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   let storage: Storage<Key, Value>

@@ -10,7 +10,7 @@ public import Foundation
 
 /// The content of a message, as bytes that are there or as parts that come one after the other.
 ///
-/// What comes in parts is read once, by one reader, who asks for the next part when it has room for it. Who lets go of the body
+/// What comes in parts is read once, by one reader, who asks for the next part when it has room for it. Who releases the body
 /// before its end closes the connection that it comes over.
 public struct HTTPBody: Sendable, AsyncSequence {
   /// A part of a content.

@@ -11,12 +11,12 @@ import Foundation
 /// A content that comes once and is read by several, who may come while it does.
 ///
 /// All of it is held up to a bound, so that it can be stored and so that who comes late begins at its beginning. Beyond the bound it
-/// is no more than passed through: nobody new may join, what everyone has read is let go of, and the source waits for the slowest.
-/// When the last reader leaves, the source is let go of.
+/// is no more than passed through: nobody new may join, what everyone has read is released, and the source waits for the slowest.
+/// When the last reader leaves, the source is released.
 final class SharedBody: Sendable {
   private struct State {
     var chunks: [Data] = []
-    /// How many chunks were let go of before those.
+    /// How many chunks were released before those.
     var dropped = 0
     var heldBytes = 0
     var totalBytes = 0

@@ -77,7 +77,7 @@ struct Connection {
     if kept.count > WireLimits.mostKept { kept.removeFirst() }
   }
 
-  /// The next piece of a value that was kept; the last one lets go of it.
+  /// The next piece of a value that was kept; the last one releases it.
   mutating func piece(_ ask: ClientLine.Ask, at now: ContinuousClock.Instant) -> ServerLine.Answer {
     guard let from = ask.from, let place = kept.firstIndex(where: { $0.ask == ask.of }),
       (1..<kept[place].bytes.count).contains(from)

@@ -16,7 +16,7 @@ extension CacheInspector {
   ///   - path: The path of the socket: at most 107 bytes on Linux and 103 on Apple platforms.
   ///   - name: What the app is called; `nil` for the name of the program.
   ///   - allowsWrites: Whether those who attach may change what the cache holds.
-  /// - Returns: What ends the serving when it is closed or let go of.
+  /// - Returns: An object that stops serving when it is closed or released.
   /// - Throws: `CacheError` with code `unusableSocket` if there can be no socket at the path, or
   ///   `CacheError.Code.inUse` if another process serves there, be it stopped.
   public static func serve(

@@ -74,7 +74,7 @@ struct RecordingWriter: ~Copyable {
     trouble = 0
   }
 
-  /// Writes the last line, and lets go of the file.
+  /// Writes the last line, and releases the file.
   mutating func end(_ reason: RecordingFormat.End, at time: Int64) {
     guard !hasEnded else { return }
     hasEnded = true

@@ -70,7 +70,7 @@ final class FrameWriter {
     guard !isClosed else { return }
     isClosed = true
     if ownsDescriptor, let source {
-      // Not before the source has let go of it.
+      // Not before the source has released it.
       source.setCancelHandler { [descriptor] in _ = systemClose(descriptor) }
     } else if ownsDescriptor {
       _ = systemClose(descriptor)

@@ -34,7 +34,7 @@ final class Keyboard {
     self.onEvent = onEvent
     self.onAnswer = onAnswer
     self.onEnd = onEnd
-    // A descriptor of its own, closed when the source has let go of it: nobody may close one that is being watched.
+    // A descriptor of its own, closed when the source has released it: nobody may close one that is being watched.
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     source = DispatchSource.makeReadSource(fileDescriptor: copy >= 0 ? copy : descriptor, queue: .main)
     source.setCancelHandler { if copy >= 0 { _ = systemClose(copy) } }

@@ -1,6 +1,6 @@
 /// What is drawn as one character: a base and at most four marks on it, or nothing, for the right half of a wide one.
 ///
-/// A plain value without a string: a picture has thousands, which are copied, compared and let go of.
+/// A plain value without a string: a picture has thousands, which are copied, compared and released.
 package struct Glyph: Equatable, Sendable {
   package static let mostMarks = 4
   package static let rightHalf = Glyph()

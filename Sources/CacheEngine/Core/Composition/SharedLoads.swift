@@ -228,7 +228,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 ///
 /// Guarded by the lock of the table.
 ///
-/// In memory of its own, since to let go of an object whose properties are generic looks up what they are.
+/// In memory of its own, since releasing an object whose properties are generic looks up what they are.
 @safe
 @usableFromInline
 struct EarlyAnswer<Answer: Sendable>: @unchecked Sendable {

@@ -17,7 +17,7 @@ public struct Entry<Value: Sendable>: Sendable {
     get { knownTags ?? [] }
     set { knownTags = newValue.isEmpty ? nil : newValue }
   }
-  /// `nil` for none, which costs nothing to copy and to let go of, as an empty set does.
+  /// `nil` for none, which costs nothing to copy and to release, unlike an empty set.
   @usableFromInline package var knownTags: Set<String>?
   /// Whether it stands in for a value that was not available: a composition does not copy it upwards.
   public var isPlaceholder = false

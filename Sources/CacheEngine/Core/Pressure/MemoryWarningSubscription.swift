@@ -32,7 +32,7 @@ public final class MemoryWarningSubscription: Sendable {
   ) {
     let listener = WarningListener(interval: minimumInterval, clock: clock, warn: warn)
     self.listener = listener
-    // Weakly, so that no source, not even one that never lets go of a closure, keeps a cache alive.
+    // Weakly, so that no source, not even one that never releases a closure, keeps a cache alive.
     pressure = source.subscribe { [weak listener] _ in listener?.pressureCame() }
   }
 

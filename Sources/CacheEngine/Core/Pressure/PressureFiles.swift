@@ -58,7 +58,7 @@ struct PressureFiles: Sendable {
   }
 }
 
-/// A descriptor that is closed when the last one who uses it lets go.
+/// A descriptor that is closed when the last one who uses it releases it.
 final class PressureDescriptor: Sendable {
   let number: Int32
 

@@ -432,7 +432,7 @@ struct StoreIndex: Sendable {
     keys.free(block)
   }
 
-  /// The slot whose key has a place in the arena; `nil` if that was let go.
+  /// The slot whose key has a place in the arena; `nil` if that was released.
   private func slot(at keyPlace: UInt32, _ hash: UInt32) -> Int32? {
     let mask = places.count - 1
     var place = Int(hash) & mask

@@ -102,7 +102,7 @@ enum StoreRegistry {
     }
   }
 
-  /// Forgets a store as it lets go of its directory, so that nobody finds it half closed.
+  /// Forgets a store as it releases its directory, so that nobody finds it half closed.
   static func forget(_ store: SegmentedStore, _ letGo: () -> Void) {
     open.withLock { stores in
       if let identity = stores.first(where: { $0.value.store === store })?.key { stores[identity] = nil }

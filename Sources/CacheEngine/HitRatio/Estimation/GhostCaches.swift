@@ -244,7 +244,7 @@ struct GhostCaches: Sendable {
     unpin()
   }
 
-  /// A policy has let go of a key.
+  /// A policy has evicted a key.
   private mutating func release(_ id: Int32, _ index: Int) {
     questions[index].cost -= Double(self[id].cost)
     questions[index].count -= 1

@@ -4,7 +4,7 @@ extension HitRatio {
   /// Simulates a cache on a trace whose values weigh their sizes: every request looks its key up and stores it on a miss.
   ///
   /// A value heavier than the capacity is not stored. Without sizes every entry counts as one, as in
-  /// ``simulate(policy:capacity:trace:)``. The optimum lets go of what is needed again last, which with sizes is no longer
+  /// ``simulate(policy:capacity:trace:)``. The optimum evicts what is needed again last, which with sizes is no longer
   /// proven to be the best, but hard to do better than.
   ///
   /// - Parameters:

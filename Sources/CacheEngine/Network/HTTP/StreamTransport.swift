@@ -55,7 +55,7 @@ package final class StreamTransport: Sendable {
 
   /// Begins an exchange.
   ///
-  /// Who lets go of it before its end has to cancel it.
+  /// Who releases it before its end has to cancel it.
   package func begin(_ request: StreamRequest) throws -> CurlStream {
     guard request.headers.allSatisfy(\.isWellFormed) else {
       throw CacheError(.invalidAddress, "a header field is malformed; mend its name or value")

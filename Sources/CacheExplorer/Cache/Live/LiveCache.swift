@@ -29,7 +29,7 @@ package struct LiveCache: Sendable {
     package var shared: SharedAccess?
     /// Who serves its entries, if other processes write to its directory as well.
     var owner: (@Sendable () -> StoreOwner?)?
-    /// Ends the level's use: flushes, lets go of files and connections.
+    /// Ends the level's use: flushes, releases files and connections.
     package let close: @Sendable () async throws -> Void
 
     package init(

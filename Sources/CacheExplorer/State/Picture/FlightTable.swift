@@ -41,7 +41,7 @@ package struct FlightTable: Sendable {
     flights[id]?.heldBy = nil
   }
 
-  /// An operator holds up a request, or lets go of it.
+  /// An operator holds up a request, or releases it.
   package mutating func held(by operation: Int?, request: RequestID) {
     guard let id = led[request] else { return }
     flights[id]?.heldBy = operation
