@@ -76,7 +76,7 @@ final class RedisNode: Sendable {
     state.withLock { state in state.channels.values.lazy.compactMap(\.self).first }
   }
 
-  /// Lets go of the connection; who waits for it, and who comes later, is told why.
+  /// Releases the connection; who waits for it, and who comes later, is told why.
   func close(_ reason: CacheError? = nil) {
     let error = reason ?? CacheError(.closed, "the store was closed", level: name)
     let (old, ear, work, waiting) = state.withLock { state in

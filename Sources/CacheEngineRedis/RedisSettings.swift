@@ -1,13 +1,13 @@
 #if Redis
 import CacheEngine
 
-/// Where a Redis or Valkey server is, and what is asked of it.
+/// The address of a Redis or Valkey server, and how to use it.
 public struct RedisSettings: Sendable {
   /// Where a server listens.
   public enum Place: Sendable, Equatable, CustomStringConvertible {
-    /// At a port of a machine.
+    /// A port of a machine.
     case host(String, port: Int)
-    /// At a socket of this machine; its path has at most 107 bytes.
+    /// A socket of this machine; its path has at most 107 bytes.
     case socket(String)
 
     /// The place, as it stands in a URL.
@@ -19,19 +19,19 @@ public struct RedisSettings: Sendable {
     }
   }
 
-  /// What TLS is given, beside what a system trusts by itself.
+  /// Settings of TLS, beside what the system trusts by itself.
   ///
-  /// The server's certificate is always verified, and that it is one for the host's name. The files are in PEM form and read anew
-  /// for every connection, so that they may be renewed.
+  /// The server's certificate is always verified, including that it is for the host's name. The files are in PEM format and read
+  /// again for every connection, so that they may be renewed.
   public struct TLS: Sendable, Equatable {
     /// The file with the authorities that sign servers' certificates; `nil` for those that the system trusts.
     public var authorities: String?
-    /// The file with this client's certificate, and those between it and its authority; `nil` for none.
+    /// The file with this client's certificate and any intermediate ones; `nil` for none.
     public var certificate: String?
     /// The file with the private key of that.
     public var privateKey: String?
-    /// The name that the server's certificate is for, of 1 to 255 bytes and no number; `nil` for the host in the address, a name or
-    /// a number.
+    /// The name that the server's certificate is for, of 1 to 255 bytes and not an IP address; `nil` for the host in the address, a
+    /// name or an IP address.
     public var serverName: String?
 
     /// Describes TLS; without arguments, what the system trusts.
@@ -51,18 +51,18 @@ public struct RedisSettings: Sendable {
     }
   }
 
-  /// How a process hears what others change.
+  /// How a process hears of changes by others.
   public enum Invalidations: Sendable, Equatable, CaseIterable {
-    /// By ``tracking``, or where the server refuses that, or is too old for it, by ``channel``. Every change is told through
-    /// the channel as well, if that is allowed, since others may listen there. Who hears by tracking and may not `PUBLISH` writes
-    /// all the same, and says so (``RedisStore/tellingError``); those who listen to the channel do not hear of that. So allow it to
-    /// all (`+publish`), or to nobody.
+    /// By ``tracking`` or, if the server refuses that or is too old for it, by ``channel``. Every change is also published on
+    /// the channel, if that is allowed, since others may listen there. A process that hears by tracking and may not `PUBLISH` writes
+    /// all the same, and says so (``RedisStore/tellingError``); those that listen to the channel do not hear of that. So allow it to
+    /// all (`+publish`), or to none.
     case automatic
-    /// The server tells by itself (`CLIENT TRACKING`, since Redis 6), whoever makes a change, and also what it evicts and that
-    /// it was emptied. Nothing is told through the channel, so nobody may listen there.
+    /// The server itself reports changes (`CLIENT TRACKING`, since Redis 6), whoever makes them, and also what it evicts and that
+    /// it was emptied. Nothing is published on the channel, so nobody may rely on it.
     case tracking
-    /// Who changes something tells the others, by publish/subscribe on a channel of the namespace and a second connection. What is
-    /// changed without this library, evicted, or emptied (`FLUSHALL`) is not heard of. A change that may not be told fails.
+    /// Processes report their changes to each other, by publish/subscribe on a channel of the namespace and a second connection.
+    /// Changes made without this library, evictions and `FLUSHALL` are not heard of. A change that may not be published fails.
     case channel
   }
 
@@ -70,11 +70,11 @@ public struct RedisSettings: Sendable {
   public var place: Place
   /// Where other servers of the same cluster listen, which are asked if the first one does not answer.
   ///
-  /// All others of a cluster are found by what these say.
+  /// These name all others of the cluster.
   public var others: [Place] = []
-  /// How TLS is spoken; `nil` for not at all.
+  /// The settings of TLS; `nil` for no TLS.
   ///
-  /// It needs the package's trait `RedisTLS`.
+  /// TLS needs the package's trait `RedisTLS`.
   public var tls: TLS?
   /// The name of the store in errors.
   public var name = "redis"
@@ -84,21 +84,21 @@ public struct RedisSettings: Sendable {
   public var password: String?
   /// The number of the database.
   public var database = 0
-  /// How it is heard what others change.
+  /// How changes by others are heard of.
   ///
-  /// All processes on a namespace need the same.
+  /// All processes on a namespace need the same setting.
   public var invalidations = Invalidations.automatic
-  /// For how long a connection may take to be made.
+  /// How long connecting may take.
   public var connectLimit = Duration.seconds(1)
-  /// For how long a reply may take; then the connection is made anew.
+  /// How long a reply may take; after that, the connection is replaced.
   public var commandLimit = Duration.seconds(1)
-  /// After how long a silence the server is asked for a sign of life.
+  /// After how long a silence the server is pinged.
   public var pingInterval = Duration.seconds(1)
-  /// How many bytes a reply may have.
+  /// The maximum size of a reply, in bytes.
   public var largestReply = 512 << 20
   /// How many commands may wait for their replies.
   public var mostWaiting = 100_000
-  /// How long it is waited between attempts to connect: from the first to the last of many, with some chance in it.
+  /// The pause between attempts to connect: it grows from the lower to the upper bound, with some randomness.
   public var pauses = Duration.milliseconds(20)...Duration.seconds(5)
 
   /// Creates settings.
@@ -109,12 +109,12 @@ public struct RedisSettings: Sendable {
   /// Reads settings from a URL: `redis://user:password@host:6379/0`, the same with `rediss://` for TLS, or
   /// `redis+unix:///path/to/socket`.
   ///
-  /// User, password, port and database may be left out; several servers of a cluster are `redis://one:7000,two:7000`. What is not
-  /// a letter, digit or sign of a URL is percent-encoded.
+  /// User, password, port and database may be left out; several servers of a cluster are `redis://one:7000,two:7000`. Characters that
+  /// are not allowed in a URL are percent-encoded.
   ///
   /// - Parameter url: The URL.
-  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong and not the password;
-  ///   for `rediss://` in a program that was built without the trait `RedisTLS`, too.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong, but not the password;
+  ///   also for `rediss://` in a program that was built without the trait `RedisTLS`.
   public init(url: String) throws {
     func wrong(_ what: String) -> CacheError {
       CacheError(.invalidSetting, "the address of a Redis server \(what); write redis://user:password@host:6379/0")

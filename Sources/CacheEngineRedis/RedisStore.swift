@@ -3,7 +3,7 @@ public import CacheEngine
 public import CacheEngineShared
 import Synchronization
 
-/// A Redis or Valkey server as the store that processes share, and as the bus that tells their changes.
+/// A Redis or Valkey server as a store that processes share, and as the bus that reports their changes.
 ///
 /// ```swift
 /// let redis = RedisStore(try RedisSettings(url: "redis://localhost"))
@@ -11,24 +11,24 @@ import Synchronization
 /// let photos = memory.compose(shared, coherence: Coherence(redis, of: shared))
 /// ```
 ///
-/// It needs Redis 6 or newer, or Valkey, and speaks RESP3. All tasks share one connection, which is made when it is needed
-/// first and again when it is lost, with growing pauses; while there is a pause, calls fail at once. The same connection listens:
-/// replies and what the server tells of others' changes come in one order.
+/// It needs Redis 6 or newer, or Valkey, and speaks RESP3. All tasks share one connection, which is made when it is first
+/// needed and again when it is lost, with growing pauses; during a pause, calls fail at once. The same connection listens, so
+/// replies and the server's reports of others' changes arrive in one order.
 ///
-/// Where the server refuses to tell, as to a user who may not, through a proxy, or before version 6, processes tell each
-/// other through a channel of the namespace, to which a second connection listens: see ``RedisSettings/Invalidations``. Both
-/// connections end together, and after that everything above is in doubt, as ever.
+/// If the server does not report changes, because the user may not ask for that, because of a proxy, or before version 6, processes
+/// notify each other through a channel of the namespace, to which a second connection listens: see ``RedisSettings/Invalidations``.
+/// Both connections end together, and after that everything above is in doubt, as usual.
 ///
 /// A call fails with `CacheError.Code.unreachable`, `CacheError.Code.timedOut`, `CacheError.Code.overloaded`,
 /// `CacheError.Code.invalidResponse`, or `CacheError.Code.refusedByServer` with the words of the server: a wrong password, a
-/// read-only replica, a server that is full. None of them is tried again. Where a server refuses writes that took them before and
-/// is a replica now, the connection is made anew, as often as after a loss, for the address may lead to another server by then.
+/// read-only replica, a server that is full. None of them is retried. If a server that used to accept writes refuses them because it
+/// has become a replica, the connection is replaced, as often as after a loss, since the address may by then lead to another server.
 ///
-/// A server of a cluster is recognized, and the others found; see ``RedisSettings/others``. There all names of a namespace stand in
-/// one slot, on one primary, and what another one has is followed: `MOVED`, `ASK`. While a namespace is on its way from one server to
-/// another, a write waits for as long as ``RedisSettings/commandLimit`` and then fails. It is listened to all primaries, and who has
-/// what is asked every ``RedisSettings/pingInterval``; while one of them is gone and nobody in its place, this process hears as
-/// little as without a connection.
+/// A server that belongs to a cluster is recognised, and the others are found; see ``RedisSettings/others``. There, all names of a
+/// namespace are in one slot, on one primary, and redirections are followed: `MOVED`, `ASK`. While a namespace is being moved from one
+/// server to another, a write waits for at most ``RedisSettings/commandLimit`` and then fails. The store listens to all primaries, and
+/// asks every ``RedisSettings/pingInterval`` which of them has which slots; while one of them is gone and not yet replaced, this process
+/// counts as deaf, as without a connection.
 public final class RedisStore: SharedStore, InvalidationBus {
   private struct State {
     /// Which of the addresses is asked, while it is not known to be of a cluster.
@@ -39,7 +39,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
 
   /// The name of the store in errors.
   public var name: String { settings.name }
-  /// Where the server is, and what is asked of it.
+  /// The address of the server, and how to use it.
   public let settings: RedisSettings
 
   private let listeners: RedisListeners
@@ -52,7 +52,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
 
   /// Creates a store; it connects when it is needed.
   ///
-  /// - Parameter settings: Where the server is, and what is asked of it.
+  /// - Parameter settings: The address of the server, and how to use it.
   public init(_ settings: RedisSettings) {
     self.settings = settings
     let (listeners, instance, hook) = (RedisListeners(), RedisChannel.newInstance(), RedisHook())
@@ -81,7 +81,7 @@ public final class RedisStore: SharedStore, InvalidationBus {
     return !nodes.isEmpty && nodes.allSatisfy(\.isConnected)
   }
 
-  /// Why the server does not tell of changes, if it was asked to and refuses; everything above is served as if it were deaf.
+  /// Why the server does not report changes, if it was asked to and refuses; everything above is then served as when deaf.
   public var listeningError: CacheError? { nodes.lazy.compactMap(\.listeningError).first }
 
   /// How changes are heard, ``RedisSettings/Invalidations/tracking`` or ``RedisSettings/Invalidations/channel``; `nil` while
@@ -92,13 +92,13 @@ public final class RedisStore: SharedStore, InvalidationBus {
     return ways.contains(.channel) ? .channel : ways.first ?? nil
   }
 
-  /// Why this process does not tell others through a channel of a namespace, if it wanted to and the server refuses.
+  /// Why this process does not publish its changes on the channel of a namespace, if the server refuses.
   ///
-  /// Those who hear by tracking hear nevertheless. With ``RedisSettings/Invalidations/channel``, and where tracking is refused,
+  /// Processes that hear by tracking are not affected. With ``RedisSettings/Invalidations/channel``, and where tracking is refused,
   /// this is the error of every write.
   public var tellingError: CacheError? { nodes.lazy.compactMap(\.tellingError).first }
 
-  /// Lets go of the connections; every later call fails with `CacheError.Code.closed`.
+  /// Closes the connections; every later call fails with `CacheError.Code.closed`.
   public func close() {
     let cluster = state.withLock { state in
       state.isClosed = true
@@ -119,10 +119,10 @@ public final class RedisStore: SharedStore, InvalidationBus {
     }
   }
 
-  /// What stands under names, by one MGET; in a cluster, by one for each slot that they are in.
+  /// Returns the bytes under names, by one MGET; in a cluster, by one for each slot that they are in.
   ///
-  /// What is in one slot is read as of one moment, unless the slot is on its way to another server: then one name after the other
-  /// is read, in their order.
+  /// Names in one slot are read as of one moment, unless the slot is being moved to another server: then they are read one by one, in
+  /// their order.
   public func read(_ names: [[UInt8]]) async throws -> [[UInt8]?] {
     if names.isEmpty { return [] }
     return try await ask {
@@ -153,9 +153,9 @@ public final class RedisStore: SharedStore, InvalidationBus {
     }
   }
 
-  /// Makes changes in one moment: by a transaction, or by a script where there are conditions.
+  /// Makes changes atomically: by a transaction, or by a script if there are conditions.
   ///
-  /// What a transaction changes the server does not tell its own connection; what a script changes it does. In a cluster all
+  /// The server does not report the changes of a transaction to its own connection, but does report those of a script. In a cluster, all
   /// names must be of one namespace.
   public func commit(
     _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]]
@@ -227,10 +227,10 @@ public final class RedisStore: SharedStore, InvalidationBus {
 
   // MARK: Bus
 
-  /// Listens for changes of names that begin so, by client-side tracking in broadcasting mode or by a channel of the
+  /// Listens for changes of names with a prefix, by client-side tracking in broadcasting mode or by a channel of the
   /// namespace, as ``RedisSettings/invalidations`` says.
   ///
-  /// A caller whose connection it is does not hear of what it changed without conditions, unless others in this process
+  /// The listener of this connection does not hear of its own unconditional changes, unless others in this process
   /// listen for the same names.
   public func changes(of prefixes: [[UInt8]]) -> InvalidationFeed {
     let feed = listeners.add(prefixes)

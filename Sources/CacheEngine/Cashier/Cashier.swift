@@ -193,7 +193,7 @@ public final class Cashier: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Lets go of the files, once; one at a time calls this.
+  /// Releases the files, once; one at a time calls this.
   func shutDown() async {
     guard state.withLock({ $0.shutDown == nil }) else { return }
     await levels.onMemoryWarning()

@@ -22,7 +22,7 @@ final class Afterlife: Sendable {
     if current != nil || StorageExecutor.isCurrent { queue.async { withExtendedLifetime(remains) {} } }
   }
 
-  /// Lets go of everything, here and now.
+  /// Releases everything, here and now.
   func end() {
     _ = remains.withLock { remains in
       defer { remains = nil }

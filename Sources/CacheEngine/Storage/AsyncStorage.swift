@@ -116,7 +116,7 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     try await storage.core.run { [core = storage.core] in try await core.rotate() }
   }
 
-  /// Lets go of the folder, also where the task was cancelled.
+  /// Releases the folder, even if the task was cancelled.
   ///
   /// - Throws: As ``Storage/close()``.
   public func close() async throws {

@@ -251,7 +251,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     changes.endWrite(writer)
   }
 
-  /// Lets go of the disk, and empties memory, so that nothing is given any more.
+  /// Releases the disk, and empties memory, so that nothing is given any more.
   func close() async throws {
     sweeping.withLock { $0 }?.cancel()
     listening.withLock { $0 }?.cancel()

@@ -50,7 +50,7 @@ final class StoredObject: Sendable {
     if remains.value != nil { Afterlife.receive(remains) }
   }
 
-  /// Lets go of the bytes when they are where they should be: they can be made again.
+  /// Releases the bytes when they are where they should be: they can be made again.
   func dropBytes() {
     state.withLock { state in
       if state.value != nil, state.encode != nil { state.bytes = nil }

@@ -241,7 +241,7 @@ final class SharedBody: Sendable {
     }
   }
 
-  /// Lets go of what everyone has read, once nobody may join any more.
+  /// Releases what everyone has read, once nobody may join any more.
   private static func trim(_ state: inout State) {
     guard !state.isHeldWhole, let slowest = state.readers.values.min() else { return }
     let count = slowest - state.dropped

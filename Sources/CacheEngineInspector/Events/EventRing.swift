@@ -80,7 +80,7 @@ final class EventRing: Sendable {
 
   func removeWaker(_ id: UInt64) { state.withLock { $0.wakers[id] = nil } }
 
-  /// Lets go of all events; nobody reads.
+  /// Releases all events; nobody reads.
   func empty() {
     let held = state.withLock { state in
       defer {

@@ -94,7 +94,7 @@ struct Connection {
     return answer
   }
 
-  /// Lets go of values that nobody has asked for in so long.
+  /// Releases values that nobody has asked for in so long.
   mutating func forget(after patience: Duration, at now: ContinuousClock.Instant) {
     guard !kept.isEmpty else { return }
     kept.removeAll { $0.since.duration(to: now) > patience }

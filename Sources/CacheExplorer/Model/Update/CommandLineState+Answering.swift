@@ -24,7 +24,7 @@ extension CommandLineState {
     completion = nil
   }
 
-  /// Lets go of a line that was not understood, which would be there again at the next one; the history has it.
+  /// Releases a line that was not understood, which would be there again at the next one; the history has it.
   mutating func givenUp() { fault = nil }
 
   mutating func edit(_ change: (inout LineEditor) -> Void) {
