@@ -130,7 +130,7 @@ extension PrometheusPage {
     add(level.errors, "cache_lookup_errors_total", "Look-ups that failed.", labels)
     add(level.cancelled, "cache_lookups_cancelled_total", "Look-ups that were cancelled.", labels)
     add(gauge: level.pending, "cache_lookups_pending", "Look-ups that have not been answered yet.", labels)
-    add(level.stale, "cache_stale_total", "Expired values given to those who asked for stale ones.", labels)
+    add(level.stale, "cache_stale_total", "Expired values returned to callers that asked for stale ones.", labels)
     let stores = [("set", level.sets), ("fill", level.backFills)]
     for (purpose, count) in stores {
       add(
@@ -155,12 +155,12 @@ extension PrometheusPage {
       ("joined", operation.joined, "Callers that joined a load."),
       ("refused", operation.refused, "Keys that a condition refused."),
       ("queued", operation.queued, "Reads that had to wait for a place."),
-      ("refreshes", operation.refreshes, "Values read anew in the background."),
-      ("refresh_errors", operation.failedRefreshes, "Values that could not be read anew."),
+      ("refreshes", operation.refreshes, "Values reloaded in the background."),
+      ("refresh_errors", operation.failedRefreshes, "Values that could not be reloaded."),
       ("retries", operation.retries, "Reads tried again."),
       ("circuit_opened", operation.timesOpened, "How often a circuit was opened."),
       ("timeouts", operation.timeouts, "Reads that took longer than they may."),
-      ("fallbacks", operation.fallbacks, "Reads given a value in place of a miss or an error."),
+      ("fallbacks", operation.fallbacks, "Reads answered with a value instead of a miss or an error."),
       ("remembered", operation.rememberedMisses, "Reads answered from what is remembered of earlier misses."),
     ]
     for (name, count, help) in counts { add(count, "cache_operator_\(name)_total", help, labels) }

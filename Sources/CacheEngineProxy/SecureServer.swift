@@ -49,7 +49,7 @@ final class SecureServer: Sendable {
           return HTTPAnswer(head: answer, body: body)
         }
         guard try await stream.nextPart() == nil else {
-          throw CacheError(.invalidResponse, "the origin sent content where there is none")
+          throw CacheError(.invalidResponse, "the origin sent content where there must be none")
         }
         return HTTPAnswer(head: answer)
       }
@@ -73,7 +73,7 @@ final class SecureServer: Sendable {
         .invalidResponse,
         head.status == 101
           ? "the origin switches to a protocol that it was not asked for"
-          : "the origin answers with the status \(head.status), which is none")
+          : "the origin answers with the status \(head.status), which is invalid")
     }
     return HTTPTypes.HTTPResponse(
       status: .init(code: head.status, reasonPhrase: head.reason), headerFields: fields(head.headers))

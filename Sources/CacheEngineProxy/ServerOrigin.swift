@@ -171,7 +171,7 @@ public final class ServerOrigin: HTTPOrigin {
     let isKept = head.isKeepAlive && (isDelimited || !hasBody)
     guard hasBody, length != 0 else {
       guard case .end? = try await exchange.connection.next(within: answerTimeout) else {
-        throw CacheError(.invalidResponse, "the origin sent content where there is none")
+        throw CacheError(.invalidResponse, "the origin sent content where there must be none")
       }
       await end(exchange, isKept: isKept)
       return HTTPAnswer(head: answer)
@@ -302,7 +302,7 @@ public final class ServerOrigin: HTTPOrigin {
 
   private static func response(_ head: HTTPResponseHead) throws -> HTTPTypes.HTTPResponse {
     guard (100...999).contains(Int(head.status.code)) else {
-      throw CacheError(.invalidResponse, "the origin answers with the status \(head.status.code), which is none")
+      throw CacheError(.invalidResponse, "the origin answers with the status \(head.status.code), which is invalid")
     }
     let lengths = head.headers["content-length"]
     let codings = head.headers["transfer-encoding"]

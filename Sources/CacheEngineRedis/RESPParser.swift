@@ -150,14 +150,14 @@ package struct RESPParser: Sendable {
     case UInt8(ascii: "-"): return .error(text())
     case UInt8(ascii: "!"): return .error(String(decoding: try bytes() ?? [], as: UTF8.self))
     case UInt8(ascii: ":"):
-      guard let number = Int64(text()) else { throw Malformed(message: "a number is none") }
+      guard let number = Int64(text()) else { throw Malformed(message: "a number is invalid") }
       return .number(number)
     case UInt8(ascii: "("): return .text(text())
     case UInt8(ascii: ","):
-      guard let number = Double(text()) else { throw Malformed(message: "a number is none") }
+      guard let number = Double(text()) else { throw Malformed(message: "a number is invalid") }
       return .double(number)
     case UInt8(ascii: "#"):
-      guard text() == "t" || text() == "f" else { throw Malformed(message: "a truth is none") }
+      guard text() == "t" || text() == "f" else { throw Malformed(message: "a Boolean is invalid") }
       return .boolean(text() == "t")
     case UInt8(ascii: "_"): return .null
     case UInt8(ascii: "$"): return try bytes().map(RESPValue.bytes) ?? .null

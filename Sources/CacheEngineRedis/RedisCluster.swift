@@ -112,7 +112,7 @@ final class RedisCluster: Sendable {
       }
     }
     throw CacheError(
-      .refusedByServer, "the servers of the cluster send to each other who asks for slot \(slot)", level: settings.name)
+      .refusedByServer, "the servers of the cluster redirect to each other for slot \(slot)", level: settings.name)
   }
 
   /// The time of day of the first primary that answers, in the order of their slots.

@@ -25,7 +25,7 @@ enum RedisRefusal {
     ("SELECT is not allowed", "a cluster has database 0 only"),
     ("MOVED", "a cluster is followed where its servers know HELLO, from Redis 6 on"),
     ("CLUSTERDOWN", "the cluster has lost servers, or is choosing others in their place: see CLUSTER INFO"),
-    ("unknown command", "the server was told not to know it, is something else than Redis, or too old"),
+    ("unknown command", "the server was configured not to have it, is not Redis, or is too old"),
   ]
 
   static func error(_ text: String, _ settings: RedisSettings) -> CacheError {

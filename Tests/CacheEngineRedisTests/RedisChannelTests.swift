@@ -245,7 +245,7 @@ struct RedisFallbackTests {
       (user("default on nopass ~other:* &* +@all"), "NOPERM", "ACL SETUSER"),
       (user("default on nopass ~* &* +@all -multi"), "NOPERM", "+@transaction"),
       (user("default on nopass ~* &* +@all -time"), "NOPERM", "+time"),
-      (["--rename-command", "MULTI", ""], "unknown command", "told not to know it"),
+      (["--rename-command", "MULTI", ""], "unknown command", "configured not to have it"),
       (["--replicaof", "127.0.0.1", "1"], "READONLY", "address of the primary"),
       (["--maxmemory", "1", "--maxmemory-policy", "noeviction"], "OOM", "allkeys-lru"),
       (["--min-replicas-to-write", "1"], "NOREPLICAS", "min-replicas-to-write"),

@@ -342,7 +342,7 @@ struct RedisClusterTests {
     let port = try TestRedis.freePort()
     let nodes = "1 127.0.0.1:\(port)@1 myself,master - 0 0 1 connected 0-16383\n"
     for (reply, words) in [
-      ("-MOVED 1 127.0.0.1:\(port)\r\n", "send to each other"), ("-ASK 1 :\(port)\r\n", "send to each other"),
+      ("-MOVED 1 127.0.0.1:\(port)\r\n", "redirect to each other"), ("-ASK 1 :\(port)\r\n", "redirect to each other"),
       ("-MOVED 1\r\n", "MOVED"), ("-CLUSTERDOWN The cluster is down\r\n", "has lost servers"),
       ("-MOVED 1 127.0.0.1:1\r\n", "cannot be reached"),
     ] {

@@ -62,7 +62,7 @@ public struct TransportOrigin: HTTPOrigin {
     plain.isVerbatim = true
     let received = try await transport.send(plain)
     guard (200...999).contains(received.status) else {
-      throw CacheError(.invalidResponse, "the server answered with the status \(received.status), which is none")
+      throw CacheError(.invalidResponse, "the server answered with the status \(received.status), which is invalid")
     }
     var fields = HTTPFields()
     for header in received.headers {

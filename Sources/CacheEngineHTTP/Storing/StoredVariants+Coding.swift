@@ -113,10 +113,10 @@ private struct VariantReader {
 
   private mutating func response() throws(Damage) -> StoredResponse {
     let code = Int(try number(UInt16.self))
-    guard (200...999).contains(code) else { throw Damage(text: "a status is none") }
+    guard (200...999).contains(code) else { throw Damage(text: "a status is invalid") }
     let reason = try text()
     guard reason.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-      throw Damage(text: "a reason is none")
+      throw Damage(text: "a reason phrase is invalid")
     }
     let requestTime = Duration.nanoseconds(try number(Int64.self))
     let responseTime = Duration.nanoseconds(try number(Int64.self))
@@ -144,7 +144,7 @@ private struct VariantReader {
       let name = try name()
       let value = try bytes()
       guard !value.contains(where: { $0 == 0 || $0 == 0x0A || $0 == 0x0D }) else {
-        throw Damage(text: "a field's value is none")
+        throw Damage(text: "a field's value is invalid")
       }
       fields.append(HTTPField(name: name, lenientValue: value))
     }
@@ -152,7 +152,7 @@ private struct VariantReader {
   }
 
   private mutating func name() throws(Damage) -> HTTPField.Name {
-    guard let name = HTTPField.Name(try text()) else { throw Damage(text: "a field's name is none") }
+    guard let name = HTTPField.Name(try text()) else { throw Damage(text: "a field's name is invalid") }
     return name
   }
 

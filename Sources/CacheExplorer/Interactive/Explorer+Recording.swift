@@ -73,7 +73,7 @@ extension Explorer {
     _ = await show.run()
     replay = nil
     screen.invalidate()
-    return "back; this session went on meanwhile"
+    return "back; this session went on in the meantime"
   }
 
   func exportRecording(to file: String) async throws -> String {

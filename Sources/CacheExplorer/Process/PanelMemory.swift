@@ -45,7 +45,7 @@ struct PanelMemory: Sendable {
       guard arrangement != nil, head.version >= 1 else { throw Unusable() }
     } catch {
       arrangement = nil
-      problem = "remembered panels are damaged, and left alone; delete this to begin anew: \(path)"
+      problem = "remembered panels are damaged, and left alone; delete this to start afresh: \(path)"
     }
   }
 

@@ -67,7 +67,7 @@ extension CacheEvent {
     case .circuit(let phase): "\(name) is \(phase.rawValue)."
     case .timedOut(let limit): "\(name) gave up on \(key) after \(time(limit))."
     case .fellBack(let reason):
-      "\(name) answered for \(key) in place of what failed\(reason.map { ": \(harmless($0))" } ?? "")."
+      "\(name) answered for \(key) instead of what failed\(reason.map { ": \(harmless($0))" } ?? "")."
     case .rememberedMiss: "\(name) remembers that there is no \(key)."
     case .shared(let event): sentence(event, key, time)
     }

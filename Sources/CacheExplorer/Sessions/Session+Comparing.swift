@@ -137,7 +137,7 @@ extension Session {
       guard ConfigurationFile.isOrdinary(trace) || !FileManager.default.fileExists(atPath: trace) else {
         throw ProgramFailure(
           .usage,
-          "\(trace): error: every run reads the trace anew, and this is no ordinary file; give one, or pipe it in with --trace -"
+          "\(trace): error: every run reads the trace again, and this is not a regular file; give one, or pipe it in with --trace -"
         )
       }
       return trace

@@ -114,7 +114,7 @@ final class StoreSealing: Sendable {
   private static func isDamaged(_ directory: StoreDirectory) -> CacheError {
     CacheError(
       .unusableStore,
-      "the files \"keys\" and \"keys-copy\" in \(directory.path) are damaged, whatever the key is; nothing was changed: restore one of them, or remove the directory to begin anew"
+      "the files \"keys\" and \"keys-copy\" in \(directory.path) are damaged, whatever the key is; nothing was changed: restore one of them, or remove the directory to start afresh"
     )
   }
 

@@ -1,7 +1,7 @@
 package import ExplorerState
 
 package struct LoadVerb: Verb {
-  package static let syntax = VerbSyntax("load CONFIG", "open another configuration in place of this one", [.file])
+  package static let syntax = VerbSyntax("load CONFIG", "open another configuration instead of this one", [.file])
 
   package var file: String
 

@@ -4,7 +4,7 @@ package import ExplorerText
 /// Listens to every command of the Redis server that is looked at.
 package struct MonitorVerb: Verb {
   package static let syntax = VerbSyntax(
-    "monitor [5s]", "of an attached Redis server: listen to every command, which costs it much of its speed meanwhile",
+    "monitor [5s]", "listen to every command of an attached Redis server, which slows it down considerably",
     [.amount], required: 0)
 
   private static let usual = Duration.seconds(5)

@@ -82,7 +82,7 @@ package enum LatencyPanel: Panel {
           unit: "look-ups", window: FigureTable.windows, source: "the same histogram"),
         Figure(
           name: "max, worst",
-          definition: "the longest look-up; Enter opens the request of the longest that was told", unit: "time",
+          definition: "the longest look-up; Enter opens the request of the longest one reported", unit: "time",
           window: FigureTable.windows, source: "the same histogram; its request from the events"),
       ])
   }

@@ -78,7 +78,7 @@ package struct ExpectedFigure: Equatable, Sendable {
         "keys that a condition kept out; of http: requests that the proxy refused, or the server gave no answer to"),
       ExpectedFigure(.validated, .count, [.http], "requests for which the server confirmed what is stored"),
       ExpectedFigure(.collapsed, .count, [.http], "requests that took part in the request of another client"),
-      ExpectedFigure(.forwarded, .count, [.http], "requests that the server answered anew"),
+      ExpectedFigure(.forwarded, .count, [.http], "requests that the server answered with a new response"),
       ExpectedFigure(.sent, .bytes, [.http], "content sent to clients"),
       ExpectedFigure(.saved, .bytes, [.http], "content sent to clients that the server did not have to send"),
       ExpectedFigure(.queued, .count, [.operation], "reads that had to wait at a cap"),
@@ -88,7 +88,7 @@ package struct ExpectedFigure: Equatable, Sendable {
       ExpectedFigure(.opened, .count, [.operation], "times that a breaker opened"),
       ExpectedFigure(
         .fallbacks, .count, [.operation], "reads that were covered by a fallback, or by an expired value"),
-      ExpectedFigure(.refreshes, .count, [.operation], "values that were read anew in the background"),
+      ExpectedFigure(.refreshes, .count, [.operation], "values that were reloaded in the background"),
       ExpectedFigure(.failedRefreshes, .count, [.operation], "those of them that failed"),
     ]
 
