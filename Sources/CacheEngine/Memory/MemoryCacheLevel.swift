@@ -13,8 +13,7 @@ public import CacheCore
 /// (``resize(capacity:countLimit:)``), and entries can be protected from eviction (``pin(_:)``).
 ///
 /// A level with many entries is divided, so that threads that write rarely wait for each other: the limits remain those of the
-/// whole, and the entry to evict is chosen among some of the entries. With ``Eviction/lru`` it is never divided. <doc:MemoryLevel>
-/// says more.
+/// whole, and the entry to evict is chosen among some of them (<doc:MemoryLevel>). With ``Eviction/lru`` it is never divided.
 ///
 /// ```swift
 /// let memory = MemoryCacheLevel<String, Data>(capacity: 8 << 20, expiry: .after(.seconds(60)))
