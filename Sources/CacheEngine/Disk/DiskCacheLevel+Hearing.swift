@@ -40,10 +40,13 @@ extension DiskCacheLevel {
     return { [weak common] in common?.stopHearing(number) }
   }
 
-  /// Calls a closure whenever somebody has removed or emptied the directory and it stands again, before the next file is made.
+  /// Calls a closure whenever somebody has removed or emptied the directory and it is there again, before the next file is made.
   ///
-  /// There is one for all levels on a directory that this process has for itself: the last one given.
-  package func whenStandingAgain(_ body: @escaping @Sendable () -> Void) { store?.onStanding.withLock { $0 = body } }
+  /// For a face that gives its directory attributes. All levels of this process on one directory share one closure, the last one
+  /// given. It is not called in a directory that processes share, or one that is only read.
+  ///
+  /// - Parameter body: Called on a thread of the store, on which it must not wait for the store.
+  public func whenStandingAgain(_ body: @escaping @Sendable () -> Void) { store?.onStanding.withLock { $0 = body } }
 
   /// The key with these bytes; `nil` if it is none of this level's.
   package func key(of bytes: [UInt8]) -> Key? { try? keyCoding.decode(Data(bytes)) }
