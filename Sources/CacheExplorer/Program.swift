@@ -3,6 +3,7 @@
 enum Program {
   @MainActor
   static func main() {
+    StandardStreams.holdPlaces()
     #if Explorer
     StandardStreams.ignoreBrokenPipes()
     EventLoops.fit()

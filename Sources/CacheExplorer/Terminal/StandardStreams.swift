@@ -29,6 +29,16 @@ enum StandardStreams {
   private static let failure = Mutex<Int32?>(nil)
   private static let reader = Mutex(Reader())
 
+  /// Keeps the numbers of streams that are closed from what the program opens, which would be read and written in their place.
+  ///
+  /// Reading and writing then fail as they would. This is to be called before anything is opened.
+  static func holdPlaces() {
+    for (descriptor, wrongWay) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+    where fcntl(descriptor, F_GETFD) < 0 {
+      _ = unsafe open("/dev/null", wrongWay)
+    }
+  }
+
   /// Has whoever writes told, in place of a signal that would end the program where it stands.
   static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 

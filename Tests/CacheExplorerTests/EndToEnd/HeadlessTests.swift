@@ -318,6 +318,23 @@ import Testing
     #expect(text.output == "")
   }
 
+  @Test(
+    "A stream that is closed is told of, and nothing that the program opens is read or written in its place",
+    arguments: [
+      ("<&-", "standard input: error: the trace cannot be read (read: Bad file descriptor); "),
+      (">&-", "error: standard output could not be written: Bad file descriptor; "),
+    ])
+  func closedStream(redirection: String, complaint: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let program = try RunningProgram(
+      ["-c", "exec \"$0\" \"$@\" \(redirection)", Program.path, "replay", file, "--trace", "-"], executable: "/bin/sh")
+    try program.endInput()
+    let end = await program.end()
+    #expect(end.status == 2)
+    #expect(end.complaints.contains { $0.hasPrefix(complaint) }, "\(end.complaints)")
+  }
+
   #if os(Linux)
   @Test("Output that cannot be written is told at the end, with status 2")
   func fullDisk() async throws {
