@@ -235,6 +235,8 @@ private let badLines = [
     "run", 3,
     "run needs more; write run WORKLOAD [--rate N|max] [--requests N] [--seed S] [--keys N] [--key K] [--skew X] [--file F]"
   ),
+  BadLine(
+    "run zipf --file t.txt", 16, "--file: zipf reads no file; write run trace --file t.txt, or leave it out"),
   BadLine("run zipd", 4, "there is no workload “zipd”; did you mean “zipf”?"),
   BadLine("run zipf --rate nan", 16, "--rate: “nan” is not a rate; write requests a second, such as 100, or max"),
   BadLine("run zipf --rate 0", 16, "--rate: “0” is not a rate; write requests a second, such as 100, or max"),

@@ -123,6 +123,16 @@ struct WorkloadTests {
     #expect(throws: TraceProblem.self) { try Workload(WorkloadRequest(name: "trace", file: "/no/such/file")) }
   }
 
+  @Test("A configuration gives no file to a workload that reads none, and so never ends")
+  func fileless() {
+    let text = "levels: [memory]\nworkload: { name: zipf, file: t.gz }"
+    let problem = "c.yaml:2:25: error: the workload zipf reads no file; write name: trace, or leave “file” out"
+    let failure = #expect(throws: ConfigurationFailure.self) {
+      try ConfigurationReader.read(text, file: "c.yaml", folder: "/")
+    }
+    #expect(failure?.description == problem)
+  }
+
   @Test("A larger skew asks for the first keys more often, and none for all alike")
   func skew() throws {
     func first(_ skew: Double) throws -> Int {

@@ -190,6 +190,11 @@ package struct ConfigurationReader {
       report("the workload trace needs “file”", "write workload: { name: trace, file: ./requests.txt }", at: place)
       return nil
     }
+    if request.name != "trace", request.file != nil {
+      report(
+        "the workload \(request.name) reads no file", "write name: trace, or leave “file” out",
+        at: workloadOrigins.places["file"] ?? place)
+    }
     return request
   }
 
