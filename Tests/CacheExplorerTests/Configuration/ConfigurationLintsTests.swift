@@ -140,8 +140,8 @@ struct ConfigurationLintsTests {
       (
         "levels:\n  - stale: { ifError: 5s, level: { pooled: origin }, from: { pooled: origin } }",
         [
-          "2:70 origin-2 stands below origin and is asked only when that fails",
           "2:5 stale has nothing that holds values",
+          "2:70 origin-2 stands below origin and is asked only when that fails",
         ]
       ),
       (

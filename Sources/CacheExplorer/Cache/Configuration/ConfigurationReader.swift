@@ -48,6 +48,7 @@ package struct ConfigurationReader {
       throw ConfigurationFailure(problems: reader.problems.sorted(by: Self.isEarlier))
     }
     configuration.warnings = ConfigurationLints.warnings(for: configuration, file: file, memory: memory)
+      .sorted(by: Self.isEarlier)
     return configuration
   }
 
