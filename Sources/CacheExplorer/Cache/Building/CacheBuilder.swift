@@ -164,6 +164,10 @@ package struct CacheBuilder<Value: ShownValue> {
       level: Value.shown(observed.traced(by: observer, clock: clock)), storage: storage.map(Value.shown),
       keySteps: keySteps, isSource: specification.isSource, faults: faults, close: close)
     noted.shared = shared
+    if specification.isRemote {
+      let unobserved = Value.shown(level)
+      noted.probe = { _ = try await unobserved.get($0) }
+    }
     levels.append(noted)
     return observed.normalize()
   }

@@ -27,6 +27,8 @@ package struct LiveCache: Sendable {
     package let faults: FaultInjector
     /// The store under it, if other processes share that.
     package var shared: SharedAccess?
+    /// Asks it for a key past counters and observers, if it may be out of reach: a source, a store that processes share.
+    var probe: (@Sendable (String) async throws -> Void)?
     /// Who serves its entries, if other processes write to its directory as well.
     var owner: (@Sendable () -> StoreOwner?)?
     /// Ends the level's use: flushes, releases files and connections.

@@ -8,8 +8,8 @@ package enum Reachability {
   /// The names of the sources and shared levels that cannot be reached, each with the reason.
   package static func unreachable(in live: LiveCache) async -> [String] {
     var problems: [String] = []
-    for level in live.levels where level.isSource || level.shared != nil {
-      do { _ = try await level.level.get(probe) } catch let error as CacheError {
+    for level in live.levels {
+      do { try await level.probe?(probe) } catch let error as CacheError {
         // An answer, even that there is no such thing, is an answer.
         if level.shared != nil || [.unreachable, .timedOut, .invalidAddress, .simulated].contains(error.code) {
           problems.append("\(level.name): \(error.message)")
