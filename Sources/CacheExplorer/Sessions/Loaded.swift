@@ -53,17 +53,16 @@ enum Loaded {
 
   /// `path`: `-` for standard input.
   static func script(_ path: String, for configuration: CacheConfiguration) throws(ProgramFailure) -> [any Verb] {
-    let bytes: Data
-    do {
-      bytes =
-        path == "-"
-        ? try StandardStreams.readInput(atMost: mostScriptBytes + 1) : try Data(contentsOf: URL(filePath: path))
-    } catch {
-      throw ProgramFailure(.usage, "\(path): error: the script cannot be read; check the path and its permissions")
-    }
     let name = path == "-" ? "standard input" : path
-    guard bytes.count <= mostScriptBytes, let text = String(validating: bytes, as: UTF8.self) else {
-      throw ProgramFailure(.usage, "\(name): error: this is not a script; a script is text in UTF-8, a command a line")
+    func failure(_ problem: String) -> ProgramFailure { ProgramFailure(.usage, "\(name): error: \(problem)") }
+    guard let bytes = StandardStreams.readFile(path, atMost: mostScriptBytes + 1) else {
+      throw failure("the script cannot be read; check the path and its permissions")
+    }
+    guard bytes.count <= mostScriptBytes else {
+      throw failure("the script has more than \(mostScriptBytes) bytes; divide it")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw failure("this is not a script; a script is text in UTF-8, a command a line")
     }
     do { return try ScriptRunner.parse(text, file: name, names: ExpectationNames(configuration)) } catch {
       throw ProgramFailure(.usage, error.description)

@@ -142,7 +142,9 @@ extension Session {
       }
       return trace
     }
-    let bytes = try StandardStreams.readInput(atMost: mostTraceBytes + 1)
+    guard let bytes = StandardStreams.readFile(trace, atMost: mostTraceBytes + 1) else {
+      throw ProgramFailure(.usage, "standard input: error: the trace cannot be read; pipe one in, or give a file")
+    }
     guard bytes.count <= mostTraceBytes else {
       throw ProgramFailure(.usage, "standard input: error: the trace has more than 1 GiB; give a file")
     }

@@ -61,23 +61,27 @@ enum StandardStreams {
     write(lines.joined(separator: "\n"), to: STDERR_FILENO)
   }
 
-  /// Reads standard input to its end, or until there is more than asked for.
-  static func readInput(atMost limit: Int) throws -> Data {
+  /// Reads a file, which may be a pipe, to its end, or until there is more than asked for; `nil` if it cannot be read.
+  ///
+  /// `path`: `-` for standard input.
+  static func readFile(_ path: String, atMost limit: Int) -> Data? {
+    let file = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    defer { if file != STDIN_FILENO { close(file) } }
     var input = Data()
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while input.count < limit {
-      let count = read(into: &buffer)
-      guard count >= 0 else { throw CommandFailure(message: "standard input cannot be read") }
+      let count = read(file, into: &buffer)
+      guard count >= 0 else { return nil }
       if count == 0 { break }
       input.append(contentsOf: buffer[..<count])
     }
     return input
   }
 
-  /// Reads some bytes of standard input; 0 at its end, less if it cannot be read.
-  static func read(into buffer: inout [UInt8]) -> Int {
+  /// Reads some bytes; 0 at the end, less if they cannot be read.
+  static func read(_ file: Int32 = STDIN_FILENO, into buffer: inout [UInt8]) -> Int {
     while true {
-      let count = unsafe systemRead(STDIN_FILENO, &buffer, buffer.count)
+      let count = unsafe systemRead(file, &buffer, buffer.count)
       guard count < 0 && errno == EINTR else { return count }
     }
   }

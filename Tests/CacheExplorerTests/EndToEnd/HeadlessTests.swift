@@ -335,6 +335,17 @@ import Testing
     #expect(end.complaints.contains { $0.hasPrefix(complaint) }, "\(end.complaints)")
   }
 
+  @Test("A script may come through a pipe with a name, and one that is too long is told of as such")
+  func scripts() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "c.yaml")
+    let piped = try await play("set a 1\nget a\n", file, arguments: ["--format", "json", "--script", "/dev/stdin"])
+    #expect(piped.status == 0 && piped.answers.map { $0["outcome"] } == ["ok", "hit"], "\(piped.errors)")
+    let long = try await play("", file, arguments: ["--script", "/dev/zero"])
+    #expect(long.status == 2)
+    #expect(long.errors == "/dev/zero: error: the script has more than 16777216 bytes; divide it\n")
+  }
+
   #if os(Linux)
   @Test("Output that cannot be written is told at the end, with status 2")
   func fullDisk() async throws {
