@@ -34,11 +34,7 @@ enum FleetDemo {
         "error: demo fleet needs a redis-server, and none is in PATH; install it: apt-get install redis-server on "
           + "Debian and Ubuntu, dnf install valkey on Fedora, brew install redis on macOS")
     }
-    let folder = FileManager.default.temporaryDirectory.appending(
-      path: "\(first)\(UUID().uuidString.prefix(8).lowercased())"
-    ).path
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let folder = try ScratchFolder.make("\(first)\(UUID().uuidString.prefix(8).lowercased())").path
     var children: [ChildProcess] = []
     defer {
       for child in children.reversed() { child.end() }

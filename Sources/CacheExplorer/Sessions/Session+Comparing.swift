@@ -24,9 +24,7 @@ extension Session {
     _ sides: [CacheConfiguration], files: [String], request: WorkloadRequest, drive: TraceDrive, runs: Int,
     format: ScriptRunner.Format, isStrict: Bool
   ) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-compare-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let folder = try ScratchFolder.make("cache-explorer-compare-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let trace = request.file ?? request.name
     let path = try readable(trace, folder: folder)
@@ -149,7 +147,7 @@ extension Session {
       throw ProgramFailure(.usage, "standard input: error: the trace has more than 1 GiB; give a file")
     }
     let file = folder.appending(path: "trace")
-    try bytes.write(to: file)
+    do { try bytes.write(to: file) } catch { throw ScratchFolder.failure }
     return file.path
   }
 }

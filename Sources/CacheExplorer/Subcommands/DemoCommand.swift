@@ -46,9 +46,7 @@ struct DemoCommand: AsyncParsableCommand {
         "error: there is no demo “\(name)”; \(NearestName.remedy(for: name, among: Demo.all.map(\.name) + [FleetDemo.name]))"
       )
     }
-    let folder = FileManager.default.temporaryDirectory.appending(path: "cache-explorer-demo-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let folder = try ScratchFolder.make("cache-explorer-demo-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let configuration = try Loaded.demo(demo, folder: folder.path)
     if let file = recording.export {

@@ -1,4 +1,3 @@
-import ExplorerState
 import ExplorerText
 import Synchronization
 

@@ -182,6 +182,24 @@ import Testing
     #expect(!misspelt.errors.contains("fleet-part"))
   }
 
+  #if os(Linux)
+  @Test("what needs a folder for a while says where there can be none", arguments: ["demo", "compare"])
+  func noScratchFolder(command: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try stack(in: folder)
+    let arguments = command == "demo" ? ["demo", "--plain"] : ["compare", file, file, "--trace", "-"]
+    let program = try RunningProgram(
+      ["-c", "TMPDIR=/dev/null exec \"$0\" \"$@\"", Program.path] + arguments, executable: "/bin/sh")
+    try program.endInput()
+    let end = await program.end()
+    #expect(end.status == 2)
+    #expect(
+      end.complaints == [
+        "error: nothing can be written in /dev/null; free some room there, or name another folder in TMPDIR"
+      ])
+  }
+  #endif
+
   @Test("a signal ends it with its own status, after the levels are closed", arguments: [2, 15] as [Int32])
   func signals(signal: Int32) async throws {
     let folder = try TemporaryFolder()
