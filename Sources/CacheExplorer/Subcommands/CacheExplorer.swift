@@ -41,14 +41,15 @@ struct CacheExplorer: AsyncParsableCommand {
     }
   }
 
-  /// The demonstration is the default command, and would take a misspelt command for its name.
+  /// The demonstration is the default command, and would take a misspelt command for its name; `help` would explain the whole.
   private static func refuseUnknownCommand() throws(ProgramFailure) {
-    guard let first = CommandLine.arguments.dropFirst().first, !first.hasPrefix("-") else { return }
+    let words = CommandLine.arguments.dropFirst()
+    guard let name = words.first == "help" ? words.dropFirst().first : words.first, !name.hasPrefix("-") else { return }
     let commands = configuration.subcommands.map { $0.configuration }
-    guard first != "help", !commands.contains(where: { $0.commandName == first }) else { return }
+    guard name != "help", !commands.contains(where: { $0.commandName == name }) else { return }
     let offered = commands.filter { $0.shouldDisplay }.compactMap { $0.commandName } + ["help"]
     throw ProgramFailure(
-      .usage, "error: there is no command “\(first)”; \(NearestName.remedy(for: first, among: offered))")
+      .usage, "error: there is no command “\(name)”; \(NearestName.remedy(for: name, among: offered))")
   }
 
   /// Says what is wrong, and leaves with the status that is documented for it.

@@ -180,6 +180,9 @@ import Testing
     let misspelt = try await Program.run(["fleet-prt"])
     #expect(misspelt.status == 2 && misspelt.errors.contains("there is no command “fleet-prt”; use one of open, "))
     #expect(!misspelt.errors.contains("fleet-part"))
+    let unknown = try await Program.run(["help", "compar"])
+    #expect(unknown.status == 2 && unknown.errors == "error: there is no command “compar”; did you mean “compare”?\n")
+    #expect(try await Program.run(["help", "compare"]).output.contains("cache-explorer compare"))
   }
 
   #if os(Linux)
