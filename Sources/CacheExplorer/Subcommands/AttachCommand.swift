@@ -52,10 +52,12 @@ struct AttachCommand: AsyncParsableCommand {
     guard places.count == 1 || !places.contains(where: AttachedServer.isAddress) else {
       throw ValidationError("a Redis server is looked at by itself; name it alone")
     }
-    guard monitor == nil || AttachedServer.isAddress(places[0]) else {
-      throw ValidationError("--monitor listens to a Redis server: name one, as redis://localhost")
+    guard (monitor == nil && keys == 10_000) || AttachedServer.isAddress(places[0]) else {
+      throw ValidationError("--monitor and --keys are about a Redis server: name one, as redis://localhost")
     }
-    guard format == nil || once || json else { throw ValidationError("--format needs --once; give both") }
+    guard (format == nil && moment == .seconds(1)) || once || json else {
+      throw ValidationError("--format and --for need --once; add that, or leave them out")
+    }
   }
 
   func run() async throws {

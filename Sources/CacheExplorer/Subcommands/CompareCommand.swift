@@ -32,9 +32,11 @@ struct CompareCommand: AsyncParsableCommand {
     help: "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given.",
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
-  @Option(help: "How many times to run each.") var runs = 5
-  @Option(help: "How many requests to have under way at once.") var clients = 1
-  @Option(help: "How fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin.")
+  @Option(help: "With --trace: how many times to run each.") var runs = 5
+  @Option(help: "With --trace: how many requests to have under way at once.") var clients = 1
+  @Option(
+    help: "With --trace: how fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin."
+  )
   var speed = 1.0
   @Option(help: "With --trace: the output format, text or json.") var format = ScriptRunner.Format.text
   @Option(
@@ -53,8 +55,9 @@ struct CompareCommand: AsyncParsableCommand {
     guard trace == nil || workload == nil else {
       throw ValidationError("--trace and --run exclude each other; leave one out")
     }
-    guard trace != nil || traceFormat == nil else {
-      throw ValidationError("--trace-format belongs to --trace; add that, or leave it out")
+    guard trace != nil || (traceFormat == nil && runs == 5 && clients == 1 && speed == 1 && format == .text) else {
+      throw ValidationError(
+        "--trace-format, --runs, --clients, --speed and --format belong to --trace; add that, or leave them out")
     }
     guard trace != nil || !appearance.plain else {
       throw ValidationError("two caches side by side need a screen; give --trace FILE, or leave --plain out")

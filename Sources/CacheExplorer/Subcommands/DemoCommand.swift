@@ -25,6 +25,9 @@ struct DemoCommand: AsyncParsableCommand {
   func validate() throws {
     try recording.check(hasSession: nil, isHeadless: false)
     guard (1...600).contains(seconds) else { throw ValidationError("give --seconds from 1 to 600") }
+    guard seconds == 20 || (recording.export != nil && recording.replay == nil) else {
+      throw ValidationError("--seconds needs --export FILE.svg")
+    }
   }
 
   func run() async throws {

@@ -191,9 +191,12 @@ struct AttachedServerTests {
     #else
     #expect(tls.status == 2)
     #endif
-    let misplaced = try await Program.run(["attach", "/tmp", "--once", "--monitor", "1s"])
-    #expect(misplaced.status == 2)
-    #expect(misplaced.errors.contains("--monitor listens to a Redis server"))
+    for option in [["--monitor", "1s"], ["--keys", "5"]] {
+      let misplaced = try await Program.run(["attach", "/tmp", "--once"] + option)
+      #expect(misplaced.status == 2)
+      #expect(misplaced.errors.contains("--monitor and --keys are about a Redis server"))
+    }
+    #expect(try await Program.run(["attach", "/tmp", "--for", "9s"]).errors.contains("--format and --for need --once"))
   }
 
   @Test(

@@ -215,6 +215,8 @@ import Testing
       ([file, file, "--trace", "-"], 2, "standard input:1"),
       ([file, file, "--trace", "/dev/stdin"], 2, "pipe it in with --trace -"),
       ([file, file], 4, "--trace"), ([file, file, "--plain"], 2, "--trace"),
+      ([file, file, "--runs", "3"], 2, "belong to --trace"),
+      ([file, file, "--format", "json"], 2, "belong to --trace"),
     ]
     for (arguments, status, part) in cases {
       let run = try await Program.run(["compare"] + arguments, input: "a\tbig\n")

@@ -83,7 +83,7 @@ struct SVGPictureTests {
   func refused() async throws {
     for (arguments, message) in [
       (["demo", "--export", "a.cast"], "--replay"), (["demo", "--export", "a.png"], ".svg"),
-      (["demo", "--seconds", "0", "--export", "a.svg"], "1 to 600"),
+      (["demo", "--seconds", "0", "--export", "a.svg"], "1 to 600"), (["demo", "--seconds", "9"], "needs --export"),
       (["demo", "--export", "/nowhere/a.svg"], "cannot be written"),
     ] {
       let run = try await Program.run(arguments)
