@@ -73,7 +73,12 @@ extension ScriptRunner.Format: ExpressibleByArgument {}
 extension Manual.Format: ExpressibleByArgument {}
 extension Theme: ExpressibleByArgument {}
 
+extension CompletionKind {
+  static var configuration: CompletionKind { .file(extensions: ["yaml", "yml", "json"]) }
+}
+
 extension ArgumentHelp {
+  static let configuration: ArgumentHelp = "The configuration: YAML or JSON."
   static let expect: ArgumentHelp =
     "Exit with status 1 unless this holds at the end: \"memory.hit >= 80%\". Repeatable; `:help expect` lists the figures."
   static let strict: ArgumentHelp = "Exit with status 5 if a network or another source cannot be reached."

@@ -8,7 +8,7 @@ struct CheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Checks a configuration and says what is wrong or probably not meant.")
 
-  @Argument(help: "The configuration: YAML or JSON.") var config: String
+  @Argument(help: .configuration, completion: .configuration) var config: String
 
   func run() async throws {
     let configuration = try Loaded.file(config)

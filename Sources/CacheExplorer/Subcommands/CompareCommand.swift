@@ -23,11 +23,9 @@ struct CompareCommand: AsyncParsableCommand {
       both open side by side on the screen, under one workload: keystrokes go to both, F2 and F3 choose one, F4 both again.
       """)
 
-  @Argument(help: "The first configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
-  var first: String
-  @Argument(help: "The second configuration.", completion: .file(extensions: ["yaml", "yml", "json"]))
-  var second: String
-  @Option(help: "The file with the requests; - for standard input.") var trace: String?
+  @Argument(help: "The first configuration: YAML or JSON.", completion: .configuration) var first: String
+  @Argument(help: "The second configuration.", completion: .configuration) var second: String
+  @Option(help: "The file with the requests; - for standard input.", completion: .file()) var trace: String?
   @Option(
     help: "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given.",
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)

@@ -14,8 +14,7 @@ struct OpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open", abstract: "Opens a configuration on the screen.")
 
-  @Argument(help: "The configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
-  var config: String?
+  @Argument(help: .configuration, completion: .configuration) var config: String?
   @Option(
     name: .customLong("run"),
     help: "A workload to run from the start, with its options: \"zipf --rate 50\". See `:help run`.",

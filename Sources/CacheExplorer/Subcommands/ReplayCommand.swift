@@ -16,8 +16,8 @@ struct ReplayCommand: AsyncParsableCommand {
       is stored, as a client would do. Sizes above 64 MiB in a log count as 64 MiB.
       """)
 
-  @Argument(help: "The configuration: YAML or JSON.") var config: String
-  @Option(help: "The file with the requests; - for standard input.") var trace: String
+  @Argument(help: .configuration, completion: .configuration) var config: String
+  @Option(help: "The file with the requests; - for standard input.", completion: .file()) var trace: String
   @Option(
     help: "The format of the trace: \(TraceFormat.names); recognised if not given.",
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)

@@ -12,8 +12,8 @@ struct RunCommand: AsyncParsableCommand {
       parsed is answered with an error, so that another program can drive a cache.
       """)
 
-  @Argument(help: "The configuration: YAML or JSON.") var config: String
-  @Option(help: "The file with the commands; - for standard input.") var script = "-"
+  @Argument(help: .configuration, completion: .configuration) var config: String
+  @Option(help: "The file with the commands; - for standard input.", completion: .file()) var script = "-"
   @Option(help: .expect) var expect: [String] = []
   @Option(help: "The output format: text, or json with one object per line.") var format = ScriptRunner.Format.text
   @Flag(help: .strict) var strict = false

@@ -22,8 +22,7 @@ struct ServeCommand: AsyncParsableCommand {
       `cache-explorer replay CONFIG --trace FILE`.
       """)
 
-  @Argument(help: "The configuration: YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
-  var config: String
+  @Argument(help: .configuration, completion: .configuration) var config: String
   @Option(
     name: .customLong("http"), help: "Where to listen; port 0 for any free one.",
     transform: ServeCommand.address)

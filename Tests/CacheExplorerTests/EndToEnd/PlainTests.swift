@@ -169,6 +169,12 @@ import Testing
       #expect(script.status == 0)
       #expect(script.output.contains("replay") && script.output.contains("theme"), "\(shell)")
     }
+    let bash = try await Program.run(["--generate-completion-script", "bash"]).output
+    for command in ["open", "check", "run", "replay", "compare", "serve"] {
+      let rest = try #require(bash.components(separatedBy: "_cache-explorer_\(command)() {").dropFirst().first)
+      let function = try #require(rest.components(separatedBy: "\n}").first)
+      #expect(function.contains("yaml"), "\(command) completes the name of a configuration")
+    }
     #expect(try await Program.run(["manual"]).output.hasPrefix(".TH CACHE-EXPLORER 1"))
     let folder = try TemporaryFolder()
     let file = try stack(in: folder)
