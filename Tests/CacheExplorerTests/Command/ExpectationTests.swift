@@ -33,6 +33,7 @@ struct ExpectationTests {
       ("entries >= 3", 0, "is a figure of one level", "memory.entries"),
       ("memory.hit >=", 13, "there is no value", "percent"),
       ("memory.hit >= 120%", 14, "more than everything", "100%"),
+      ("requests < 9223372036854775807", 11, "more than can be compared", "at most 9007199254740992"),
       ("memory.hits >= 80%", 15, "hits is a count", "write hit"),
       ("p99 < 5", 6, "“5” has no unit", "ms"),
       ("p99 < 5 KiB", 6, "is not a unit of time", "ms"),

@@ -158,6 +158,9 @@ extension ExpectedFigure.Unit {
 }
 
 extension ExpectedFigure {
+  /// Up to here every count is a `Double` of its own.
+  private static let mostCounted = 1 << 53
+
   fileprivate func value(_ text: String) throws(QuantityError) -> Double {
     switch unit {
     case .share: return try Quantity.probability(text)
@@ -173,7 +176,11 @@ extension ExpectedFigure {
         throw QuantityError(
           "\(name) is a count", share.map { "write \($0.rawValue), which is the share" } ?? "write \(unit.words)")
       }
-      return Double(try Quantity.count(text.filter { $0 != "_" && $0 != " " }))
+      let count = try Quantity.count(text.filter { $0 != "_" && $0 != " " })
+      guard count <= Self.mostCounted else {
+        throw QuantityError("\(text) is more than can be compared", "give at most \(Self.mostCounted)")
+      }
+      return Double(count)
     case .bytes: return text == "0" ? 0 : Double(try Quantity.bytes(text))
     case .time: return Double(try Quantity.duration(text).clampedNanoseconds)
     }
