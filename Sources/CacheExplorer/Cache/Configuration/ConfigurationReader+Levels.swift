@@ -1,5 +1,6 @@
 #if Explorer
 import CacheEngine
+import CacheEngineNetwork
 import ExplorerState
 import ExplorerText
 import Yams
@@ -110,6 +111,12 @@ extension ConfigurationReader {
         }
         guard text.contains("{key}") || text.contains("{+key}") else {
           throw QuantityError("the address does not say where the key goes", "put {key} or {+key} into it")
+        }
+        do { _ = try NetworkTemplate(text) } catch {
+          let message = (error as? CacheError)?.message ?? "that is no web address"
+          throw QuantityError(
+            message.split(separator: ";").first.map(String.init) ?? message,
+            "write one like http://127.0.0.1:8089/{key}")
         }
         return text
       })
