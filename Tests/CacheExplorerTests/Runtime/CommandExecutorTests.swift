@@ -32,6 +32,16 @@ struct CommandExecutorTests {
     #expect(second.microseconds >= 0)
   }
 
+  @Test("A read that is interrupted says so")
+  func interrupted() async throws {
+    let configuration = try ConfigurationReader.read(
+      "levels:\n  - origin: { latency: 1h }", file: "c.yaml", folder: "/")
+    let executor = Interpreter(live: try await CacheBuilder.build(configuration, file: "c.yaml"), mode: .script)
+    let read = Task { await executor.get("a", level: nil) }
+    read.cancel()
+    #expect(await read.value.error == "it was interrupted")
+  }
+
   @Test("A miss says why, in every level and in one")
   func misses() async throws {
     let executor = try await executor("missing: 100%")

@@ -109,7 +109,7 @@ package final class Interpreter: Sendable {
       result.note = result.note ?? note(transcript.events)
     } catch {
       result.outcome = .error
-      result.error = String(describing: error)
+      result.error = error is CancellationError ? "it was interrupted" : String(describing: error)
       result.isRefused = error is CommandFailure
     }
     result.microseconds = Double(began.duration(to: live.clock.now).clampedNanoseconds) / 1_000
