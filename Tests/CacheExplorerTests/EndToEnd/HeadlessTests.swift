@@ -205,8 +205,10 @@ import Testing
     let folder = try TemporaryFolder()
     let good = try folder.write("levels:\n  - memory: { capacity: 1 MiB }\n", to: "good.yaml")
     let bad = try folder.write("levels:\n  - memroy: { capacity: 1 MiB }\n", to: "bad.yaml")
+    let home = try folder.write("levels:\n  - disk: { directory: ~/cache }\n", to: "home.yaml")
     let port = try folder.write("levels:\n  - network: { url: \"http://h:99999/{key}\" }\n", to: "port.yaml")
     let cases: [(arguments: [String], input: String, status: Int32, message: String)] = [
+      (["check", home], "", 3, "home.yaml:2:24: error: “directory” of disk: only a shell reads “~” as your home; "),
       (["check", port], "", 3, "port.yaml:2:21: error: “url” of network: the address has a port outside 1–65535; "),
       (["run", folder.url.appending(path: "none.yaml").path()], "", 3, "none.yaml"),
       (["run", folder.url.path()], "", 3, "directory"),

@@ -97,6 +97,9 @@ extension ConfigurationReader {
     guard !text.isEmpty, !text.contains("\0") else {
       throw QuantityError("that is no path", "write directory: ./cache")
     }
+    guard text != "~", !text.hasPrefix("~/") else {
+      throw QuantityError("only a shell reads “~” as your home", "write the path in full, or ./\(text) if you mean it")
+    }
     return text
   }
 
