@@ -45,6 +45,9 @@ struct ReplayCommand: AsyncParsableCommand {
     guard whatIf || (svg == nil && json == nil && level == nil) else {
       throw ValidationError("--level, --svg and --json belong to --what-if; add it, or leave them out")
     }
+    guard svg == nil || svg != json else {
+      throw ValidationError("--svg and --json name one file; give each its own")
+    }
     guard !(whatIf && timed) else {
       throw ValidationError("--what-if asks no clock; leave --timed or --what-if out")
     }
