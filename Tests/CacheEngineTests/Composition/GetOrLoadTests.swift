@@ -179,6 +179,29 @@ import Testing
     }
   }
 
+  @Test("what a read finds that began before a load takes the place of nothing that this stored")
+  func earlyRead() async throws {
+    let (upper, lower, gate, reads) = (memory(), memory(), Gate(), Calls<String>())
+    try await lower.set("old", forKey: "a")
+    // It finds the old value once, and then fails.
+    let flaky = BasicCache<String, String>(
+      get: { key in
+        let value = try await lower.get(key)
+        reads.append(key)
+        guard reads.count == 1 else { throw CacheError(.simulated, "down") }
+        try await gate.pass()
+        return value
+      }, set: { try await lower.set($0, forKey: $1) }, remove: { try await lower.remove($0) },
+      clear: { try await lower.clear() })
+    let cache = upper.compose(flaky, observer: nil)
+    let early = Task { try await cache.get("a") }
+    await gate.arrivals(1)
+    #expect(try await cache.value(forKey: "a") { _ in .value("made") } == "made")
+    gate.open()
+    #expect(try await early.value == "made")
+    #expect(upper.peek("a") == "made" && lower.peek("a") == "made")
+  }
+
   @Test("of a level by itself a set is noticed, and that the expired entry has gone", arguments: ["set", "remove"])
   func alone(_ write: String) async throws {
     let level = memory()

@@ -206,7 +206,7 @@ extension ComposedLevel: LoadingLevel {
   func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws -> Bool {
     guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
     guard gate.beginBackFill(key, ticket, tags: terms.tags, by: .current) else { return true }
-    defer { gate.endBackFill(key, ticket) }
+    defer { gate.endBackFill(key, ticket, isNew: true) }
     try await storeInBoth(value, key, terms, since: ticket.phase)
     return true
   }

@@ -243,8 +243,8 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// Begins a back-fill, unless a write of this key is under way or came since the read began, or a sweep that concerns the
   /// entry.
   ///
-  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:_:)``. The task is that which carries it out,
-  /// so that a write of the key from there is told; what stores at once writes nothing.
+  /// It never waits. A back-fill that begins is to be ended with ``endBackFill(_:_:isNew:)``. The task is that which
+  /// carries it out, so that a write of the key from there is told; what stores at once writes nothing.
   @inlinable
   func beginBackFill(_ key: Key, _ ticket: ReadTicket, tags: Set<String>?, by task: TaskIdentity) -> Bool {
     let place = ticket.place(in: self)
@@ -260,10 +260,11 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
   /// Says that the task that runs has the turn, if a back-fill was begun for it by another.
   func adopt(_ key: Key) { state.withLock { $0.table.adopt(key, by: .current) } }
 
+  /// Ends a back-fill; what was stored for the first time is newer than what reads have found that are under way.
   @inlinable
-  func endBackFill(_ key: Key, _ ticket: ReadTicket) {
+  func endBackFill(_ key: Key, _ ticket: ReadTicket, isNew: Bool = false) {
     copies.wrappingAdd(1, ordering: .relaxed)
-    finish(key, at: ticket.place(in: self), isBackFill: true)
+    finish(key, at: ticket.place(in: self), isBackFill: !isNew)
   }
 
   /// Runs a back-fill of a level, unless something came between, and takes it back if a sweep comes while it runs.
