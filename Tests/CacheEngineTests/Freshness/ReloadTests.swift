@@ -194,18 +194,25 @@ import Testing
     #expect(memory.peek("a") == 2)
   }
 
-  @Test("a source that fails takes nothing away; one that has no such value any more does")
-  func fails() async throws {
+  @Test(
+    "a source that fails takes nothing away; one that has no such value any more does",
+    arguments: ["compose", "compose twice", "staleIfError"])
+  func fails(shape: String) async throws {
     let answer = Mutex<Result<Int?, CacheError>>(.success(1))
-    let cache = memory.staleIfError(
-      BasicFetcher<String, Int>(name: "source") { _ in try answer.withLock { $0 }.get() }, for: .seconds(10))
+    let source = BasicFetcher<String, Int>(name: "source") { _ in try answer.withLock { $0 }.get() }
+    let cache: BasicCache<String, Int> =
+      switch shape {
+      case "compose": memory.compose(source).normalize()
+      case "compose twice": memory.compose(middle.compose(source)).normalize()
+      default: memory.staleIfError(source, for: .seconds(10)).normalize()
+      }
     #expect(try await cache.get("a") == 1)
     answer.withLock { $0 = .failure(CacheError(.simulated, "down")) }
     await #expect(throws: CacheError(.simulated, "down")) { try await cache.reload("a") }
     #expect(memory.peek("a") == 1)
     answer.withLock { $0 = .success(nil) }
     #expect(try await cache.reload("a").missReason == .absent)
-    #expect(memory.peek("a") == nil)
+    #expect(memory.peek("a") == nil && middle.peek("a") == nil)
   }
 
   @Test("a write that comes while a key is read anew wins")

@@ -61,7 +61,9 @@ extension ComposedLevel {
         try await copyInTime(entry, key, ticket)
       }
     case .miss(let reason):
-      if gone != .nothing, manner.isLowerSource, reason.meansGone { try await drop(gone, key, ticket) }
+      // A read takes the lower level's word if that is the source, a reload in any case.
+      guard gone == .anything || gone == .stale && manner.isLowerSource, reason.meansGone else { return }
+      try await drop(gone, key, ticket)
     }
   }
 
