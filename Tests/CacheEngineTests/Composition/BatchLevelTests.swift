@@ -192,6 +192,22 @@ import Testing
     #expect(try await memory.allBatch().lookupIncludingExpired([2]).entry?.isStale == false)
   }
 
+  @Test("a list has the validator that all of its values have, and none if they differ or one has none")
+  func validators() async throws {
+    let memory = MemoryCacheLevel<Int, String>()
+    for (key, validator) in [(1, "9"), (2, "9"), (3, "10"), (4, nil)] as [(Int, String?)] {
+      var terms = StoreTerms(tags: ["red"])
+      terms.validator = validator
+      try await memory.store("value", forKey: key, terms: terms)
+    }
+    let lists = memory.allBatch()
+    #expect(try await lists.lookup([1, 2]).entry?.validator == "9")
+    for keys in [[1, 3], [3, 1], [1, 4], [4, 1]] {
+      let entry = try #require(try await lists.lookup(keys).entry)
+      #expect(entry.validator == nil && entry.tags == ["red"], "\(keys)")
+    }
+  }
+
   @Test("a list of which the tags are told in part is not copied up while some tag is removed")
   func tagsToldInPart() async throws {
     let gate = Gate()
