@@ -208,6 +208,18 @@ import Testing
     }
   }
 
+  @Test("lists that are invalidated where stale values may be wanted are served as such", arguments: [false, true])
+  func endsLifetimes(all: Bool) async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<Int, String>(keepsExpired: .seconds(100), clock: clock)
+    let source = BasicFetcher<[Int], [String]> { _ in throw CacheError(.simulated, "down") }
+    let lists = memory.allBatch().staleIfError(source, for: .seconds(60), observer: nil, clock: clock)
+    try await lists.set(["one", "two"], forKey: [1, 2])
+    if all { try await lists.invalidateAll() } else { try await lists.invalidate([1, 2]) }
+    #expect(memory.peek(1) == nil)
+    #expect(try await lists.lookup([1, 2]).entry?.isStale == true)
+  }
+
   @Test("a list of which the tags are told in part is not copied up while some tag is removed")
   func tagsToldInPart() async throws {
     let gate = Gate()

@@ -81,6 +81,13 @@ extension ConditionedValueTransformedLevel: EndingLevel {
   package func end(_ key: Key?) async throws { try await base.endOrRemove(key) }
 }
 
+extension BatchLevel: EndingLevel {
+  package func end(_ keys: [Base.Key]?) async throws {
+    guard let keys else { return try await base.endOrRemove(nil) }
+    try await base.forEach(keys) { [base] key in try await base.endOrRemove(key) }
+  }
+}
+
 extension SwitchedLevel: EndingLevel {
   package func end(_ key: Key?) async throws {
     try await inBoth({ try await first.endOrRemove(key) }, { try await second.endOrRemove(key) })
