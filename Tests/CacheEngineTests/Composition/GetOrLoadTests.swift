@@ -202,9 +202,36 @@ import Testing
     #expect(upper.peek("a") == "made" && lower.peek("a") == "made")
   }
 
-  @Test("of a level by itself a set is noticed, and that the expired entry has gone", arguments: ["set", "remove"])
-  func alone(_ write: String) async throws {
-    let level = memory()
+  @Test(
+    "of a level by itself a set is noticed, and that the expired entry has gone", arguments: ["set", "remove"],
+    ["memory", "maximumAge", "four methods"])
+  func alone(_ write: String, _ shape: String) async throws {
+    let inside = memory()
+    let level: any CacheLevel<String, String> =
+      switch shape {
+      case "maximumAge": inside.maximumAge(.seconds(100), clock: clock)
+      case "four methods": OnlyFour(inside: inside)
+      default: inside
+      }
+    try await checkAlone(level, write)
+  }
+
+  /// Cannot store on a condition.
+  private struct OnlyFour: CacheLevel {
+    let inside: MemoryCacheLevel<String, String>
+    func get(_ key: String) async throws -> String? { try await inside.get(key) }
+    func lookupIncludingExpired(_ key: String) async throws -> Lookup<String> {
+      try await inside.lookupIncludingExpired(key)
+    }
+    func set(_ value: String, forKey key: String) async throws { try await inside.set(value, forKey: key) }
+    func store(_ value: String, forKey key: String, terms: StoreTerms) async throws {
+      try await inside.store(value, forKey: key, terms: terms)
+    }
+    func remove(_ key: String) async throws { try await inside.remove(key) }
+    func clear() async throws { try await inside.clear() }
+  }
+
+  private func checkAlone(_ level: some CacheLevel<String, String>, _ write: String) async throws {
     try await level.set("old", forKey: "a", expiry: lasting)
     clock.advance(by: .seconds(10))
     let gate = Gate()

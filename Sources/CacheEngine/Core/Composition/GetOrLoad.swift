@@ -30,7 +30,8 @@ extension CacheLevel {
   ///   ``CacheError/Code/circular`` if the closure, directly or not, waits for the value that it loads; with code
   ///   ``CacheError/Code/valueNotInCache`` if it answers that nothing has changed where there was nothing. A level that cannot be read
   ///   or written is reported to the log, and fails no call.
-  /// - Complexity: On a miss, this level is asked a second time, for expired entries.
+  /// - Complexity: On a miss, this level is asked a second time, for expired entries, and once more before the value is stored if
+  ///   it cannot store on a condition.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {
@@ -92,14 +93,17 @@ extension CacheLevel {
   private func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms, wasKept: Bool) async throws {
     if terms.load != nil { return try await store(value, forKey: key, terms: terms) }
     if wasKept, try await lookupIncludingExpired(key).entry == nil { return }
-    guard let able = self as? any ConditionalLevel<Key, Value> else {
-      return try await store(value, forKey: key, terms: terms)
+    if let able = self as? any ConditionalLevel<Key, Value> {
+      do {
+        _ = try await able.store(value, forKey: key, terms: terms, if: .absent)
+        return
+      } catch let error as CacheError where error.code == .unsupported {}
     }
-    do {
-      _ = try await able.store(value, forKey: key, terms: terms, if: .absent)
-    } catch let error as CacheError where error.code == .unsupported {
-      try await store(value, forKey: key, terms: terms)
+    var isHeld = false
+    do { isHeld = try await lookup(key).entry != nil } catch let error as CancellationError { throw error } catch {
+      // What cannot be read may be replaced.
     }
+    if !isHeld { try await store(value, forKey: key, terms: terms) }
   }
 }
 
