@@ -54,4 +54,26 @@ import Testing
     try await level.set(1, forKey: "four")
     #expect(try await level.conditionedPostProcess(box).get("four") == 5)
   }
+
+  @Test("no load is shown a processed value, so that none is stored and processed once more", arguments: [false, true])
+  func loads(isAList: Bool) async throws {
+    let clock = ManualClock()
+    let memory = MemoryCacheLevel<String, Int>(keepsExpired: .seconds(100), clock: clock)
+    let cache = memory.postProcess { $0 + 1 }
+    let lasting = Expiry.after(.seconds(10))
+    for _ in 0..<3 {
+      if isAList {
+        _ = try await cache.allBatch().value(forKey: ["a"]) { old in
+          old == nil ? .value([1], expiry: lasting) : .notModified(expiry: lasting)
+        }
+      } else {
+        _ = try await cache.capRequests(1).value(forKey: "a") { old in
+          old == nil ? .value(1, expiry: lasting) : .notModified(expiry: lasting)
+        }
+      }
+      #expect(memory.peek("a") == 1)
+      #expect(try await cache.get("a") == 2)
+      clock.advance(by: .seconds(10))
+    }
+  }
 }

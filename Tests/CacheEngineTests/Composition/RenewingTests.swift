@@ -111,6 +111,14 @@ import Testing
       clock.advance(by: .seconds(10))
     }
     #expect(source.asked == [nil, nil, nil])
+    // Nor is it shown what was changed above it.
+    let above = memory().postProcess { "\($0)!" }.compose(source.fetcher(clock))
+    for _ in 0..<3 {
+      #expect(try await above.get("a") == "a1")
+      #expect(try await above.get("a") == "a1!")
+      clock.advance(by: .seconds(10))
+    }
+    #expect(source.asked.compactMap(\.self).isEmpty)
   }
 
   @Test("while the source fails the expired value stays, is served if that is wanted, and is asked about afterwards")

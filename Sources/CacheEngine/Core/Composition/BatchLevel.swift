@@ -141,6 +141,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
         whole.isPlaceholder = whole.isPlaceholder || entry.isPlaceholder
         whole.level = whole.level ?? entry.level
         whole.hasUntoldTags = whole.hasUntoldTags || entry.toldTags == nil
+        whole.isProcessed = whole.isProcessed || entry.isProcessed
         whole.tags.formUnion(entry.tags)
         if let deadline = entry.deadline { whole.deadline = min(whole.deadline ?? deadline, deadline) }
         if let created = entry.created { whole.created = min(whole.created ?? created, created) }

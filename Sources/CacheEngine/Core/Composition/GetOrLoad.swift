@@ -5,7 +5,7 @@ extension CacheLevel {
   ///
   /// However many callers ask this level at once, the value is loaded once, and all of them get it or the one error; a caller that
   /// is cancelled leaves, and the last one to leave cancels the load. The closure of the first caller is used. It is
-  /// given the expired entry, if the level keeps one (`keepsExpired`), and may answer that it is still valid:
+  /// given the expired entry, if the level keeps one (`keepsExpired`) as it was stored, and may answer that it is still valid:
   ///
   /// ```swift
   /// let rates = try await cache.value(forKey: "EUR") { old in
@@ -78,7 +78,8 @@ extension CacheLevel {
     }
     // Somebody has stored one in between.
     if let old, !old.isStale { return old.value }
-    var (value, terms) = try await load(old).settled(by: old, key: key, level: recorder.name)
+    let shown = old?.isProcessed == true ? nil : old
+    var (value, terms) = try await load(shown).settled(by: shown, key: key, level: recorder.name)
     terms.load = ticket
     do {
       try await storeLoaded(value, key, terms, wasKept: old != nil)

@@ -1,6 +1,7 @@
 /// A level whose values are processed each time they are read.
 ///
-/// Built by `postProcess` and `conditionedPostProcess`. What is stored is not processed.
+/// Built by `postProcess` and `conditionedPostProcess`. What is stored is not processed, and a load or a source is not shown what
+/// is: if it said that such a value still holds, that would be stored, and processed once more.
 ///
 /// | the level inside | the processor | a read gives |
 /// |---|---|---|
@@ -38,6 +39,7 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
     let answer = try await ask()
     guard case .hit(var entry) = answer else { return answer }
     entry.value = try await process(key, entry.value)
+    entry.isProcessed = true
     return .hit(entry)
   }
 }

@@ -1,5 +1,5 @@
 // How operators hand an expired entry on to the source below. One that changes values (`postProcess`, a transformation of one
-// way only) does not: it could not say what the value was before.
+// way only) does not: it could not say what the value was before. Nor is what it has changed itself shown to any source.
 
 extension LevelDecorator where Base: RenewingLevel {
   /// As the level inside.
@@ -47,7 +47,7 @@ extension ComposedLevel {
     } catch {
       own = nil  // it has told its failure, being asked first
     }
-    guard let own, !own.isPlaceholder else { return offered }
+    guard let own, !own.isPlaceholder, !own.isProcessed else { return offered }
     guard let offered else { return own }
     guard let stored = own.created, let created = offered.created else { return own }
     return stored < created ? offered : own

@@ -23,6 +23,8 @@ public struct Entry<Value: Sendable>: Sendable {
   public var isPlaceholder = false
   /// It is made of several values, and not all of their levels told tags.
   @usableFromInline var hasUntoldTags = false
+  /// Its value was made on the way of the one that is kept, and cannot be turned back: nobody is to renew it.
+  @usableFromInline var isProcessed = false
 
   /// Creates an entry.
   ///
@@ -71,6 +73,7 @@ public struct Entry<Value: Sendable>: Sendable {
     entry.knownTags = knownTags
     entry.isPlaceholder = isPlaceholder
     entry.hasUntoldTags = hasUntoldTags
+    entry.isProcessed = isProcessed
     return entry
   }
 }
