@@ -363,6 +363,22 @@ import Testing
     #expect(error?.code == .circular)
   }
 
+  @Test("an operator that answers otherwise than the level inside shares no loads with it")
+  func otherAnswers() async throws {
+    let levels = (0..<3).map { _ in memory().compose(memory()) }
+    let operators: [BasicCache<String, String>] = [
+      levels[0].fallback { _, _ in "in its place" }.normalize(), levels[1].conditioned { _ in false }.normalize(),
+      levels[2].maximumAge(.seconds(10), clock: clock).normalize(),
+    ]
+    for ((inside, around), value) in zip(zip(levels, operators), ["in its place", "loaded", "loaded"]) {
+      // If it did, this would wait for itself.
+      let made = try await inside.value(forKey: "a") { _ in
+        .value(try await around.value(forKey: "a") { _ in .value("loaded") })
+      }
+      #expect(made == value)
+    }
+  }
+
   @Test("P2 a load that asks for what it loads is told so", .timeLimit(.minutes(10)))
   func circular() async throws {
     let (one, other) = (memory(), memory().compose(memory()))

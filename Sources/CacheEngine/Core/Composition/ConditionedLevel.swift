@@ -21,6 +21,7 @@ public struct ConditionedLevel<Base: CacheLevel>: ReadDecorator {
 
   @usableFromInline let condition: @Sendable (Key) async throws -> Bool
   @usableFromInline let recorder: OperatorRecorder
+  let loads = LoadScope()
 
   init(base: Base, recorder: OperatorRecorder, condition: @escaping @Sendable (Key) async throws -> Bool) {
     self.base = base

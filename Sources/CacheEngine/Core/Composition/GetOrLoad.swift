@@ -19,8 +19,8 @@ extension CacheLevel {
   /// not stored. With a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by then, and
   /// that the expired entry has gone. An expired entry stays where it is until a load succeeds.
   ///
-  /// Operators share the loads of the level inside. With a struct of your own that is neither an operator nor an object, two calls
-  /// cannot know that they mean the same level: pool it.
+  /// Operators that answer as the level inside does share its loads. With a struct of your own that is neither an operator nor an
+  /// object, two calls cannot know that they mean the same level: pool it.
   ///
   /// - Parameters:
   ///   - key: The key to look up.
@@ -245,10 +245,15 @@ extension TracedCache: LoadingLevel {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
-extension PostProcessedLevel: LoadingLevel {
-  package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }
+// A decorator that answers otherwise than the level inside has loads of its own: who asks that must be given no other's.
+extension LoadingLevel where Self: LevelDecorator {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
+
+extension PostProcessedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
+extension ConditionedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
+extension FallbackLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
+extension AgeLimitedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
 
 extension KeyTransformedLevel: LoadingLevel {
   package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }

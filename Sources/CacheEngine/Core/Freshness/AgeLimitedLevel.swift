@@ -23,6 +23,7 @@ public struct AgeLimitedLevel<Base: CacheLevel>: LevelDecorator {
   public let maximumAge: Duration
 
   @usableFromInline let clock: any CacheClock
+  let loads = LoadScope()
 
   init(base: Base, maximumAge: Duration, clock: any CacheClock) {
     self.base = base

@@ -21,6 +21,7 @@ public struct FallbackLevel<Base: CacheLevel>: ReadDecorator {
   public let base: Base
 
   let recorder: OperatorRecorder
+  let loads = LoadScope()
   private let fallback: @Sendable (Key, (any Error)?) async throws -> Value?
 
   init(
