@@ -88,6 +88,7 @@ import Testing
     try await check(memory().compose(fetcher.maximumAge(.seconds(500), clock: clock)), "maximumAge")
     try await check(memory().compose(fetcher.transformKeys { (key: String) in key }), "transformKeys")
     try await check(memory().compose(switchLevels(fetcher, fetcher) { _ in .second }), "switchLevels")
+    try await check(memory().compose(switchLevels(fetcher, memory()) { _ in .first }), "a lane that does not renew")
     let observer = RecordingObserver()
     try await check(memory().compose(fetcher.observed(as: "source", by: observer, clock: clock)), "observed")
     try await check(memory().compose(fetcher.traced(by: observer, clock: clock)), "traced")
@@ -101,6 +102,12 @@ import Testing
     clock.advance(by: .seconds(10))
     #expect(try await turned.get("a") == "<a1>")
     #expect(source.asked.last == "v1")
+    let keyed = ConditionedTwoWayTransformationBox<String, String, String>(plus)
+    let conditioned = memory().compose(fetcher.conditionedValueTransformation(keyed))
+    #expect(try await conditioned.get("a") == "<a1>")
+    clock.advance(by: .seconds(10))
+    #expect(try await conditioned.get("a") == "<a1>")
+    #expect(source.asked.suffix(2) == [nil, "v1"])
   }
 
   @Test("what changes values on their way hands nothing on, so that nothing is changed twice")

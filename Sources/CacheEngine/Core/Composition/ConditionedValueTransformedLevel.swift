@@ -13,7 +13,7 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
   /// The level inside.
   public let base: Base
 
-  private let transformer: Transformer
+  let transformer: Transformer
 
   let loads = LoadScope()
 
@@ -66,7 +66,7 @@ where Transformer.Key == Base.Key, Transformer.Input == Base.Value {
   /// Passes the warning to the level inside.
   public func onMemoryWarning() async { await base.onMemoryWarning() }
 
-  private func turned(_ answer: Lookup<Base.Value>, _ key: Key) async throws -> Lookup<Value> {
+  func turned(_ answer: Lookup<Base.Value>, _ key: Key) async throws -> Lookup<Value> {
     switch answer {
     case .miss(let reason): .miss(reason)
     case .hit(let entry): .hit(entry.with(try await transformer.conditionalTransform(key: key, value: entry.value)))

@@ -64,15 +64,15 @@ extension PooledLevel: RenewingLevel where Base: RenewingLevel {
   }
 }
 
-extension SwitchedLevel: RenewingLevel where First: RenewingLevel, Second: RenewingLevel {
+extension SwitchedLevel: RenewingLevel {
   /// If one of the two makes use of an expired entry.
-  public var renews: Bool { first.renews || second.renews }
+  public var renews: Bool { first.renewer != nil || second.renewer != nil }
 
-  /// Asks the lane of the key, with an expired entry to renew.
+  /// Asks the lane of the key, with an expired entry to renew if it can make use of that.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
     switch selector(key) {
-    case .first: try await first.lookup(key, renewing: old)
-    case .second: try await second.lookup(key, renewing: old)
+    case .first: try await first.lookupIfAble(key, renewing: old)
+    case .second: try await second.lookupIfAble(key, renewing: old)
     }
   }
 }
@@ -102,5 +102,23 @@ extension ValueTransformedLevel: RenewingLevel where Base: RenewingLevel {
       return try await lookup(key)
     }
     return try await base.lookup(key, renewing: old.with(inner)).transformed(by: transformer)
+  }
+}
+
+extension ConditionedValueTransformedLevel: RenewingLevel where Base: RenewingLevel {
+  /// As the level inside.
+  public var renews: Bool { base.renews }
+
+  /// Asks the level inside with the expired value turned back; with none if it cannot be.
+  public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    let inner: Base.Value
+    do {
+      inner = try await transformer.inverseConditionalTransform(key: key, value: old.value)
+    } catch let error as CancellationError {
+      throw error
+    } catch {
+      return try await lookup(key)
+    }
+    return try await turned(base.lookup(key, renewing: old.with(inner)), key)
   }
 }

@@ -211,17 +211,12 @@ extension BasicCache {
 
 extension BasicCache: RenewingLevel {
   /// If the level inside makes use of expired entries.
-  public var renews: Bool { innerRenewer != nil }
+  public var renews: Bool { (inner as? any CacheLevel<Key, Value>)?.renewer != nil }
 
   /// Asks the level inside, with an expired entry to renew if it can make use of that.
   public func lookup(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
-    guard let innerRenewer else { return try await lookup(key) }
-    return try await innerRenewer.lookup(key, renewing: old)
-  }
-
-  private var innerRenewer: (any RenewingLevel<Key, Value>)? {
-    guard let able = inner as? any RenewingLevel<Key, Value>, able.renews else { return nil }
-    return able
+    guard let level = inner as? any CacheLevel<Key, Value> else { return try await lookup(key) }
+    return try await level.lookupIfAble(key, renewing: old)
   }
 }
 

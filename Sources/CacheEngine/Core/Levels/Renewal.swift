@@ -146,4 +146,10 @@ extension CacheLevel {
     guard let able = self as? any RenewingLevel<Key, Value>, able.renews else { return nil }
     return able
   }
+
+  /// Shows this level an expired entry if it makes use of that, and else asks it as ever.
+  func lookupIfAble(_ key: Key, renewing old: Entry<Value>) async throws -> Lookup<Value> {
+    guard let renewer else { return try await lookup(key) }
+    return try await renewer.lookup(key, renewing: old)
+  }
 }
