@@ -36,6 +36,24 @@ import Testing
     #expect(observer.events.count { if case .flightBegan = $0.kind { true } else { false } } == 1)
   }
 
+  @Test("a removal by tag while a value is loaded leaves it if it has other tags", arguments: ["red", "blue"])
+  func tagged(tag: String) async throws {
+    let memory = MemoryCacheLevel<String, Int>()
+    let cache = memory.pooled()
+    let gate = Gate()
+    let maker = Task {
+      try await cache.value(forKey: "a") { _ in
+        try await gate.pass()
+        return .value(1, tags: ["red"])
+      }
+    }
+    await gate.arrivals(1)
+    try await cache.removeAll(tagged: tag)
+    gate.open()
+    #expect(try await maker.value == 1)
+    #expect(memory.peek("a") == (tag == "red" ? nil : 1))
+  }
+
   @Test("an error reaches everyone who waits and is not kept")
   func fails() async throws {
     struct Broken: Error {}

@@ -203,11 +203,8 @@ extension PooledLevel: TaggedLevel where Base: TaggedLevel {
   /// Removes every entry that was stored with a tag from the level below.
   @discardableResult
   public func removeAll(tagged tag: String) async throws -> Int {
-    defer {
-      reads.detachAll()
-      computations.detachAll()
-    }
-    return try await gate.writeAll { try await base.removeAll(tagged: tag) }
+    defer { detachAll() }
+    return try await gate.sweep(.tagged(tag)) { try await base.removeAll(tagged: tag) }
   }
 }
 
