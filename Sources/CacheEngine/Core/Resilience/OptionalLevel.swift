@@ -8,6 +8,8 @@
 /// | fails a read | fails: a composition skips its upper level by itself |
 /// | is cancelled | `CancellationError` |
 ///
+/// It takes no conditional stores: if one failed, nobody could say whether its condition held.
+///
 /// An entry that could not be removed or replaced there may be read again, once the level can be read and nothing above holds the
 /// key: give entries a lifetime that bounds this.
 public struct OptionalLevel<Base: CacheLevel>: ReadDecorator {
