@@ -286,6 +286,15 @@ import Testing
     #expect(level.usage.count == 0)
   }
 
+  @Test("a key that does not equal itself is not read anew, and leaves nothing behind")
+  func unequalToItself() async throws {
+    let soon = clock.now.advanced(by: .seconds(1))
+    let upper = ScriptedLevel<Double, Int> { _ in .hit(Entry(1, deadline: soon)) }
+    let cache = upper.refreshAhead(ScriptedLevel(), within: .seconds(10), observer: nil, clock: clock)
+    #expect(try await cache.get(.nan) == 1)
+    #expect(cache.refreshCount == 0)
+  }
+
   @Test("a disk keeps expired entries as well, and drops them when their time is over")
   func keepsOnDisk() async throws {
     let folder = DiskFolder()

@@ -7,9 +7,12 @@ struct Refreshes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var pauses: [Key: CacheInstant] = [:]
 
   /// The task that reads a key anew; one that begins now unless there is one, or unless the key pauses.
+  ///
+  /// A key that does not equal itself has none, since that would never be found again, nor what it brings be copied upwards.
   mutating func task(
     of key: Key, at now: CacheInstant, heedsPause: Bool, begin: () -> Task<Lookup<Value>?, any Error>
   ) -> Task<Lookup<Value>?, any Error>? {
+    guard key == key else { return nil }
     if let task = underWay[key] { return task }
     if heedsPause, let end = pauses[key], end > now { return nil }
     pauses[key] = nil
