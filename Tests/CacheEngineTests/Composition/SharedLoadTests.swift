@@ -196,15 +196,16 @@ import Testing
     #expect(cache.load == (running: 0, waiting: 0))
   }
 
-  @Test("A load takes the priority of the most urgent caller who joins it")
-  func hurries() async throws {
+  @Test("A load takes the priority of the most urgent caller, also within a time limit", arguments: [false, true])
+  func hurries(isLimited: Bool) async throws {
     let priority = Mutex<TaskPriority?>(nil)
     let source = Level { [gate] _ in
       try await gate.pass()
       priority.withLock { $0 = Task.currentPriority }
       return .hit(Entry(7))
     }
-    let pool = source.pooled(observer: observer)
+    let inside = isLimited ? source.timeout(after: .seconds(60), clock: ManualClock()).normalize() : source.normalize()
+    let pool = inside.pooled(observer: observer)
     let slow = Task(priority: .background) { try await pool.get("a") }
     await gate.arrivals(1)
     let urgent = Task(priority: .high) { try await pool.get("a") }

@@ -21,20 +21,30 @@ final class Race<Answer: Sendable>: Sendable {
     let (moved, place) = (MovedWork(), CapPlace.holdCurrent())
     defer { moved.end() }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        state.withLock { $0.waiter = continuation }
-        run {
-          defer { place?.release() }
-          return .success(try await Waiting.work(on: moved, work))
+      try await hastening {
+        try await withCheckedThrowingContinuation { continuation in
+          state.withLock { $0.waiter = continuation }
+          run {
+            defer { place?.release() }
+            return .success(try await Waiting.work(on: moved, work))
+          }
+          run {
+            try await limit()
+            return .success(nil)
+          }
+          if Task.isCancelled { end(.failure(CancellationError())) }
         }
-        run {
-          try await limit()
-          return .success(nil)
-        }
-        if Task.isCancelled { end(.failure(CancellationError())) }
       }
     } onCancel: {
       end(.failure(CancellationError()))
+    }
+  }
+
+  /// Waits for the runners, which get on as fast as whoever waits is to.
+  private func hastening(_ wait: () async throws -> Answer?) async throws -> Answer? {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return try await wait() }
+    return try await withTaskPriorityEscalationHandler(operation: wait) { _, urgency in
+      for runner in state.withLock({ $0.runners }) { runner.escalatePriority(to: urgency) }
     }
   }
 
