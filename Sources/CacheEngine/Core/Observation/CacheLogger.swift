@@ -78,7 +78,7 @@ extension CacheEvent: CustomStringConvertible {
   /// The event as a line of a log, without its time.
   public var description: String {
     var words = [level ?? "cache", kind.description]
-    if let key { words.insert(key, at: words.count) }
+    if let key { words.append(key) }
     words += kind.details
     if let madeRoomFor { words.append("for=\(madeRoomFor)") }
     if let request { words.append(request.description) }
