@@ -14,9 +14,10 @@ struct FleetLedgerTests {
     join("two")
   }
 
-  private mutating func join(_ name: String, listens: Bool = true) {
+  private mutating func join(_ name: String, listens: Bool = true, at milliseconds: Int = 0) {
     let place = ledger.join(
-      FleetSheet.App(name: name, pid: 1, socket: "/\(name)"), shared: listens ? ["redis"] : [], sources: ["source"])
+      FleetSheet.App(name: name, pid: 1, socket: "/\(name)"), shared: listens ? ["redis"] : [], sources: ["source"],
+      at: time(milliseconds))
     if listens { ledger.hears(place, deafSince: nil) }
   }
 
@@ -94,6 +95,51 @@ struct FleetLedgerTests {
     #expect(sheet.changes.map(\.by) == [0, nil])
     #expect(sheet.changes[1].told == [time(50), time(52)])
     #expect(sheet.title(nil) == "another")
+  }
+
+  @Test("Of changes that are made at once others were told of each, and nobody else made one")
+  mutating func beside() {
+    join("three")
+    told(2, at: 61)
+    told(2, at: 81)
+    fill(2, at: 82)
+    change(1, at: 90, took: .milliseconds(40))
+    change(0, at: 100, took: .milliseconds(100))
+    hit(2, at: 150)
+    let sheet = sheet()
+    #expect(sheet.changes.map(\.by) == [0, 1])
+    #expect(sheet.changes.map { $0.told[2] } == [time(81), time(81)])
+    #expect(sheet.apps[2].staleReads == 0)
+  }
+
+  @Test("Who is told once of several changes is told of all, and of the later ones if more comes")
+  mutating func together() {
+    join("three")
+    change(0, at: 100)
+    change(1, at: 101)
+    told(1, at: 102)
+    told(2, at: 103)
+    #expect(sheet().changes.map(\.told) == [[nil, nil, time(103)], [nil, time(102), time(103)]])
+    told(2, at: 105)
+    #expect(sheet().changes.map(\.told) == [[nil, nil, time(105)], [nil, time(102), time(103)]])
+    #expect(sheet().keys[0].change?.told[2] == time(105))
+    #expect(sheet().apps[2].slowestTelling == .milliseconds(4))
+    // That one nobody here has made.
+    told(2, at: 110)
+    #expect(sheet().changes.map(\.by) == [nil, 1, 0])
+  }
+
+  @Test("What was changed before an app came, or came again, it may have been told of")
+  mutating func late() {
+    change(0, at: 100)
+    join("three", at: 500)
+    join("two", at: 500)
+    for app in 1...2 { hit(app, at: 600) }
+    #expect(sheet().apps.map(\.staleReads) == [0, 0, 0])
+    note(2, at: 700, .operated(.shared(.forgot(.connected))), "coherence", key: nil)
+    told(1, at: 700)
+    #expect(sheet().apps.map(\.slowestTelling) == [nil, nil, nil])
+    #expect(sheet().changes.map(\.by) == [nil, 0])
   }
 
   @Test("What others are told of while an app loads for all is its load, and makes nobody’s copy older")
@@ -263,7 +309,7 @@ struct FleetLedgerTests {
     note(1, at: 160, .operated(.shared(.forgot(nil))), "coherence", key: "other")
     ledger.left(1, because: "the app has ended")
     let app = FleetSheet.App(name: "three", pid: 2, socket: "/three")
-    #expect(ledger.join(app, shared: ["redis"], sources: [], inPlaceOf: 1) == 1)
+    #expect(ledger.join(app, shared: ["redis"], sources: [], at: time(180), inPlaceOf: 1) == 1)
     #expect(sheet().apps.map(\.name) == ["one", "three"])
     #expect(sheet().apps.map(\.ended) == [nil, nil])
     #expect(sheet().changes.map(\.by) == [0, nil])

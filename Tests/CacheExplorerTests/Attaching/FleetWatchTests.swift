@@ -12,7 +12,8 @@ struct FleetWatchTests {
   init() {
     for name in ["one", "two"] {
       _ = watch.join(
-        FleetSheet.App(name: name, pid: 1, socket: "/\(name)"), shared: ["redis"], sources: ["source"])
+        FleetSheet.App(name: name, pid: 1, socket: "/\(name)"), shared: ["redis"], sources: ["source"],
+        at: now.advanced(by: .seconds(-1)))
     }
   }
 

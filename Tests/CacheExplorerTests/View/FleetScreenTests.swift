@@ -13,8 +13,8 @@ struct FleetScreenTests {
     var ledger = FleetLedger()
     for (number, name) in ["one", "two", "three"].enumerated() {
       let place = ledger.join(
-        FleetSheet.App(name: name, pid: Int32(100 + number), socket: "/\(name)"), shared: ["redis"], sources: ["source"]
-      )
+        FleetSheet.App(name: name, pid: Int32(100 + number), socket: "/\(name)"), shared: ["redis"],
+        sources: ["source"], at: Scene.start)
       ledger.hears(place, deafSince: nil)
     }
     func note(_ app: Int, _ milliseconds: Int, _ kind: CacheEvent.Kind, _ level: String?, _ key: String) {

@@ -69,7 +69,8 @@ struct ViewPropertyTests {
     var ledger = FleetLedger()
     for number in 0..<16 {
       let app = ledger.join(
-        FleetSheet.App(name: hostile, pid: .max, socket: "\(number)"), shared: ["redis"], sources: [])
+        FleetSheet.App(name: hostile, pid: .max, socket: "\(number)"), shared: ["redis"], sources: [],
+        at: scene.now.advanced(by: .seconds(-1)))
       for kind: CacheEvent.Kind in [
         .requestEnded(.set, .done, .zero), .stored(.set, cost: .max, deadline: scene.now, .zero),
         .operated(.shared(.leads(lease: hostile))), .operated(.shared(.forgot(nil))),

@@ -133,7 +133,8 @@ package final class AttachedFleet: Sendable {
       let place = watch.join(
         FleetSheet.App(name: welcome.app, pid: welcome.pid, socket: socket),
         shared: Set(welcome.levels.filter { $0.kind == "shared" }.map(\.name)),
-        sources: Set(welcome.levels.filter(\.isSource).map(\.name)), inPlaceOf: freed)
+        sources: Set(welcome.levels.filter(\.isSource).map(\.name)),
+        at: session.clock.here(CacheInstant(nanoseconds: welcome.now)), inPlaceOf: freed)
       state.sockets.insert(socket)
       state.gone[place] = nil
       if place < state.sessions.count { state.sessions[place] = session } else { state.sessions.append(session) }

@@ -26,9 +26,12 @@ final class FleetWatch: Sendable {
     set { state.withLock { $0.chosen = newValue } }
   }
 
-  func join(_ app: FleetSheet.App, shared: Set<String>, sources: Set<String>, inPlaceOf gone: Int? = nil) -> Int {
+  func join(
+    _ app: FleetSheet.App, shared: Set<String>, sources: Set<String>, at time: CacheInstant,
+    inPlaceOf gone: Int? = nil
+  ) -> Int {
     state.withLock { state in
-      let place = state.ledger.join(app, shared: shared, sources: sources, inPlaceOf: gone)
+      let place = state.ledger.join(app, shared: shared, sources: sources, at: time, inPlaceOf: gone)
       // What the process before it has told is not of this one.
       state.waiting.removeAll { $0.app == place }
       return place

@@ -8,9 +8,9 @@ package struct FleetLedger: Sendable {
   private struct Fact: Sendable {
     /// When the copy of each app was made, as far as was seen.
     var copied: [CacheInstant?]
+    /// When each app was told last that the key was changed.
+    var told: [CacheInstant?]
     var change: FleetSheet.Change?
-    /// When the change began.
-    var began: CacheInstant?
     /// Who loaded the key for all last, and when that ended.
     var load: (app: Int, at: CacheInstant)?
   }
@@ -22,7 +22,6 @@ package struct FleetLedger: Sendable {
   private static let patience = Duration.seconds(1)
   /// So many keys are told one by one.
   private static let mostListed = 500
-  private static let never = CacheInstant(nanoseconds: .min)
 
   private var apps: [FleetSheet.App] = []
   /// Of each app, the levels under which others are as well, and those that nobody filled.
@@ -34,6 +33,8 @@ package struct FleetLedger: Sendable {
   private var leases: [String: FleetSheet.Lease] = [:]
   /// The apps that say by themselves whether they hear.
   private var outspoken: Set<Int> = []
+  /// From when on each app tells here what happens in it.
+  private var joined: [CacheInstant] = []
   /// Of each app, until when events of it may be missing.
   private var gaps: [CacheInstant] = []
   private var lost = 0
@@ -48,10 +49,12 @@ package struct FleetLedger: Sendable {
   ///   - app: What it calls itself.
   ///   - shared: The levels that it shares with others.
   ///   - sources: The levels that values come from which nobody stored.
+  ///   - time: From when on it tells here what happens in it.
   ///   - gone: The place of another app that is gone, which this one gets; `nil` for one of its own.
   /// - Returns: Its place.
   package mutating func join(
-    _ app: FleetSheet.App, shared: Set<String>, sources: Set<String>, inPlaceOf gone: Int? = nil
+    _ app: FleetSheet.App, shared: Set<String>, sources: Set<String>, at time: CacheInstant,
+    inPlaceOf gone: Int? = nil
   ) -> Int {
     if let gone { disown(gone) }
     if let place = gone ?? apps.firstIndex(where: { $0.socket == app.socket }) {
@@ -59,16 +62,18 @@ package struct FleetLedger: Sendable {
       forget(place)
       outspoken.remove(place)
       apps[place] = app
-      (self.shared[place], self.sources[place], gaps[place]) = (shared, sources, Self.never)
+      (self.shared[place], self.sources[place], joined[place], gaps[place]) = (shared, sources, time, time)
       return place
     }
     apps.append(app)
     self.shared.append(shared)
     self.sources.append(sources)
-    gaps.append(Self.never)
+    joined.append(time)
+    gaps.append(time)
     held.append([:])
     for key in facts.keys {
       facts[key]?.copied.append(nil)
+      facts[key]?.told.append(nil)
       facts[key]?.change?.told.append(nil)
     }
     for place in changes.indices { changes[place].told.append(nil) }
@@ -86,6 +91,7 @@ package struct FleetLedger: Sendable {
     changes = changes.map(disowned)
     for (key, fact) in facts {
       facts[key]?.change = fact.change.map(disowned)
+      facts[key]?.told[app] = nil
       if fact.load?.app == app { facts[key]?.load = nil }
     }
   }
@@ -185,22 +191,23 @@ package struct FleetLedger: Sendable {
     apps[app].changes += 1
     let began = time.advanced(by: .zero - took)
     var change = FleetSheet.Change(key: key, by: app, at: time, told: Array(repeating: nil, count: apps.count))
-    // Others may have been told before it was acknowledged.
-    if let early = fact(key).change, early.by == nil || early.isLoad {
-      for other in apps.indices where other != app && early.told[other].map({ $0 >= began }) ?? false {
-        change.told[other] = early.told[other]
-        noteTelling(change, other)
-      }
-      // Nobody made that one but this app.
-      if change.told.contains(where: { $0 != nil }), early.told == change.told { changes.removeAll { $0 == early } }
+    // Others may have been told before it was acknowledged, of this change or of one that was made beside it.
+    let told = fact(key).told
+    for other in apps.indices where other != app && told[other].map({ $0 >= began }) ?? false {
+      change.told[other] = told[other]
+      noteTelling(change, other)
     }
-    record(change, began: began)
+    // What was told since it began no other process made.
+    changes.removeAll { early in
+      early.key == key && (early.by == nil || early.isLoad) && early.told.contains { $0 != nil }
+        && early.told.allSatisfy { $0.map { $0 >= began } ?? true }
+    }
+    record(change)
   }
 
-  private mutating func record(_ change: FleetSheet.Change, began: CacheInstant) {
+  private mutating func record(_ change: FleetSheet.Change) {
     facts[change.key] = fact(change.key)
     facts[change.key]?.change = change
-    facts[change.key]?.began = began
     changes.append(change)
     if changes.count > Self.mostChanges { changes.removeFirst() }
   }
@@ -261,9 +268,7 @@ package struct FleetLedger: Sendable {
       tell(key, app, at: time)
     case .forgot:
       forgetCopies(of: app)
-      for key in facts.keys where facts[key]?.change?.by != app && facts[key]?.change?.told[app] == nil {
-        if facts[key]?.change != nil { tell(key, app, at: time) }
-      }
+      for (key, fact) in facts where fact.change.map({ isOwed($0, app) }) ?? false { tell(key, app, at: time) }
     case .leads(let id):
       apps[app].loads += 1
       guard time > gaps[app] else { return }
@@ -287,16 +292,36 @@ package struct FleetLedger: Sendable {
     }
   }
 
+  /// Whether an app has yet to be told of a change; of what was changed before it joined it may have been told long ago.
+  private func isOwed(_ change: FleetSheet.Change, _ app: Int) -> Bool {
+    change.by != app && change.told[app] == nil && change.at > joined[app]
+  }
+
   /// An app was told that a key was changed.
   private mutating func tell(_ key: String, _ app: Int, at time: CacheInstant) {
-    let known = fact(key)
-    if var change = known.change, change.by != app, change.told[app] == nil, let began = known.began, began <= time {
-      let old = change
+    var known = fact(key)
+    let last = known.told[app]
+    known.told[app] = time
+    facts[key] = known
+    let listed = changes.indices.filter { changes[$0].key == key && changes[$0].by != app }
+    var meant = listed.filter { isOwed(changes[$0], app) }
+    if meant.isEmpty, let last {
+      // A server tells of several changes at once or of one after the other: then that was of the first of them.
+      meant = Array(listed.filter { changes[$0].told[app] == last }.dropFirst())
+    }
+    for place in meant {
+      changes[place].told[app] = time
+      noteTelling(changes[place], app)
+    }
+    guard meant.isEmpty else {
+      facts[key]?.change = changes.last { $0.key == key }
+      return
+    }
+    if var change = known.change, isOwed(change, app) {
+      // Others came since, and it is listed no more.
       change.told[app] = time
       facts[key]?.change = change
-      if let place = changes.lastIndex(of: old) { changes[place] = change }
-      noteTelling(change, app)
-      return
+      return noteTelling(change, app)
     }
     // Nobody has told of a change yet: it is under way, another process made it, or it is none but the end of a load.
     var change = FleetSheet.Change(key: key, by: nil, at: time, told: Array(repeating: nil, count: apps.count))
@@ -307,7 +332,7 @@ package struct FleetLedger: Sendable {
     {
       (change.by, change.isLoad, change.at) = (load.app, true, load.at)
     }
-    record(change, began: change.at)
+    record(change)
   }
 
   private mutating func noteTelling(_ change: FleetSheet.Change, _ app: Int) {
@@ -322,7 +347,8 @@ package struct FleetLedger: Sendable {
       let old = facts.sorted { ($0.value.change?.at.nanoseconds ?? .min) < ($1.value.change?.at.nanoseconds ?? .min) }
       for (key, _) in old.prefix(Self.mostKeys / 4) { facts[key] = nil }
     }
-    return Fact(copied: Array(repeating: nil, count: apps.count))
+    let nobody = [CacheInstant?](repeating: nil, count: apps.count)
+    return Fact(copied: nobody, told: nobody)
   }
 
   /// What there is to show at a moment.
