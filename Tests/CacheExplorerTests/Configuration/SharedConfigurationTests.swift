@@ -19,6 +19,18 @@ struct SharedConfigurationTests {
     #expect(problems(configuration.text) == configuration.problems.map { "c.yaml" + $0 })
   }
 
+  @Test("Who is in the list of a shared level hears what others change, whatever is around the list or the level")
+  func heard() {
+    let list =
+      "- memory\n- disk: { directory: d }\n- negative: { for: 5s, level: { redis: { url: \"redis://h\", namespace: a } } }"
+    func indented(_ columns: Int) -> String {
+      list.split(separator: "\n").map { String(repeating: " ", count: columns) + $0 + "\n" }.joined()
+    }
+    #expect(problems("levels:\n" + indented(2)) == [])
+    #expect(problems("levels:\n  - transformKeys:\n      with: sha256\n      levels:\n" + indented(8)) == [])
+    #expect(problems("levels:\n  - empty\n  - pooled:\n" + indented(6)) == [])
+  }
+
   @Test("User and password of a shared level are in use, and shown nowhere")
   func secret() throws {
     let text = "levels:\n  - redis: { url: \"redis://ada:hidden@h:7000/3\", namespace: a }"
@@ -90,11 +102,20 @@ private let badSharedLevels = [
   BadConfiguration(
     "levels:\n  - memory\n  - transformKeys: { with: sha256, level: { redis: { url: \"redis://h\", namespace: a } } }",
     ":3:45: error: redis has other keys than the levels above transformKeys, which cannot hear what others change; "
-      + "put a memory right above redis, or write coherence: false"),
+      + "hold copies right above redis only, or write coherence: false"),
   BadConfiguration(
     "levels:\n  - memory\n  - lanes:\n      when: { prefix: a }\n      then: { redis: { url: \"redis://h\", namespace: a } }\n"
       + "      else: { redis: { url: \"redis://h\", namespace: b } }",
     ":6:15: error: redis-2 and redis cannot both tell memory what others change; "
-      + "put a memory right above redis-2, or write coherence: false"),
+      + "hold copies right above redis-2 only, or write coherence: false"),
+  BadConfiguration(
+    "levels:\n  - memory\n  - pooled:\n      - memory\n      - redis: { url: \"redis://h\", namespace: a }",
+    ":5:9: error: memory has copies and does not hear what others change in redis, which tells the list that it is in; "
+      + "put memory into that list, or write coherence: false"),
+  BadConfiguration(
+    "levels:\n  - negative:\n      for: 5s\n      levels:\n        - memory\n"
+      + "        - redis: { url: \"redis://h\", namespace: a }",
+    ":6:11: error: negative remembers what is missing and does not hear what others change in redis, which tells the "
+      + "list that it is in; put negative into that list, or write coherence: false"),
 ]
 #endif
