@@ -211,6 +211,22 @@ struct FleetTests {
     servers[0].close()
   }
 
+  @Test("an app that went is gone also where nobody follows it, as with --once")
+  func goneUnfollowed() async throws {
+    let folder = try TemporaryFolder()
+    var servers: [InspectorServer] = []
+    for name in ["one", "two"] {
+      servers.append(
+        try CacheInspector.serve(
+          MemoryCacheLevel<String, Data>(), at: folder.url.appending(path: name).path(), name: name))
+    }
+    let fleet = try await AttachedFleet.open([folder.url.path()], buffer: EventBuffer())
+    servers[1].close()
+    let gone = try await wait(for: fleet) { $0.apps[1].ended != nil }
+    #expect(gone.apps[0].ended == nil)
+    servers[0].close()
+  }
+
   @Test("what --once --format json prints of several apps fits its schema, and of their picture the text")
   func headless() async throws {
     let folder = try TemporaryFolder()

@@ -92,6 +92,7 @@ package final class AttachedFleet: Sendable {
     }
     cache.refresh = {
       await fleet.list()
+      fleet.noteGone()
       return [.fleet(fleet.watch.sheet())]
     }
     return cache
@@ -296,6 +297,19 @@ package final class AttachedFleet: Sendable {
       var waiting = count
       while waiting > 0, await group.next() == true { waiting -= 1 }
       group.cancelAll()
+    }
+  }
+
+  /// Notes which apps are gone, of which nobody tells where they are not followed.
+  private func noteGone() {
+    state.withLock { state in
+      for (place, session) in state.sessions.enumerated() where state.gone[place] == nil {
+        guard let why = session.client.ending else { continue }
+        var attachment = session.cache.attachment
+        attachment.ended = why
+        state.gone[place] = attachment
+        watch.left(place, because: why)
+      }
     }
   }
 
