@@ -116,7 +116,7 @@ struct FleetLedgerTests {
   mutating func together() {
     join("three")
     change(0, at: 100)
-    change(1, at: 101)
+    change(1, at: 101, took: .zero)
     told(1, at: 102)
     told(2, at: 103)
     #expect(sheet().changes.map(\.told) == [[nil, nil, time(103)], [nil, time(102), time(103)]])
@@ -127,6 +127,34 @@ struct FleetLedgerTests {
     // That one nobody here has made.
     told(2, at: 110)
     #expect(sheet().changes.map(\.by) == [nil, 1, 0])
+  }
+
+  @Test("Who writes over what another writes just then is told nothing, and holds what is there")
+  mutating func writtenOver() {
+    change(1, at: 99, took: .milliseconds(5))
+    change(0, at: 100, took: .milliseconds(10))
+    hit(1, at: 150)
+    #expect(sheet().apps[1].staleReads == 0)
+    #expect(sheet().keys[0].change?.told[1] == time(99))
+    // It was told all the same: the other wrote later.
+    told(1, at: 160)
+    #expect(sheet().changes.map(\.by) == [0, 1])
+    #expect(sheet().keys[0].change?.told[1] == time(160))
+    // What it wrote over is no more to be told of when something else is.
+    change(1, at: 200)
+    change(0, at: 5_000)
+    told(1, at: 5_001)
+    #expect(sheet().apps[1].slowestTelling == .milliseconds(60))
+  }
+
+  @Test("Who loads for all may be told of that as well")
+  mutating func echo() {
+    note(0, at: 100, .operated(.shared(.led(lease: "ab", .milliseconds(60)))), "pool")
+    told(1, at: 101)
+    told(0, at: 102)
+    #expect(sheet().changes.map(\.by) == [0])
+    told(0, at: 110)
+    #expect(sheet().changes.map(\.by) == [nil, 0])
   }
 
   @Test("What was changed before an app came, or came again, it may have been told of")

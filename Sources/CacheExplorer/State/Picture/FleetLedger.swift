@@ -8,7 +8,7 @@ package struct FleetLedger: Sendable {
   private struct Fact: Sendable {
     /// When the copy of each app was made, as far as was seen.
     var copied: [CacheInstant?]
-    /// When each app was told last that the key was changed.
+    /// When each app was told last that the key was changed, or changed it itself: nobody is told of what it wrote over at once.
     var told: [CacheInstant?]
     var change: FleetSheet.Change?
     /// Who loaded the key for all last, and when that ended.
@@ -203,6 +203,7 @@ package struct FleetLedger: Sendable {
         && early.told.allSatisfy { $0.map { $0 >= began } ?? true }
     }
     record(change)
+    facts[key]?.told[app] = time
   }
 
   private mutating func record(_ change: FleetSheet.Change) {
@@ -303,11 +304,14 @@ package struct FleetLedger: Sendable {
     let last = known.told[app]
     known.told[app] = time
     facts[key] = known
-    let listed = changes.indices.filter { changes[$0].key == key && changes[$0].by != app }
+    // What it wrote over a while ago it will not be told of any more.
+    let own = changes.lastIndex { $0.key == key && $0.by == app && $0.at.duration(to: time) >= Self.patience }
+    let listed = changes.indices[(own ?? 0)...].filter { changes[$0].key == key }
     var meant = listed.filter { isOwed(changes[$0], app) }
     if meant.isEmpty, let last {
       // A server tells of several changes at once or of one after the other: then that was of the first of them.
-      meant = Array(listed.filter { changes[$0].told[app] == last }.dropFirst())
+      let same = listed.filter { (changes[$0].by == app ? changes[$0].at : changes[$0].told[app]) == last }
+      meant = Array(same.dropFirst())
     }
     for place in meant {
       changes[place].told[app] = time
@@ -326,10 +330,10 @@ package struct FleetLedger: Sendable {
     // Nobody has told of a change yet: it is under way, another process made it, or it is none but the end of a load.
     var change = FleetSheet.Change(key: key, by: nil, at: time, told: Array(repeating: nil, count: apps.count))
     change.told[app] = time
-    // Of a load each app is told once.
-    if let load = known.load, load.app != app, load.at.duration(to: time) < Self.patience,
-      known.change.map({ !$0.isLoad || $0.at != load.at }) ?? true
-    {
+    // Of a load each app is told once, also the one that made it.
+    let load = known.load.flatMap { $0.at.duration(to: time) < Self.patience ? $0 : nil }
+    if let load, load.app == app, last.map({ $0 < load.at }) ?? true { return }
+    if let load, load.app != app, known.change.map({ !$0.isLoad || $0.at != load.at }) ?? true {
       (change.by, change.isLoad, change.at) = (load.app, true, load.at)
     }
     record(change)
