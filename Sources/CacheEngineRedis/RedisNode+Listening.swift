@@ -4,6 +4,18 @@ import CacheEngineShared
 import Synchronization
 
 extension RedisNode {
+  /// Tells somebody of changes of names that begin so, from when it hears of them.
+  func listen(_ number: Int, _ prefixes: [[UInt8]], _ send: @escaping @Sendable (SharedInvalidation) -> Void) {
+    feeds.add(number, prefixes, send)
+    if case .ready(let connection) = state.withLock({ $0.phase }) {
+      // Of a cluster, and asked as if alone: others will listen.
+      if connection.isCluster, case .alone = role { return }
+      listen()
+    } else {
+      connect()
+    }
+  }
+
   /// Asks the server to tell what somebody listens for and it does not tell yet.
   func listen() {
     let begun = state.withLock { state -> (RedisConnection, RedisConnection?, isOld: Bool)? in

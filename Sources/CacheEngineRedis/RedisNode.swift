@@ -133,8 +133,20 @@ final class RedisNode: Sendable {
   func commit(
     _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]], isAsking: Bool = false
   ) async throws -> [[UInt8]?]? {
-    let changed = changes.map(\.changedName)
     let messages = try await messages(telling: changes)
+    do {
+      return try await commit(changes, if: conditions, reading: names, telling: messages, isAsking)
+    } catch let error as CacheError where error.code == .refusedByServer {
+      // Perhaps it may not tell any more: the next one finds that out.
+      state.withLock { state in state.channels = state.channels.filter { $0.value != nil } }
+      throw error
+    }
+  }
+
+  private func commit(
+    _ changes: [SharedChange], if conditions: [SharedCondition], reading names: [[UInt8]],
+    telling messages: [RedisChannel.Message], _ isAsking: Bool
+  ) async throws -> [[UInt8]?]? {
     guard conditions.isEmpty else {
       let (keys, arguments) = RedisScript.call(changes, conditions, names, telling: messages)
       let reply = try await runScript(keys.map(self.names.written), arguments, isAsking)
@@ -154,7 +166,7 @@ final class RedisNode: Sendable {
     }
     for value in values { try check(value) }
     noteWrite(changes)
-    feeds.tellOwn(changed)
+    feeds.tellOwn(changes.map(\.changedName))
     return try values.suffix(names.count).map { try bytes($0, "EXEC") }
   }
 
@@ -260,7 +272,7 @@ final class RedisNode: Sendable {
   }
 
   /// Begins to connect, unless that is under way or done.
-  private func connect() {
+  func connect() {
     let node: @Sendable () -> RedisNode? = { [weak self] in self }
     let (ready, waiting) = state.withLock {
       state -> (Result<RedisConnection, any Error>?, [CheckedContinuation<RedisConnection, any Error>]) in
@@ -368,20 +380,6 @@ final class RedisNode: Sendable {
         do { try await clock.sleep(until: clock.now.advanced(by: pause), tolerance: nil) } catch { return }
         self?.connect()
       }
-    }
-  }
-
-  // MARK: Bus
-
-  /// Tells somebody of changes of names that begin so, from when it hears of them.
-  func listen(_ number: Int, _ prefixes: [[UInt8]], _ send: @escaping @Sendable (SharedInvalidation) -> Void) {
-    feeds.add(number, prefixes, send)
-    if case .ready(let connection) = state.withLock({ $0.phase }) {
-      // Of a cluster, and asked as if alone: others will listen.
-      if connection.isCluster, case .alone = role { return }
-      listen()
-    } else {
-      connect()
     }
   }
 }

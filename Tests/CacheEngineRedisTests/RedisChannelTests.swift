@@ -196,6 +196,25 @@ struct RedisFallbackTests {
     }
   }
 
+  @Test("who hears by tracking and may tell no more fails once to write, by a transaction or a script")
+  func mayTellNoMore() async throws {
+    for isConditional in [false, true] {
+      let redis = try await TestRedis()
+      let store = redis.store()
+      let shared = try await cache(store).base.lower
+      func write(_ value: Int) async throws {
+        if !isConditional { return try await shared.set(value, forKey: "k\(value)") }
+        #expect(try await shared.store(value, forKey: "k\(value)", terms: StoreTerms(), if: .absent))
+      }
+      try await write(1)
+      _ = try await RawRedis(redis).ask("ACL", "SETUSER", "default", "-publish")
+      await #expect(throws: CacheError.self) { try await write(2) }
+      try await write(3)
+      #expect(try await shared.get("k3") == 3)
+      #expect(store.tellingError?.message.contains("publish") == true)
+    }
+  }
+
   @Test("a channel of one namespace or database says nothing to another; what is no message puts everything in doubt")
   func foreignMessages() async throws {
     let redis = try await TestRedis()
