@@ -9,6 +9,11 @@ enum RedisRefusal {
     ("WRONGPASS", "the user or the password is wrong, or the user is off"),
     ("invalid password", "the password is wrong"),
     (
+      "run the 'info' command",
+      "let the user do it with ACL SETUSER; who looks at a server needs +@read +@connection +info"
+    ),
+    ("run the 'monitor' command", "let the user do it with ACL SETUSER and +monitor"),
+    (
       "NOPERM",
       "let the user do it with ACL SETUSER; a namespace photos needs ~photos:* &photos:* +@read +@write +@transaction "
         + "+@scripting +@pubsub +@connection +time"

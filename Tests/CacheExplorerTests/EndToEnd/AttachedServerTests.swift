@@ -170,6 +170,11 @@ struct AttachedServerTests {
     let locked = try await attach("redis+unix://\(redis.socket)")
     #expect(locked.status == 2)
     #expect(locked.errors.contains("the server refused: NOAUTH"))
+    let poor = try await TestRedis("--user", "default", "on", "nopass", "~*", "&*", "+@all", "-info")
+    let refused = try await attach("redis+unix://\(poor.socket)")
+    #expect(refused.status == 2)
+    #expect(refused.errors.hasPrefix("error: at redis+unix://\(poor.socket) the server refused: NOPERM"))
+    #expect(refused.errors.contains("needs +@read +@connection +info"), "\(refused.errors)")
     let port = try FreePort.find()
     let open = try await TestRedis("--port", "\(port)", "--requirepass", "right")
     let wrong = try await attach("redis://:hidden@127.0.0.1:\(port)")
@@ -184,7 +189,7 @@ struct AttachedServerTests {
     let other = try await attach("redis+unix://\(folder.url.appending(path: "s").path())")
     #expect(other.status != 0)
     #expect(other.errors.contains("redis+unix://"), "\(other.errors)")
-    withExtendedLifetime((app, open)) {}
+    withExtendedLifetime((app, open, poor)) {}
     let tls = try await attach("rediss://localhost")
     #if RedisTLS
     #expect(tls.status == 5)

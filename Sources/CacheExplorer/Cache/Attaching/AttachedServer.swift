@@ -37,8 +37,8 @@ package enum AttachedServer {
         case .timedOut: "is it a Redis server?"
         default: nil
         }
-      // A connection that cannot be had says where by itself.
-      let place = error.message.hasPrefix(server.address) ? "" : "\(server.address): "
+      // A connection that cannot be had and a refusal say where by themselves.
+      let place = error.message.contains(server.address) ? "" : "\(server.address): "
       throw CacheError(error.code, "\(place)\(error.message)\(remedy.map { "; \($0)" } ?? "")")
     }
     let figures = RecentFigures()
