@@ -47,10 +47,7 @@ final class RedisConnection: Sendable {
   }
 
   private let channel: any Channel
-  private let name: String
-  private let address: String
-  private let limit: Duration
-  private let most: Int
+  private let settings: RedisSettings
   private let use: Use
   private let clock = SystemClock()
   let began = SystemClock().now
@@ -65,10 +62,7 @@ final class RedisConnection: Sendable {
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) {
     self.channel = channel
-    name = settings.name
-    address = settings.address
-    limit = settings.commandLimit
-    most = settings.mostWaiting
+    self.settings = settings
     self.use = use
     state = Mutex(State(lastHeard: SystemClock().now))
     self.onPush = onPush
@@ -145,11 +139,12 @@ final class RedisConnection: Sendable {
     let number = Mutex<Int?>(nil)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let deadline = clock.now.advanced(by: limit)
+        let deadline = clock.now.advanced(by: settings.commandLimit)
         let (error, flushes) = state.withLock { state -> ((any Error)?, Bool) in
           if let end = state.end { return (end, false) }
-          guard state.line.count < most else {
-            return (CacheError(.overloaded, "\(most) commands wait for their replies", level: name), false)
+          guard state.line.count < settings.mostWaiting else {
+            let message = "\(settings.mostWaiting) commands wait for their replies"
+            return (CacheError(.overloaded, message, level: settings.name), false)
           }
           number.withLock { $0 = state.head + state.line.count }
           state.line.append(Waiting(count: commands.count, deadline: deadline, continuation: continuation))
@@ -219,7 +214,9 @@ final class RedisConnection: Sendable {
       return (true, (waiting.continuation, waiting.replies))
     }
     if !isExpected {
-      return close(CacheError(.invalidResponse, "the server sent a reply that nobody asked for", level: name))
+      // A server that is full or in protected mode says so before it is asked anything, and hangs up.
+      if case .error(let text) = value { return close(RedisRefusal.error(text, settings)) }
+      return close(CacheError(.invalidResponse, "the server sent a reply that nobody asked for", level: settings.name))
     }
     if let (continuation, replies) = done { continuation?.resume(returning: replies) }
   }
@@ -231,12 +228,14 @@ final class RedisConnection: Sendable {
     let finding = state.withLock { state -> Finding in
       if let first = state.line.first { return first.deadline <= now ? .late : .fine }
       guard state.lastHeard.duration(to: now) >= interval, state.end == nil else { return .fine }
-      state.line.append(Waiting(count: 1, deadline: now.advanced(by: limit)))
+      state.line.append(Waiting(count: 1, deadline: now.advanced(by: settings.commandLimit)))
       RESPCommand.append([Array("PING".utf8)], to: &state.outbox)
       return .quiet
     }
     switch finding {
-    case .late: close(CacheError(.timedOut, "the server did not answer within \(limit)", level: name))
+    case .late:
+      let message = "the server did not answer within \(settings.commandLimit)"
+      close(CacheError(.timedOut, message, level: settings.name))
     case .quiet: flush()
     case .fine: break
     }
@@ -262,11 +261,11 @@ final class RedisConnection: Sendable {
       return close(
         CacheError(
           .invalidResponse,
-          "what answers at \(address) sent what is no reply of Redis: \(malformed.message); see whether it is a Redis server",
-          level: name))
+          "what answers at \(settings.address) sent what is no reply of Redis: \(malformed.message); see whether it is a Redis server",
+          level: settings.name))
     }
     let message = RedisSecrecy.explain(error) ?? "the connection was lost"
-    close(CacheError(.unreachable, message, level: name, underlying: error))
+    close(CacheError(.unreachable, message, level: settings.name, underlying: error))
   }
 }
 

@@ -41,6 +41,20 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
+  @Test("what a server refuses before it is asked anything is told with its words and what helps")
+  func refusedUnasked() async throws {
+    let server = try await HostileServer { _, command in command[0] == "HELLO" ? .say("") : .say(Self.value("right")) }
+    let store = server.store { $0.pauses = .seconds(60)...(.seconds(60)) }
+    _ = try await store.read([[1]])
+    server.say("-ERR max number of clients reached\r\n", on: 1)
+    var error: CacheError?
+    try await turns {
+      do { _ = try await store.read([[1]]) } catch let refusal as CacheError { error = refusal }
+      return error != nil
+    }
+    #expect(error?.code == .refusedByServer && error?.message.contains("raise maxclients") == true, "\(error as Any)")
+  }
+
   @Test("a reply that nobody asked for ends the connection, with or without commands in the line")
   func unasked() async throws {
     let server = try await HostileServer { connection, command in
