@@ -89,7 +89,7 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
     try await withTaskCancellationHandler {
       try await done.futureResult.get()
     } onCancel: {
-      channel.close(promise: nil)
+      close()
     }
   }
 
@@ -131,7 +131,8 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
           }
         }
       } onCancel: {
-        channel.close(promise: nil)
+        // The part may have come all the same, and be the last: nobody else is given a connection that is about to end.
+        close()
       }
     } catch {
       throw Task.isCancelled ? CancellationError() : error
