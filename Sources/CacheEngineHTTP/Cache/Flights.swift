@@ -101,6 +101,14 @@ final class Flights<Response: Sendable>: Sendable {
     }
   }
 
+  /// The same for all of them.
+  func detachAll() {
+    table.withLock { table in
+      table.ended += table.flights.count
+      table.flights = [:]
+    }
+  }
+
   /// Nothing is under way.
   var isIdle: Bool { table.withLock { $0.flights.isEmpty } }
 }

@@ -198,7 +198,8 @@ extension HTTPCache {
     }
   }
 
-  func remove(_ key: String) async throws {
+  /// The same by the text of a URI.
+  package func remove(_ key: String) async throws {
     turns.invalidate(key)
     // Who asks from now on must not join what was answered before.
     flights.detach(key)

@@ -186,6 +186,17 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     try await remove(target.text)
   }
 
+  /// Removes everything that is stored, and keeps out what is on its way.
+  ///
+  /// - Throws: The level's error if something may still be there.
+  public func removeAll() async throws {
+    let changing = turns.invalidateAll()
+    flights.detachAll()
+    // What was just being written is there before everything goes.
+    for key in changing { try await turns.take(key) {} }
+    try await store.clear()
+  }
+
   /// Waits until nothing runs in the background that has begun before.
   public func settle() async {
     for task in revalidations.withLock({ Array($0.tasks.values) }) { await task.value }

@@ -53,6 +53,16 @@ final class VariantTurns: Sendable {
     states.withLock { $0[key]?.invalidations += 1 }
   }
 
+  /// Makes every ticket invalid.
+  ///
+  /// - Returns: The URIs of which something is just being changed.
+  func invalidateAll() -> [String] {
+    states.withLock { states in
+      for key in states.keys { states[key]?.invalidations += 1 }
+      return states.keys.filter { states[$0]?.isTaken == true }
+    }
+  }
+
   /// Runs a change alone.
   ///
   /// It is carried out whether or not the task that asks for it is cancelled: a client that leaves must not keep for others what the

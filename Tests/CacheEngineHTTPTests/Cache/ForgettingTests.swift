@@ -78,6 +78,47 @@ struct ForgettingTests {
     #expect(try await cache.response(for: get()).text() == "2")
   }
 
+  @Test("What was asked for before everything was removed is not kept, and nobody else is given it")
+  func removesAll() async throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin { _, count in
+      if count == 0 { try await gate.pass() }
+      return HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)")
+    }
+    let cache = cache(origin)
+    async let early = cache.response(for: get()).text()
+    await gate.arrivals(1)
+    try await cache.removeAll()
+    #expect(try await cache.response(for: get()).text() == "1")
+    gate.open()
+    #expect(try await early == "0")
+    #expect(try await cache.response(for: get()).text() == "1")
+    #expect(cache.turns.isIdle && cache.flights.isIdle)
+  }
+
+  @Test("What is just being written when everything is removed goes with it")
+  func removesAllInAWrite() async throws {
+    let gate = Gate()
+    let level = BasicCache<String, StoredVariants>(
+      get: { [kept] key in try await kept.level.get(key) },
+      set: { [kept] value, key in
+        try await gate.pass()
+        try await kept.level.set(value, forKey: key)
+      },
+      remove: { _ in }, clear: { [kept] in try await kept.level.clear() })
+    let origin = ScriptedOrigin { _, count in HTTPAnswer(200, ["Cache-Control: max-age=10"], "\(count)") }
+    let cache = HTTPCache(storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
+    async let early = cache.response(for: get()).text()
+    await gate.arrivals(1)
+    async let removal: Void = cache.removeAll()
+    // Nobody joins any more: the removal has begun.
+    while !cache.flights.isIdle { await Task.yield() }
+    gate.open()
+    try await removal
+    #expect(try await early == "0")
+    #expect(try await cache.response(for: get()).text() == "1")
+  }
+
   @Test("N23: a content that is whole when its last reader leaves is stored, beside the other variants")
   func leavesAtTheEnd() async throws {
     let isWhole = Mutex(false)

@@ -169,6 +169,24 @@ struct ServeTests {
     #expect(complaints.last == "error: 1 of 2 expectations failed")
   }
 
+  @Test("what a client asked for before it was removed is kept for nobody", arguments: ["del", "clear"])
+  func removes(_ command: String) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (program, address) = try await serve(before: server, in: folder, ["--plain"])
+    server.hold()
+    async let early = Curl.run([address + Self.kept])
+    try await server.waitForRequests(1)
+    program.type(command == "del" ? "del \(server.address)\(Self.kept)" : command)
+    #expect(await program.line { $0.hasPrefix("\(command): ok") } != nil)
+    server.release()
+    #expect(try await early.output == "the content")
+    #expect(try await Curl.run(["--include", address + Self.kept]).output.contains("fwd=uri-miss"))
+    program.signal(SIGTERM)
+    #expect(await program.end().status == 0)
+  }
+
   @Test("where keys are masked no line has a path or the value of a field", arguments: ["--plain", "--json"])
   func masked(_ manner: String) async throws {
     let server = try LoopbackServer()

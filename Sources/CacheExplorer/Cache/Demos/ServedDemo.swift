@@ -29,7 +29,7 @@ package struct ServedDemo: Sendable {
     let cache = HTTPCache(
       storing: levels.store, policy: levels.policy, origin: DemoServer(clock: clock), bodyLimit: levels.bodyLimit,
       clock: clock)
-    return ServedDemo(live: levels.live, levels: levels, cache: cache, observe: observe)
+    return ServedDemo(live: levels.live(behind: cache), levels: levels, cache: cache, observe: observe)
   }
 
   /// Lets visitors come until the task is cancelled.

@@ -91,6 +91,8 @@ package struct LiveCache: Sendable {
   ///
   /// `nil` where values do not have to travel.
   var glance: (@Sendable (_ key: String, _ level: String?) async throws -> (Lookup<Data>, size: Int?))?
+  /// Removes a key, or everything, where what is on its way to the cache would bring it back.
+  var purge: (@Sendable (_ key: String?) async throws -> Void)?
   /// What the proxy in front of it has done, if there is one.
   package var http: ServedFigures?
   /// Listens to every command of the server that is looked at, and says what that brought.
@@ -150,6 +152,12 @@ package struct LiveCache: Sendable {
       }
     }
     return sight
+  }
+
+  /// Removes a key, or everything, from every level.
+  func remove(_ key: String?) async throws {
+    if let purge { return try await purge(key) }
+    if let key { try await cache.remove(key) } else { try await cache.clear() }
   }
 
   /// Closes every level, and gives the first error after all were tried.

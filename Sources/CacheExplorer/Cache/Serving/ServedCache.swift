@@ -45,7 +45,7 @@ package struct ServedCache: Sendable {
           ServedExchange(number, request, scheme: origin.scheme, authority: origin.authority)
         }
       }
-      return ServedCache(live: levels.live, proxy: proxy)
+      return ServedCache(live: levels.live(behind: proxy.cache), proxy: proxy)
     } catch {
       try? await levels.live.close()
       throw error

@@ -43,6 +43,15 @@ struct ServedLevels: Sendable {
       bodyLimit: min(terms.bodyLimit, (configuration.largestCapacity ?? 0) / 2))
   }
 
+  /// The cache for commands: what clients have asked for before does not bring back what one removes.
+  func live(behind cache: HTTPCache<ServedStore>) -> LiveCache {
+    var live = live
+    live.purge = { key in
+      if let key { try await cache.remove(key) } else { try await cache.removeAll() }
+    }
+    return live
+  }
+
   /// Counts a request; returns its number.
   func count(_ request: ServedRequest) -> Int {
     figures.note(

@@ -20,7 +20,7 @@ package struct ClearVerb: Verb {
     let live = session.live
     let before = live.usage
     return await session.timed(name) { _ in
-      try await live.target(level).clear()
+      if let level { try await live.target(level).clear() } else { try await live.remove(nil) }
     } note: { _ in
       let after = live.usage
       let removed = max(0, before.map { $0.value.count - (after[$0.key]?.count ?? 0) }.reduce(0, +))

@@ -22,7 +22,7 @@ package struct DeleteVerb: Verb {
       var holders: [String] = []
       // Of a level that cannot say, the removal tells.
       for level in live.levels where (try? await level.holds(key)) == true { holders.append(level.name) }
-      try await live.cache.remove(key)
+      try await live.remove(key)
       result.note = holders.isEmpty ? "it was in no level" : "removed from \(holders.joined(separator: ", "))"
     }
   }
