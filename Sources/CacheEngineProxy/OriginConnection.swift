@@ -29,6 +29,9 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   private var offered: NIODeadline?
   private let live = Mutex(true)
 
+  private static let terminated = CacheError(
+    .invalidResponse, "the origin ended the connection before its answer was whole", underlying: OriginFault.terminated)
+
   /// Whether another request can be sent over it, as far as is known.
   var isLive: Bool { live.withLock { $0 } }
 
@@ -63,14 +66,14 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    fail(CacheError(.invalidResponse, "the origin does not answer in valid HTTP", underlying: error), context.channel)
+    fail(
+      error is IOError
+        ? Self.terminated
+        : CacheError(.invalidResponse, "the origin does not answer in valid HTTP", underlying: error), context.channel)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    fail(
-      CacheError(
-        .invalidResponse, "the origin ended the connection before its answer was whole",
-        underlying: OriginFault.terminated), context.channel)
+    fail(Self.terminated, context.channel)
     context.fireChannelInactive()
   }
 
@@ -86,10 +89,14 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
       if let last = parts.last { channel.writeAndFlush(last, promise: done) } else { done.succeed() }
     }
     done.futureResult.whenComplete { _ in self.offered = nil }
-    try await withTaskCancellationHandler {
-      try await done.futureResult.get()
-    } onCancel: {
-      close()
+    do {
+      try await withTaskCancellationHandler {
+        try await done.futureResult.get()
+      } onCancel: {
+        close()
+      }
+    } catch {
+      throw Task.isCancelled ? CancellationError() : error is CacheError ? error : Self.terminated
     }
   }
 

@@ -1,4 +1,5 @@
 #if Proxy
+import CacheEngine
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -27,6 +28,28 @@ import Testing
     reader.cancel()
     #expect(try await reader.value == .end(nil))
     #expect(!connection.isLive)
+  }
+
+  /// Fails to send anything.
+  private final class Broken: ChannelOutboundHandler, Sendable {
+    typealias OutboundIn = Never
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      promise?.fail(IOError(errnoCode: 32, reason: "write"))
+    }
+  }
+
+  @Test("a connection that is reset has been ended by the server, which does not speak wrongly for that")
+  func reset() async throws {
+    let read = OriginConnection()
+    let channel = await NIOAsyncTestingChannel(handler: read)
+    try await read.send([.end(nil)], beginning: true)
+    channel.pipeline.fireErrorCaught(IOError(errnoCode: 104, reason: "read"))
+    let written = OriginConnection()
+    let other = await NIOAsyncTestingChannel(handlers: [Broken(), written])
+    let ofRead = await #expect(throws: CacheError.self) { try await read.next(within: .seconds(1)) }
+    let ofWrite = await #expect(throws: CacheError.self) { try await written.send([.end(nil)], beginning: true) }
+    for error in [ofRead, ofWrite] { #expect(ProxyFault(try #require(error)).name == "connection_terminated") }
+    withExtendedLifetime((channel, other)) {}
   }
 }
 #endif
