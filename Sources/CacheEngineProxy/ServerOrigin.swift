@@ -1,6 +1,7 @@
 #if Proxy
 import CacheEngine
 public import CacheEngineHTTP
+import CacheEngineNetwork
 public import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -104,7 +105,12 @@ public final class ServerOrigin: HTTPOrigin {
     for (connection, _) in idle.withLock({ $0 }) { connection.close() }
   }
 
+  /// What may be done twice: RFC 9110, section 9.2.2.
+  private static let repeatable: Set<HTTPTypes.HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
+
   /// Sends a request.
+  ///
+  /// One without content that may be done twice is sent once more if the server ended a kept connection instead of answering.
   ///
   /// - Parameters:
   ///   - request: The request; it goes to this server, whatever its authority is.
@@ -117,8 +123,24 @@ public final class ServerOrigin: HTTPOrigin {
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPAnswer {
     if let secure { return try await secure.send(request, as: authority, body: body, interim: interim) }
-    let exchange = Exchange(try await self.connection())
-    let connection = exchange.connection
+    if let kept = keptConnection() {
+      do {
+        return try await send(request, body, over: kept, interim)
+      } catch let error as CacheError
+        where error.underlying as? OriginFault == .terminated && body.length == 0
+        && Self.repeatable.contains(request.method)
+      {
+        // It was ended before the request had come there, most likely.
+      }
+    }
+    return try await send(request, body, over: try await connect(), interim)
+  }
+
+  private func send(
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, over connection: OriginConnection,
+    _ interim: @Sendable (HTTPTypes.HTTPResponse) async -> Void
+  ) async throws -> HTTPAnswer {
+    let exchange = Exchange(connection)
     try await connection.send([.head(head(of: request, body))] + (body.length == 0 ? [.end(nil)] : []), beginning: true)
     if body.length != 0 { exchange.upload(body) }
     var interimAnswers = 0
@@ -246,7 +268,7 @@ public final class ServerOrigin: HTTPOrigin {
     if await exchange.end(), isKept { giveBack(exchange.connection) } else { exchange.connection.close() }
   }
 
-  private func connection() async throws -> OriginConnection {
+  private func keptConnection() -> OriginConnection? {
     let now = ContinuousClock.now
     let (found, old) = idle.withLock { idle -> (OriginConnection?, [OriginConnection]) in
       var old: [OriginConnection] = []
@@ -257,7 +279,10 @@ public final class ServerOrigin: HTTPOrigin {
       return (nil, old)
     }
     for connection in old { connection.close() }
-    if let found { return found }
+    return found
+  }
+
+  private func connect() async throws -> OriginConnection {
     try Task.checkCancellation()
     let connection = OriginConnection()
     do {

@@ -35,7 +35,8 @@ public struct HTTPAnswer: Sendable {
 
 /// Where requests go that a cache does not answer.
 ///
-/// An origin is used as it is: it follows no redirect, tries nothing again by itself and changes no field but those of its connection.
+/// An origin is used as it is: it follows no redirect, changes no field but those of its connection, and tries nothing again but what
+/// may be done twice and met a connection that had just ended.
 public protocol HTTPOrigin: Sendable {
   /// Sends a request.
   ///
