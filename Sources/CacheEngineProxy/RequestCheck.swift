@@ -42,7 +42,7 @@ enum RequestCheck {
       guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(value) else { throw Refusal(status: 400) }
       if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: value)) }
     }
-    try checkFraming(headers, version: head.version, settings: settings)
+    try checkFraming(fields, version: head.version, settings: settings)
     guard method != .connect, !headers.contains(name: "upgrade") else { throw Refusal(status: 501) }
 
     let hosts = headers["host"].map { String(FieldList.trimmed($0[...])) }
@@ -75,11 +75,11 @@ enum RequestCheck {
     return .forward(request, target, expectsContinue: !expectations.isEmpty && head.version == .http1_1)
   }
 
-  private static func checkFraming(_ headers: HTTPHeaders, version: HTTPVersion, settings: ProxySettings)
+  private static func checkFraming(_ fields: HTTPFields, version: HTTPVersion, settings: ProxySettings)
     throws(Refusal)
   {
-    let lengths = headers["content-length"]
-    let codings = headers["transfer-encoding"]
+    let lengths = fields[values: .contentLength]
+    let codings = fields[values: .transferEncoding]
     guard lengths.count <= 1, lengths.isEmpty || codings.isEmpty, codings.count <= 1 else {
       throw Refusal(status: 400)
     }
