@@ -207,8 +207,7 @@ extension HTTPCache {
   }
 
   private func cleaned(_ head: HTTPTypes.HTTPResponse, at time: Duration) -> HTTPTypes.HTTPResponse {
-    var head = head
-    ConnectionFields.remove(from: &head.headerFields)
+    var head = head.forNextConnection
     if !head.headerFields.contains(.date) { head.headerFields[.date] = HTTPDate(time).description }
     return head
   }

@@ -108,11 +108,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
         "a request needs an http or https address with a host and a path without blanks; mend its target",
         level: name)
     }
-    let interim: @Sendable (HTTPTypes.HTTPResponse) async -> Void = { head in
-      var head = head
-      ConnectionFields.remove(from: &head.headerFields)
-      await interim(head)
-    }
+    let interim: @Sendable (HTTPTypes.HTTPResponse) async -> Void = { await interim($0.forNextConnection) }
     let isRead = (request.method == .get || request.method == .head) && body.length == 0
     guard isRead else {
       let reason = request.method == .get || request.method == .head ? HTTPCachePolicy.ForwardReason.bypass : .method

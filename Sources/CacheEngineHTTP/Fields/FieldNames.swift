@@ -40,6 +40,16 @@ package enum ConnectionFields {
   }
 }
 
+extension HTTPResponse {
+  /// Without what speaks of its connection, and without the length of a content that it cannot have: RFC 9110, section 8.6.
+  var forNextConnection: HTTPResponse {
+    var response = self
+    ConnectionFields.remove(from: &response.headerFields)
+    if status.kind == .informational || status == .noContent { response.headerFields[.contentLength] = nil }
+    return response
+  }
+}
+
 /// The fields that may not stand behind a content, since they would have to be known before: RFC 9110, section 6.5.1.
 enum TrailerFields {
   private static let unfit = ConnectionFields.needed.union([

@@ -180,6 +180,19 @@ struct ConformanceRowTests {
     #expect(try await cache.response(for: request([])).text() == (isForgotten ? "2" : "0"))
   }
 
+  @Test("N7: an answer that has no content has no length either, forwarded or stored", arguments: [204, 205])
+  func noContent(_ status: Int) async throws {
+    let origin = ScriptedOrigin { _, _ in HTTPAnswer(status, [Self.ten, "Content-Length: 0"]) }
+    let cache = cache(.shared, origin)
+    for _ in 0..<2 {
+      let answer = try await cache.response(for: request([]))
+      #expect(try await answer.text() == "")
+      // That a 205 has none has to be said.
+      #expect(answer.head.headerFields[.contentLength] == (status == 204 ? nil : "0"))
+    }
+    #expect(origin.requests.count == 1)
+  }
+
   @Test(
     "N28: a client's condition is answered from what is stored",
     arguments: [

@@ -241,7 +241,7 @@ struct HTTPCacheTests {
         _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
         interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
       ) async throws -> HTTPAnswer {
-        await interim(answer(103, "Link: </a>", "Connection: X-Hop", "X-Hop: 1"))
+        await interim(answer(103, "Link: </a>", "Connection: X-Hop", "X-Hop: 1", "Content-Length: 4"))
         return HTTPAnswer(200, [], "")
       }
     }
