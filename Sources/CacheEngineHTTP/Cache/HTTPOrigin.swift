@@ -43,7 +43,7 @@ public protocol HTTPOrigin: Sendable {
   /// - Parameters:
   ///   - request: What is asked for: scheme, authority, path and fields, without those of a connection.
   ///   - body: The content to send with it.
-  ///   - interim: Told of every interim answer (1xx) but 101, in their order.
+  ///   - interim: Told of every interim answer (1xx) but 100 and 101, in their order.
   /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is whole.
   /// - Throws: An error if there is no answer in valid HTTP; `CancellationError` if the task was cancelled first.
   func send(

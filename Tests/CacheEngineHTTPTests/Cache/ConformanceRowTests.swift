@@ -52,6 +52,9 @@ struct ConformanceRowTests {
     .hit(ten, "Date: Wed, 31 Dec 2025 23:59:55 GMT", after: 4),
     .asked(ten, "Date: Wed, 31 Dec 2025 23:59:55 GMT", after: 5),
     .hit(ten, "Date: Fri, 02 Jan 2026 00:00:00 GMT", after: 9),
+    .hit(ten, "Age: 11;a=b", after: 9), .hit(ten, "Age: a11", after: 9), .hit(ten, "Age: 11a", after: 9),
+    .hit(ten, "Age: 0", "Age: 11", after: 9), .asked(ten, "Age: 11", "Age: 0"), .asked(ten, "Age: 2147483648"),
+    .asked(ten, "Age: 99999999999999999999"), .asked(ten, "Age: 00011"),
   ]
 
   static let controls: [Row] = [
@@ -71,6 +74,10 @@ struct ConformanceRowTests {
     .hit("Cache-Control: must-understand, no-store, max-age=10"),
     .asked("Cache-Control: must-understand, no-store, max-age=10", status: 299),
     .hit(ten, "Pragma: no-cache"), .hit(ten, "Set-Cookie: a=b"),
+    .asked("Cache-Control: max-age =10"), .asked("Cache-Control: max-age= 10"), .asked("Cache-Control: max-age=a10"),
+    .asked("Cache-Control: max-age=10a"), .asked("Cache-Control: max-age=0, max-age=10"),
+    .hit("Cache-Control: max-age=010", after: 9), .hit("Cache-Control: a=\"b, max-age=0\", max-age=10", after: 9),
+    .asked("Cache-Control: max-age=10,,no-store"), .asked("Cache-Control: max-age=10,\tno-store=\"a\""),
   ]
 
   static let dates: [Row] = [
@@ -78,6 +85,8 @@ struct ConformanceRowTests {
     .asked("Expires: Thu, 01 Jan 2026 00:00:10 GMT", after: 10),
     .hit("Expires: Thursday, 01-Jan-26 00:00:10 GMT", after: 9), .hit("Expires: Thu Jan  1 00:00:10 2026", after: 9),
     .asked("Expires: 0"), .asked("Expires: Thu, 01 Jan 2026 00:00:10 PST"), .asked("Expires: soon"),
+    .hit("Expires: thu, 01 jan 2026 00:00:10 gmt", after: 9), .asked("Expires: Thu, 01 Jan 2026 00:00:10"),
+    .asked("Expires: -1"), .asked("Expires: Thu, 01 Jan 2026 00:00:10 GMT", "Age: 10"),
     .hit(ten, "Expires: 0", after: 9), .asked("Cache-Control: max-age=0", "Expires: Thu, 01 Jan 2026 00:00:10 GMT"),
     .hit("Last-Modified: Wed, 31 Dec 2025 23:58:20 GMT", after: 9),
     .asked("Last-Modified: Wed, 31 Dec 2025 23:58:20 GMT", after: 10),
@@ -91,6 +100,9 @@ struct ConformanceRowTests {
     .asked("CDN-Cache-Control: max-age=10", "Cache-Control: no-store", in: .private),
     .asked("CDN-Cache-Control: max-age=0", ten), .asked("CDN-Cache-Control: no-store", ten),
     .hit("CDN-Cache-Control: ", ten), .hit("CDN-Cache-Control: max-age=\"0\"", ten), .hit("CDN-Cache-Control: &&", ten),
+    .hit("CDN-Cache-Control: max-age=10, no-cache=?0", "Cache-Control: private", after: 9),
+    .asked("CDN-Cache-Control: a, max-age=0;b=1", ten), .hit("CDN-Cache-Control: MaX-aGe=0", ten),
+    .asked("CDN-Cache-Control: max-age=10", "Age: 10"), .asked("CDN-Cache-Control: private", ten),
   ]
 
   static let statuses: [Row] =
@@ -111,7 +123,8 @@ struct ConformanceRowTests {
     .hit(ten, "Vary: A", first: ["A: 1, 2"], second: ["A: 1", "A: 2"]),
     .asked(ten, "Vary: A", first: ["A: 1, 2"], second: ["A: 2, 1"]),
     .asked(ten, "Vary: A", "Vary: B", first: ["B: 1"], second: ["B: 2"]),
-    .hit(ten, "Vary: A", first: ["C: 1"], second: ["C: 2"]),
+    .hit(ten, "Vary: A", first: ["C: 1"], second: ["C: 2"]), .hit(ten, "Vary: ", second: ["A: 1"]),
+    .asked(ten, "Vary: A", "Vary: *"), .asked(ten, "Vary: , *"), .asked(ten, "Vary: *, A"), .asked(ten, "Vary: A B"),
   ]
 
   static let requests: [Row] = [
@@ -121,6 +134,8 @@ struct ConformanceRowTests {
     .asked(ten, second: ["Cache-Control: max-age=0"], after: 1),
     .hit(ten, second: ["Cache-Control: min-fresh=5"], after: 4),
     .asked(ten, second: ["Cache-Control: min-fresh=5"], after: 6),
+    .asked(ten, "Age: 6", second: ["Cache-Control: min-fresh=5"]),
+    .hit(ten, second: ["Cache-Control: max-age=\"5\""], after: 4),
     .hit(ten, second: ["Cache-Control: max-stale"], after: 15),
     .hit(ten, second: ["Cache-Control: max-stale=10"], after: 15),
     .asked(ten, second: ["Cache-Control: max-stale=3"], after: 15),
