@@ -2,6 +2,7 @@ import CacheEngine
 import Testing
 
 @testable import CacheExplorer
+@testable import ExplorerCache
 @testable import ExplorerModel
 @testable import ExplorerState
 @testable import ExplorerText
@@ -46,6 +47,15 @@ struct KeepingTests {
     #expect(scene.model.mode == .command)
     #expect(scene.model.command.editor.text == "export overview-120323.txt --view")
     #expect(scene.send(.input(.key(.enter))) == [.run("export overview-120323.txt --view")])
+  }
+
+  @Test("What X proposes is understood on every screen", arguments: Page.allCases)
+  func proposesExports(page: Page) throws {
+    var scene = Scene.busy(size)
+    scene.model.show(page)
+    scene.press(.character("X"))
+    let verb = try #require(try Verbs.parse(scene.model.command.editor.text))
+    #expect((verb as? ExportVerb)?.file == "\(page.word)-120323.txt")
   }
 
   @Test("The view is exported as it stands, and the rows of a panel as a table")

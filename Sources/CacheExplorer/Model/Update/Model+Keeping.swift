@@ -44,7 +44,7 @@ extension Model {
     let time = Format.clock(seconds: timeOfDay(shown.now) / 1_000).filter { $0 != ":" }
     mode = .command
     command.open()
-    command.edit { $0.replace(with: "export \(page.title.lowercased())-\(time).txt --view") }
+    command.edit { $0.replace(with: "export \(page.word)-\(time).txt --view") }
   }
 
   mutating func resetFigures() {
