@@ -143,6 +143,13 @@ struct UpdateTests {
     #expect(scene.send(.input(.key(.character("y")))) == [.perform(.clear)])
   }
 
+  @Test("Where a question has no room, no level stands before the figures of another")
+  func cutsQuestions() {
+    var scene = Scene.busy(Size(width: 40, height: 10))
+    scene.press(.character("c"))
+    #expect(scene.lines[9] == " clear MEMORY: 1 204 entries, 45.4… y/N")
+  }
+
   @Test("d, x and w stand for their commands on the chosen entry")
   func changes() {
     var scene = Scene.busy(size)

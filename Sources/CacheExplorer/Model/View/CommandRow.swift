@@ -131,7 +131,14 @@ enum CommandRow {
 
   private static func drawQuestion(_ confirmation: Confirmation, in rect: Rect, on canvas: inout Canvas) {
     let end: DisplayText = " y/N "
-    let question = DisplayText(confirmation.question).shortened(to: rect.width - end.width - 1)
+    let room = rect.width - end.width - 1
+    let whole = DisplayText(confirmation.question)
+    // Of a key the ends tell most. Of levels, the name of one would stand before the figures of another.
+    let question =
+      switch confirmation.command {
+      case .delete, .expire: whole.shortened(to: room)
+      default: whole.clipped(to: room)
+      }
     let x = canvas.write(" " + question, x: rect.x, y: rect.y, style: .warning)
     let after = canvas.write(end, x: x, y: rect.y, style: Style.warning.reversed)
     canvas.cursor = Point(x: min(after, rect.right - 1), y: rect.y)
