@@ -142,6 +142,37 @@ struct CommandLineTests {
     #expect(scene.lines.contains { $0.contains("before") })
   }
 
+  @Test("What is wrong with a line is told and marked also where the line is longer than the row")
+  func longFaults() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.press(.character(":"))
+    let line = "set " + String(repeating: "a", count: 100) + " 'b"
+    scene.send(.rejected(line: line, reason: "a quote is not closed", column: 105))
+    #expect(scene.lines[22].contains("aaaa 'b  ✕ a quote is not closed"), "\(scene.lines[22])")
+    #expect((0..<80).filter { scene.canvas[$0, 22].style.isReversed } == [Array(scene.lines[22]).firstIndex(of: "'")])
+    // Of a fault that the row has scrolled past only the words are shown.
+    scene.send(.rejected(line: line, reason: "there is no verb “set”", column: 0))
+    #expect((0..<80).allSatisfy { !scene.canvas[$0, 22].style.isReversed })
+    #expect(scene.lines[22].hasSuffix("✕ there is no verb “set”"), "\(scene.lines[22])")
+    var large = Scene(size: Size(width: 120, height: 40))
+    large.press(.character(":"))
+    large.send(.rejected(line: line + String(repeating: " c", count: 20), reason: "not closed", column: 105))
+    let (typed, said) = (Array(large.lines[37]), Array(large.lines[38]))
+    #expect(said.firstIndex(of: "^") == typed.firstIndex(of: "'"), "\(large.lines[37...38])")
+  }
+
+  @Test("The answer to a line with a long key is told beside the ends of the line")
+  func longLines() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    let line = "set " + String(repeating: "k", count: 300) + " v"
+    scene.send(
+      .finished(CommandResult(command: "set", outcome: .ok, microseconds: 0, note: "stored in memory"), line: line))
+    #expect(scene.lines[22].hasPrefix(" ✓ set kkk"))
+    #expect(scene.lines[22].hasSuffix("…kkkkkkkkkkkkkkk v → done, stored in memory"), "\(scene.lines[22])")
+    scene.press(.character("P"))
+    #expect(!scene.lines[22].contains("kkk") && scene.lines[22].hasSuffix(" → done, stored in memory"))
+  }
+
   @Test("What a demonstration says stays in sight beside what it does, until an answer to a typed line comes")
   func captions() {
     var scene = Scene(size: Size(width: 80, height: 24))

@@ -77,7 +77,7 @@ struct UpdateTests {
     scene.send(.finished(result, line: "get a"))
     #expect(
       scene.model.command.answer
-        == .init(isGood: true, text: "get a → miss (absent) in 6.2ms, asked 3 levels", secrets: ["a"]))
+        == .init(isGood: true, text: "get a → miss (absent) in 6.2ms, asked 3 levels", lineLength: 5, secrets: ["a"]))
     #expect(scene.lines[22] == " ✓ get a → miss (absent) in 6.2ms, asked 3 levels")
   }
 

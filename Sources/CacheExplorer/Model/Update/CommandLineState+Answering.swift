@@ -54,7 +54,8 @@ extension CommandLineState {
     if let place = running.firstIndex(of: line ?? result.command) { running.remove(at: place) }
     let shown = line.map { $0.isEmpty ? result.command : $0 } ?? result.command
     answer = Answer(
-      isGood: result.outcome != .error, text: Self.sentence(shown, result), secrets: grammar.secrets(shown))
+      isGood: result.outcome != .error, text: Self.sentence(shown, result), lineLength: shown.count,
+      secrets: grammar.secrets(shown))
   }
 
   private static func sentence(_ line: String, _ result: CommandResult) -> String {

@@ -5,6 +5,7 @@ import ExplorerText
 enum CommandRow {
   static func draw(_ model: Model, _ layout: Layout, on canvas: inout Canvas) {
     let rect = layout.commandLine
+    var fault: Int?
     switch model.mode {
     case .command:
       let line = model.command.editor.text
@@ -12,18 +13,22 @@ enum CommandRow {
         of: line, in: model.command.grammar, levels: model.shown.levels.map(\.name))
       let prompt =
         model.command.search.map { " search older commands ‘" + DisplayText($0).clipped(to: 20) + "’ :" } ?? " :"
-      var x = drawEditor(model.command.editor, prompt: prompt, styles: parts.map(\.style), in: rect, on: &canvas)
+      // What is wrong is to be read also where the line alone would take all the room.
+      var part = rect
+      if layout.answer == nil, let fault = model.command.fault {
+        part.width -= min(DisplayText(fault.text).width + 6, rect.width / 2)
+      }
+      let drawn = drawEditor(model.command.editor, prompt: prompt, styles: parts.map(\.style), in: part, on: &canvas)
+      var x = drawn.end
       // What is suggested is a key that was in use.
       if !model.isMasked, let ghost = model.command.ghost(in: model.shown) {
         x = canvas.write(DisplayText(ghost), x: x, y: rect.y, style: .faint, limit: max(0, rect.right - x - 1))
       }
-      if layout.answer == nil, let column = model.command.fault?.column {
-        let before = String(model.command.editor.characters.prefix(max(0, column)))
-        canvas.reverse(Rect(x: rect.x + 2 + DisplayText(before).width, y: rect.y, width: 1, height: 1))
-      }
-      drawHint(model.command, from: x, in: rect, hasAnswerRow: layout.answer != nil, on: &canvas)
+      fault = place(ofFaultIn: model.command, from: drawn.start).flatMap { $0 < rect.x + prompt.width ? nil : $0 }
+      if layout.answer == nil, let fault { canvas.reverse(Rect(x: fault, y: rect.y, width: 1, height: 1)) }
+      drawHint(model.command, from: x, in: rect, on: &canvas)
     case .filter:
-      let x = drawEditor(model.filter, prompt: model.focus.panel.prompt, in: rect, on: &canvas)
+      let x = drawEditor(model.filter, prompt: model.focus.panel.prompt, in: rect, on: &canvas).end
       let hint: DisplayText =
         model.focus == .entries
         ? "/re/ level:disk ttl:<10s size:>1M !not · Enter keeps · Esc clears" : "Enter keeps · Esc clears"
@@ -33,7 +38,7 @@ enum CommandRow {
       }
       if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
     case .helpSearch:
-      let x = drawEditor(model.filter, prompt: " search the help /", in: rect, on: &canvas)
+      let x = drawEditor(model.filter, prompt: " search the help /", in: rect, on: &canvas).end
       let hint: DisplayText = "Enter keeps · Esc shows all"
       if x + 2 + hint.width < rect.right { canvas.write(hint, endingAt: rect.right - 1, y: rect.y, style: .faint) }
     case .confirming(let confirmation):
@@ -48,7 +53,7 @@ enum CommandRow {
       }
       let hasNews = model.command.answer != nil || !model.command.running.isEmpty
       if layout.answer == nil, hasNews {
-        drawAnswer(model, isTyping: false, in: rect, on: &canvas)
+        drawAnswer(model, in: rect, on: &canvas)
       } else if let caption = model.caption {
         canvas.write(
           [Span(" ▸ ", .key), Span(DisplayText(caption), .accent)], x: rect.x, y: rect.y, limit: rect.width)
@@ -57,15 +62,15 @@ enum CommandRow {
         canvas.write(text, x: rect.x, y: rect.y, style: .faint, limit: rect.width)
       }
     }
-    if let row = layout.answer { drawAnswer(model, isTyping: model.mode == .command, in: row, on: &canvas) }
+    if let row = layout.answer { drawAnswer(model, under: fault, in: row, on: &canvas) }
   }
 
-  /// Draws the line, scrolled so that the cursor is seen; returns the place after it.
+  /// Draws the line, scrolled so that the cursor is seen; returns where it would start unscrolled, and where it ends.
   ///
   /// `styles`: One for each character; those that are missing are plain.
   private static func drawEditor(
     _ editor: LineEditor, prompt: DisplayText, styles: [Style] = [], in rect: Rect, on canvas: inout Canvas
-  ) -> Int {
+  ) -> (start: Int, end: Int) {
     let x = canvas.write(prompt, x: rect.x, y: rect.y, style: .key)
     let room = max(1, rect.right - x - 1)
     let before = spans(editor, ..<editor.cursor, styles)
@@ -80,7 +85,8 @@ enum CommandRow {
     }
     let cursor = canvas.write(head, x: x, y: rect.y)
     canvas.cursor = Point(x: min(cursor, rect.right - 1), y: rect.y)
-    return canvas.write(after, x: cursor, y: rect.y, limit: max(0, rect.right - cursor))
+    let limit = max(0, rect.right - cursor)
+    return (start: cursor - width, end: canvas.write(after, x: cursor, y: rect.y, limit: limit))
   }
 
   /// A part of the line in pieces of one style.
@@ -112,8 +118,13 @@ enum CommandRow {
     }
   }
 
+  /// Of a line that starts there; `nil` without a fault that has a place.
+  private static func place(ofFaultIn state: CommandLineState, from start: Int) -> Int? {
+    state.fault?.column.map { start + DisplayText(String(state.editor.characters.prefix(max(0, $0)))).width }
+  }
+
   private static func drawHint(
-    _ state: CommandLineState, from x: Int, in rect: Rect, hasAnswerRow: Bool, on canvas: inout Canvas
+    _ state: CommandLineState, from x: Int, in rect: Rect, on canvas: inout Canvas
   ) {
     let room = rect.right - x - 4
     guard room > 8 else { return }
@@ -144,13 +155,13 @@ enum CommandRow {
     canvas.cursor = Point(x: min(after, rect.right - 1), y: rect.y)
   }
 
+  /// `place`: Of the fault in the line above.
   private static func drawAnswer(
-    _ model: Model, isTyping: Bool, in rect: Rect, on canvas: inout Canvas
+    _ model: Model, under place: Int? = nil, in rect: Rect, on canvas: inout Canvas
   ) {
     let state = model.command
-    if isTyping, let fault = state.fault, let column = fault.column {
-      // Under the fault, which is above, if there is room; else only in words.
-      let x = rect.x + 2 + DisplayText(String(state.editor.characters.prefix(max(0, column)))).width
+    if let x = place, let fault = state.fault {
+      // Under the fault if there is room; else only in words.
       let text = DisplayText("^ ") + DisplayText(fault.text)
       if x + text.width < rect.right {
         canvas.write(text, x: x, y: rect.y, style: .error)
@@ -162,9 +173,11 @@ enum CommandRow {
       canvas.write(" … " + DisplayText(text), x: rect.x, y: rect.y, style: .faint, limit: rect.width)
     } else if let answer = state.answer {
       let sign = Span(answer.isGood ? " ✓ " : " ✕ ", answer.isGood ? .hit : .error)
-      canvas.write(
-        [sign, Span(DisplayText(model.shown(answer.text, keys: answer.secrets)))], x: rect.x, y: rect.y,
-        limit: rect.width)
+      let line = DisplayText(model.shown(String(answer.text.prefix(answer.lineLength)), keys: answer.secrets))
+      let rest = DisplayText(model.shown(String(answer.text.dropFirst(answer.lineLength)), keys: answer.secrets))
+      // A line with a long key in it leaves room for what became of it.
+      let room = max(rect.width / 2, rect.width - sign.text.width - rest.width)
+      canvas.write([sign, Span(line.shortened(to: room) + rest)], x: rect.x, y: rect.y, limit: rect.width)
     }
   }
 }

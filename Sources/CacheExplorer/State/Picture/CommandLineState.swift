@@ -5,12 +5,15 @@ package struct CommandLineState: Sendable {
     package var isGood: Bool
     /// Untrusted.
     package var text: String
+    /// So many characters of it are the command that it answers.
+    package var lineLength = 0
     /// Keys and values that occur in it.
     package var secrets: [String] = []
 
-    package init(isGood: Bool, text: String, secrets: [String] = []) {
+    package init(isGood: Bool, text: String, lineLength: Int = 0, secrets: [String] = []) {
       self.isGood = isGood
       self.text = text
+      self.lineLength = lineLength
       self.secrets = secrets
     }
   }
