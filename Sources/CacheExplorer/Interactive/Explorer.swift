@@ -105,7 +105,7 @@ final class Explorer {
     if let models { sources.append(Task { await models.run { mailbox.post(.models($0)) } }) }
     if let follow {
       let follower = Follower(
-        post: { [mailbox] in mailbox.post($0) }, use: { [interpreter] in await interpreter.use($0) },
+        post: { [mailbox] in mailbox.post($0) }, use: { await self.use($0) },
         pause: { try await MainLoop.sleep(for: $0) })
       sources.append(Task { await follow(follower) })
     }
@@ -125,6 +125,12 @@ final class Explorer {
     recorder?.finish()
     await interpreter.stopWorkload()
     return exitStatus ?? 0
+  }
+
+  /// Shows another app, or one that is there again: what was counted before belongs to no picture.
+  func use(_ live: LiveCache) async {
+    await interpreter.use(live)
+    told = (live.statistics, live.statistics.snapshot.withoutStates)
   }
 
   /// The model is ready for its first picture, which a recording begins with.
@@ -175,7 +181,7 @@ final class Explorer {
   private func counted(_ message: Message) -> Message {
     switch message {
     // All that is counted of another cache belongs to what is shown from here on.
-    case .replaced, .attachedAgain: told.by = nil
+    case .replaced: told.by = nil
     case .events(let events, let lost, counted: nil):
       let statistics = live.statistics
       let counts = statistics.snapshot

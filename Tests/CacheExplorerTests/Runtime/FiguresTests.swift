@@ -211,6 +211,27 @@ import Testing
     }
   }
 
+  @Test("What was counted of an app before it was shown is in no figure and no rate")
+  func another() async throws {
+    let configuration = try ConfigurationReader.read("levels: [{ memory: {} }]", file: "c.yaml", folder: "/")
+    let first = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock)
+    let other = try await CacheBuilder.build(configuration, file: "c.yaml", clock: clock)
+    for _ in 0..<100 { _ = try await other.cache.get("a") }
+    let explorer = Explorer(
+      screen: RecordingScreen(size: Size(width: 120, height: 40)), opened: OpenedCache(live: first),
+      buffer: EventBuffer(), model: Model(configuration, title: "c", now: clock.now))
+    explorer.prepare()
+    await explorer.use(other)
+    let attachment = Attachment(label: "attached 7 other")
+    explorer.show([.attachedAgain(attachment, Replacement(configuration, file: "c.yaml")), .events([], lost: 0)])
+    #expect(explorer.model.live.requests.count.requests == 0)
+    _ = try await other.cache.get("a")
+    explorer.show([.events([], lost: 0)])
+    #expect(explorer.model.live.requests.count.requests == 1 && explorer.model.live.traffic[0].lookups == 1)
+    try await first.close()
+    try await other.close()
+  }
+
   @Test("After an outage the last seconds are well again, while the time since the start is not")
   func outage() throws {
     var scene = Scene(size: Size(width: 120, height: 40))
