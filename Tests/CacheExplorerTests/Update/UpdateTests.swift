@@ -275,7 +275,7 @@ struct UpdateTests {
     scene.press(.backTab, .backTab, .character("/"))
     scene.type("needle")
     scene.press(.enter, .character("N"))
-    #expect(scene.lines.contains { $0.contains("\"needle\" 3 hits") })
+    #expect(scene.lines.contains { $0.contains("\"needle\" 3 matches") })
     #expect(scene.lines.contains { $0.contains("needle 47") })
     scene.press(.character("N"))
     #expect(scene.lines.contains { $0.contains("needle 27") })

@@ -213,7 +213,7 @@ struct ScreensTests {
     // Search counts its matches and goes from one to the next.
     scene.type("/user:42")
     scene.press(.enter)
-    #expect(scene.lines[1].contains("\"user:42\" 10 hits"))
+    #expect(scene.lines[1].contains("\"user:42\" 10 matches"))
     scene.press(.character("N"))
     #expect(scene.lines.contains { $0.contains("▸") && $0.contains("user:42") })
   }

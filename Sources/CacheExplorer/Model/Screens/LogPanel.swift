@@ -129,7 +129,7 @@ package enum LogPanel: Panel {
           unit: "events",
           window: FigureTable.session, source: "the ring between engine and screen"),
         Figure(
-          name: "hits", value: Format.count(model.log.matches(in: model.shown.log)),
+          name: "matches", value: Format.count(model.log.matches(in: model.shown.log)),
           definition: "lines of the shown severities that match the search", unit: "lines",
           window: "the last \(Format.count(LogRing.capacity)) lines", source: "the log"),
       ])
@@ -143,8 +143,8 @@ package enum LogPanel: Panel {
     if picture.log.lost > 0 { notes.append("lost \(Format.count(picture.log.lost))") }
     notes.append("≥ \(model.log.minimum.name)")
     if !model.log.search.isEmpty {
-      notes.append(
-        "\"\(model.log.search.text)\" \(Format.counted(model.log.matches(in: picture.log), "hit")) · n/N next")
+      let matches = Format.counted(model.log.matches(in: picture.log), "match", "matches")
+      notes.append("\"\(model.log.search.text)\" \(matches) · n/N")
     }
     if model.log.isWrapped { notes.append("wrapped") }
     notes.append(model.log.isFollowing ? "following" : "scrolled: G follows")
