@@ -69,6 +69,17 @@ struct WhatIfTests {
     }
   }
 
+  @Test("where a change seems to help and is not advised, nobody is told that none helps")
+  func doubtful() throws {
+    var report = try #require(Self.reports().first)
+    report.cheapestImprovement = nil
+    #expect(WhatIfText.advice(report).hasPrefix("no change is known to help yet"))
+    #expect(WhatIfText.shortAdvice(report) == "no change is known to help yet")
+    let now = try #require(report.estimates.first)
+    report.estimates.removeAll { $0.value > now.value }
+    #expect(WhatIfText.advice(report).hasPrefix("no change helps"))
+  }
+
   @Test("a level that may grow as far as numbers go is shown like any other")
   func boundless() {
     let observer = HitRatioObserver(levels: [.init(name: "memory", capacity: .max, eviction: .lru, evictions: [])])

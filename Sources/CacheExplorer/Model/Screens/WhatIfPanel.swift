@@ -95,7 +95,8 @@ package enum WhatIfPanel: Panel {
           unit: "keys", window: "now", source: "the time of the processor that the ghost caches took"),
         Figure(
           name: "the cheapest that helps",
-          definition: "another policy, else the least capacity, if it gains a point and more than its error",
+          definition:
+            "another policy, else the least capacity, if it gains a point, more than its error, and more than chance",
           unit: "points", window: "as the hit rate", source: "the estimates"),
       ])
   }

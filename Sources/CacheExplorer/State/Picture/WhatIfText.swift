@@ -44,7 +44,7 @@ package enum WhatIfText {
     return text.hasPrefix("-") ? "−" + text.dropFirst() : text == "0.0" ? "0.0" : "+" + text
   }
 
-  /// `±0.6`, and never less than what is shown can tell.
+  /// `±0.6`; `measured` of what was counted.
   package static func margin(_ points: Double?) -> String { points.map { "±" + tenths($0) } ?? "measured" }
 
   /// The cache as it is, the other capacities, the other policies; without numbers until enough is known.
@@ -91,12 +91,19 @@ package enum WhatIfText {
     }
     guard let change = report.cheapestImprovement else {
       let saving = report.cheapestSaving.map { "; \(capacity($0.capacity, report.level)) would do as well" }
-      return "no change helps" + (saving ?? "")
+      return nothing(report) + (saving ?? "")
     }
     let gain = "\(gain(100 * (change.value - now.value))) points (\(margin(100 * change.margin)))"
     return change.eviction == now.eviction
       ? "\(capacity(change.capacity, report.level)) in place of \(capacity(report.level.capacity, report.level)) would bring \(gain); no other policy helps"
       : "policy \(change.eviction.name) in place of \(now.eviction.name) would bring \(gain), and costs nothing"
+  }
+
+  /// Where no change is advised: none gains anything, or what the table shows may be chance.
+  private static func nothing(_ report: HitRatioReport) -> String {
+    let (now, capacity) = (report.estimates.first?.value ?? 0, report.level.capacity)
+    let seemsBetter = report.estimates.contains { $0.capacity >= capacity && $0.value - now >= 0.01 }
+    return seemsBetter ? "no change is known to help yet" : "no change helps"
   }
 
   /// One row in full.
@@ -128,7 +135,7 @@ package enum WhatIfText {
   /// The same where there is little room.
   package static func shortAdvice(_ report: HitRatioReport) -> String {
     guard let now = report.estimates.first else { return "not enough is known yet" }
-    guard let change = report.cheapestImprovement else { return "no change helps" }
+    guard let change = report.cheapestImprovement else { return nothing(report) }
     let name = change.eviction == now.eviction ? capacity(change.capacity, report.level) : change.eviction.name
     return "\(name): \(gain(100 * (change.value - now.value))) points \(margin(100 * change.margin))"
   }
