@@ -98,6 +98,15 @@ struct KeyTableTests {
     #expect(!scene.lines.contains { $0.contains("Help · \(name)") }, "? is about all keys again")
   }
 
+  @Test("A screen that has nothing to show says so in a row of 80 columns, whole", arguments: Page.allCases)
+  func refusals(page: Page) throws {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.press(.character(page.key))
+    let hasNothing = [Page.models, .http, .keyspace, .fleet].contains(page)
+    #expect((scene.model.page != page) == hasNothing)
+    if hasNothing { #expect(scene.lines[22].hasPrefix(" ✕ ") && !scene.lines[22].contains("…"), "\(scene.lines[22])") }
+  }
+
   @Test("The help tells every verb too, and is searched for them")
   func helpTellsVerbs() {
     var scene = Scene(size: Size(width: 80, height: 24))

@@ -43,7 +43,7 @@ package enum FleetPanel: ListPanel {
 
   package static func whyNot(_ model: Model) -> String? {
     model[Self.self].sheet == nil
-      ? "one cache is shown; cache-explorer attach DIRECTORY shows all apps that serve there" : nil
+      ? "one cache is shown; cache-explorer attach DIRECTORY shows several" : nil
   }
 
   package static func update(_ model: inout Model, _ message: Message) -> [Effect] {

@@ -54,7 +54,7 @@ package enum KeyspacePanel: ListPanel {
 
   package static func whyNot(_ model: Model) -> String? {
     model[Self.self].sheet == nil
-      ? "no Redis server is looked at; begin with cache-explorer attach redis://localhost" : nil
+      ? "no Redis server is shown; cache-explorer attach redis://localhost shows one" : nil
   }
 
   package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
