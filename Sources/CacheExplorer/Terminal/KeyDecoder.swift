@@ -15,6 +15,8 @@ struct KeyDecoder: Sendable {
   /// To ``LinkPace/question``.
   private static let answer = Array("\u{1b}[0n".utf8)
   private static let pasteEnd = Array("\u{1b}[201~".utf8)
+  /// With Escape before it, the beginning of a text that goes on to BEL or `ESC \`: OSC, DCS, PM and APC.
+  private static let textBegins = Set("]P^_".utf8)
 
   private enum State: Equatable {
     case ground
@@ -107,12 +109,19 @@ struct KeyDecoder: Sendable {
       return events.append(.key(key))
     }
     if bytes.count == 1 {
-      if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") || prefixes.contains(whole) {
+      if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") || Self.textBegins.contains(byte)
+        || prefixes.contains(whole)
+      {
         return state = .escape(whole)
       }
       // Not a sequence: Escape was pressed, and then something else.
       events.append(.key(.escape))
       return begin(byte, &events)
+    }
+    if Self.textBegins.contains(bytes[1]) {
+      // The answer to what a program before this one asked; nobody typed it. Its last byte tells where it ends.
+      let isEnd = byte == 0x07 || byte == UInt8(ascii: "\\") && bytes.last == 0x1b
+      return state = isEnd ? .ground : .escape(Array(bytes.prefix(2)) + [byte])
     }
     switch byte {
     case 0x20...0x3f:

@@ -100,6 +100,29 @@ struct KeyDecoderTests {
     #expect(decode(text + "q") == [.key(.character("q"))])
   }
 
+  @Test(
+    "an answer that another program asked for is no typing, however it is split",
+    arguments: ["\u{1b}]11;rgb:1e1e/dddd/cccc\u{1b}\\", "\u{1b}]52;c;cXE=\u{7}", "\u{1b}P>|term(1)q\u{1b}\\"])
+  func texts(text: String) {
+    let bytes = Array(text.utf8)
+    for place in 1..<bytes.count {
+      var decoder = KeyDecoder()
+      #expect(decoder.feed(bytes[..<place]) + decoder.feed(bytes[place...]) == [])
+      #expect(decoder.feed(Array("j".utf8)) == [.key(.character("j"))])
+    }
+  }
+
+  @Test("Alt and what begins such an answer are two keys, and an answer without an end keeps none back")
+  func endlessTexts() {
+    var decoder = KeyDecoder()
+    #expect(decoder.feed(Array("\u{1b}P".utf8)) == [])
+    #expect(decoder.patience != nil)
+    #expect(decoder.giveUp() == [.key(.escape), .key(.character("P"))])
+    #expect(decoder.feed(Array(("\u{1b}]" + String(repeating: "x", count: 1_000)).utf8)) == [])
+    #expect(decoder.giveUp() == [])
+    #expect(decoder.feed(Array("j".utf8)) == [.key(.character("j"))])
+  }
+
   @Test("a sequence cut short leaves no characters behind")
   func cutShort() {
     var decoder = KeyDecoder()
