@@ -238,6 +238,10 @@ struct UpdateTests {
     #expect(first() == "img:hero@2x")
     scene.press(.character("S"))
     #expect(first() == "session:7f3a9e12bc45d6708812aa91")
+    // Where nothing is sorted, the order of what is not seen stays as it is.
+    scene.press(.character("6"), .character("s"))
+    #expect(scene.lines[22] == " ✕ nothing on this screen is sorted; 2 shows the entries")
+    #expect(scene.model.list.sort == .size && scene.model.list.isReversed)
   }
 
   @Test("The log stays under the reader while lines come in, until G follows again")

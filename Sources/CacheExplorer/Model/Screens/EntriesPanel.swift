@@ -32,14 +32,13 @@ package enum EntriesPanel: Panel {
   ]
 
   package static func act(_ model: inout Model, _ action: Action) -> [Effect]? {
-    guard model.page != .keyspace, model.page != .fleet else { return nil }
-    switch action {
-    case sort:
-      model.list.sort = model.list.sort.next
-      model.list.isReversed = false
-    case reverseSort: model.list.isReversed.toggle()
-    default: return nil
+    guard [sort, reverseSort].contains(action), model.page != .keyspace, model.page != .fleet else { return nil }
+    guard model.page.panels.contains(.entries) else {
+      model.refuse("nothing on this screen is sorted; 2 shows the entries")
+      return []
     }
+    if action == sort { model.list.sort = model.list.sort.next }
+    model.list.isReversed = action == reverseSort && !model.list.isReversed
     model.list.refresh(model.shown, isForced: true)
     return []
   }
