@@ -51,6 +51,18 @@ struct ServedScreenTests {
     #expect(lines().contains { $0.contains("cache-explorer serve") })
   }
 
+  @Test("What no request matches is not said never to have been asked for")
+  mutating func filtered() {
+    _ = serve([exchange("/a", .hit)])
+    scene.press(.character("9"))
+    scene.type("/nowhere")
+    scene.press(.enter)
+    #expect(lines().contains { $0.contains("no request matches; Esc clears the filter") })
+    #expect(!lines().contains { $0.contains("no client has asked") })
+    scene.press(.enter)
+    #expect(!lines().contains { $0.contains("no client has asked") })
+  }
+
   @Test("A request stands there with method, status, what the cache did and why, age, life and size")
   mutating func rows() throws {
     scene.send(.input(.resized(Size(width: 200, height: 60))))

@@ -48,7 +48,9 @@ package enum ServedAnswerPanel: Panel {
 
   private static func lines(_ model: Model, width: Int) -> [Span] {
     let list = model[ServedPanel.self]
-    guard let exchange = list.current else { return [Span("no client has asked anything yet", .faint)] }
+    guard let exchange = list.current else {
+      return DisplayText(ServedPanel.nothing(list)).wrapped(to: max(8, width)).map { Span($0, .faint) }
+    }
     var lines: [Span] = []
     func add(_ text: String, _ style: Style = .plain, indent: Int = 0) {
       for line in DisplayText(text).wrapped(to: max(8, width - indent)) {

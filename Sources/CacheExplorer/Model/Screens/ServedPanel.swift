@@ -130,7 +130,7 @@ package enum ServedPanel: Panel {
 
   package static func inspect(_ model: inout Model) -> [Effect] {
     guard model[Self.self].current != nil else {
-      model.refuse("no client has asked anything yet")
+      model.refuse(nothing(model[Self.self]))
       return []
     }
     model.focus = PanelID(ServedAnswerPanel.self)
@@ -138,6 +138,11 @@ package enum ServedPanel: Panel {
   }
 
   package static func key(_ model: Model) -> String? { model[Self.self].current?.key }
+
+  /// Why no request is listed.
+  static func nothing(_ list: ServedList) -> String {
+    list.search.isEmpty ? "no client has asked anything yet" : "no request matches; Esc clears the filter"
+  }
 
   package static var prompt: DisplayText { " filter the requests /" }
   package static func search(_ model: Model) -> String { model[Self.self].search.text }
@@ -210,9 +215,7 @@ package enum ServedPanel: Panel {
       why: shown.reduce(0) { max($0, DisplayText($1.why).width) })
     canvas.write(columns.titles, x: rect.x + 1, y: rect.y + 1, style: .faint, limit: rect.width - 2)
     guard !listed.isEmpty else {
-      let text: DisplayText =
-        list.search.isEmpty ? "no client has asked anything yet" : "no request matches; Esc clears the filter"
-      canvas.write(text, x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
+      canvas.write(DisplayText(nothing(list)), x: rect.x + 2, y: rect.y + 2, style: .faint, limit: rect.width - 3)
       return
     }
     for place in list.top..<max(list.top, last) {
