@@ -62,6 +62,7 @@ struct DrawnGlyphTests {
     arguments: [
       ("─", "-"), ("│", "|"), ("┌", "+"), ("╭", "+"), ("┼", "+"), ("█", "#"), ("░", "."), ("●", "o"), ("○", "O"),
       ("·", "."), ("✕", "x"), ("▸", ">"), ("▲", "^"), ("µ", "u"), ("×", "x"), ("a", "a"), ("日", "?"), ("é", "?"),
+      ("±", "~"), ("‖", "|"), ("▾", "v"), ("÷", "/"), ("≠", "!"), ("∞", "-"),
     ] as [(String, Unicode.Scalar)])
   func ascii(glyph: String, expected: Unicode.Scalar) {
     #expect(draw(glyph, isUnicode: false) == DrawnGlyph(base: expected))

@@ -63,7 +63,7 @@ struct WhatIfTests {
     let lines = try Self.scene(Size(width: 200, height: 60), reports: Self.reports()).lines
     #expect(lines.count == 60)
     for name in ["MEMORY", "DISK"] { #expect(lines.contains { $0.hasPrefix("│ \(name)  ") }, "\(name)") }
-    for title in ["now", "¼", "½", "×2", "×4"] {
+    for title in ["now", "×0.25", "×0.5", "×2", "×4"] {
       let leads = ["│   ", "│▸  ", "│ ✓ "].map { $0 + title + " " }
       #expect(lines.count { line in leads.contains { line.hasPrefix($0) } } == 2, "\(title)")
     }
@@ -84,9 +84,9 @@ struct WhatIfTests {
   func boundless() {
     let observer = HitRatioObserver(levels: [.init(name: "memory", capacity: .max, eviction: .lru, evictions: [])])
     let rows = observer.reports.flatMap(WhatIfText.rows)
-    #expect(rows.map(\.title) == ["now", "¼", "½", "×2", "×4"])
+    #expect(rows.map(\.title) == ["now", "×0.25", "×0.5", "×2", "×4"])
     #expect(rows.last?.setting == "7.8 EiB")
-    #expect([0.25, 2, 1.5, 1e300].map(WhatIfText.name(of:)) == ["¼", "×2", "×1.5", "×1e+300"])
+    #expect([0.25, 2, 1.5, 1e300].map(WhatIfText.name(of:)) == ["×0.25", "×2", "×1.5", "×1e+300"])
   }
 
   @Test("a policy that is named twice is one question")
@@ -94,14 +94,14 @@ struct WhatIfTests {
     let level = HitRatioObserver.Level(
       name: "memory", capacity: 10, eviction: .lru, evictions: [.sieve, .sieve, .lru, .fifo])
     let rows = HitRatioObserver(levels: [level]).reports.flatMap(WhatIfText.rows)
-    #expect(rows.map(\.title) == ["now", "¼", "½", "×2", "×4", "sieve", "fifo"])
+    #expect(rows.map(\.title) == ["now", "×0.25", "×0.5", "×2", "×4", "sieve", "fifo"])
   }
 
   @Test("until enough is known every number is a dash, and the screen says so")
   func unknown() throws {
     let scene = try Self.scene(Size(width: 80, height: 24), reports: Self.reports(looks: 100))
     #expect(scene.lines.contains { $0.contains("not enough is known yet: 100 look-ups were looked at closely") })
-    #expect(scene.lines.contains { $0.contains("½") && $0.contains("50 entries") && $0.contains("—") })
+    #expect(scene.lines.contains { $0.contains("×0.5") && $0.contains("50 entries") && $0.contains("—") })
     #expect(!scene.lines.contains { $0.contains("±") })
   }
 

@@ -6,7 +6,7 @@ package import ExplorerText
 package enum WhatIfText {
   /// One question and its answer.
   package struct Row: Equatable, Sendable {
-    /// `now`, `¼`, `×2`, or the name of a policy.
+    /// `now`, `×0.25`, `×2`, or the name of a policy.
     package var title: String
     /// The policy of a question about capacities, the capacity of one about policies.
     package var setting: String
@@ -76,13 +76,7 @@ package enum WhatIfText {
     return rows
   }
 
-  package static func name(of factor: Double) -> String {
-    switch factor {
-    case 0.25: "¼"
-    case 0.5: "½"
-    default: "×" + Format.number(factor)
-    }
-  }
+  package static func name(of factor: Double) -> String { "×" + Format.number(factor) }
 
   /// The cheapest change that helps, or that nothing does.
   package static func advice(_ report: HitRatioReport) -> String {
