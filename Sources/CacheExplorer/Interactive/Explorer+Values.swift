@@ -8,6 +8,28 @@ import ExplorerText
 extension Explorer {
   func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }
 
+  /// Between two looks at everything that the levels hold.
+  private static let surveyPause = Duration.seconds(1)
+
+  /// Lists what the levels hold, and lets nobody ask for it again for a while.
+  func survey() async {
+    var unlisted: [String: Int] = [:]
+    for level in live.levels {
+      guard let storage = level.storage else { continue }
+      guard storage.usage.count <= Self.surveyLimit else {
+        unlisted[level.name] = max(0, storage.usage.count - model.live.entries.count(level: index(of: level)))
+        continue
+      }
+      // A level that cannot be listed says so by itself when it is used.
+      if let contents = try? await storage.contents() {
+        mailbox.post(.snapshot(level: level.name, contents))
+      }
+    }
+    mailbox.post(.unlisted(unlisted))
+    try? await ContinuousClock().sleep(for: Self.surveyPause, tolerance: .milliseconds(200))
+    isSurveying = false
+  }
+
   /// Looks for keys in the levels that have too many to be listed.
   func find(_ text: String) async {
     let search = TextSearch(text, canInvert: false)

@@ -19,8 +19,6 @@ final class Explorer {
   private static let step = Duration.milliseconds(125)
   /// So many events in a frame are few.
   private static let few = 10
-  /// Between two looks at everything that the levels hold.
-  private static let survey = Duration.seconds(1)
   /// Levels with more entries than this are not listed, but for what is used and looked for.
   static let surveyLimit = 100_000
   /// Looking for keys in such a level ends with so many.
@@ -46,7 +44,7 @@ final class Explorer {
   private let commands = Errands()
   /// What keys and commands ask of the screen, and the screen of the cache.
   private let errands = Errands()
-  private var isSurveying = false
+  var isSurveying = false
   private var exitStatus: Int32?
   private var isPrepared = false
   var recorder: Recorder?
@@ -407,23 +405,5 @@ final class Explorer {
     guard !isSurveying else { return }
     isSurveying = true
     errands.begin { await self.survey() }
-  }
-
-  private func survey() async {
-    var unlisted: [String: Int] = [:]
-    for level in live.levels {
-      guard let storage = level.storage else { continue }
-      guard storage.usage.count <= Self.surveyLimit else {
-        unlisted[level.name] = max(0, storage.usage.count - model.live.entries.count(level: index(of: level)))
-        continue
-      }
-      // A level that cannot be listed says so by itself when it is used.
-      if let contents = try? await storage.contents() {
-        mailbox.post(.snapshot(level: level.name, contents))
-      }
-    }
-    mailbox.post(.unlisted(unlisted))
-    try? await ContinuousClock().sleep(for: Self.survey, tolerance: .milliseconds(200))
-    isSurveying = false
   }
 }
