@@ -28,7 +28,8 @@ struct FleetPlacesTests {
     await #expect {
       try await opening.value
     } throws: {
-      ($0 as? CacheError)?.code == .disconnected
+      // It hangs up, or has been silent for too long by then, on a busy machine.
+      [.disconnected, .timedOut].contains(($0 as? CacheError)?.code)
     }
   }
 

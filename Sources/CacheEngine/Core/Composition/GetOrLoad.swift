@@ -252,8 +252,6 @@ extension LoadingLevel where Self: LevelDecorator {
 
 extension PostProcessedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
 extension ConditionedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
-extension FallbackLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
-extension AgeLimitedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
 
 extension KeyTransformedLevel: LoadingLevel {
   package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) }

@@ -105,3 +105,5 @@ extension AgeLimitedLevel: ShapedLevel {
 }
 
 extension AgeLimitedLevel: EndingLevel {}
+
+extension AgeLimitedLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }

@@ -106,3 +106,5 @@ extension FallbackLevel: ShapedLevel {
 }
 
 extension FallbackLevel: EndingLevel {}
+
+extension FallbackLevel: LoadingLevel { package var ownLoadScope: ObjectIdentifier? { ObjectIdentifier(loads) } }
