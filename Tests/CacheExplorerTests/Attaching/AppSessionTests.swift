@@ -35,7 +35,7 @@ import Testing
     let first = try serve()
     let session = try await AppSession.open(place, isAgain: false)
     session.begin(EventBuffer())
-    let log = Mutex<[String]>([])
+    let log = Synchronization.Mutex<[String]>([])
     let following = Task {
       await AppFollower(place: place) { _ in true }.follow(
         session,
