@@ -355,15 +355,14 @@ extension HTTPCache {
     do {
       try await turns.take(key) { [self] in
         if let ticket, !turns.isValid(ticket, for: key) { return }
-        // Nobody asked for it, so an observer counts no look-up. What cannot be read is replaced; if nothing comes in its place it is
-        // removed, since it may be what is to be forgotten.
-        let before: StoredVariants?
-        do {
-          let entry = try await store.lookupIncludingExpired(key).entry
-          before = entry.flatMap { $0.isStale ? nil : $0.value } ?? StoredVariants()
-        } catch {
-          try Task.checkCancellation()
-          before = nil
+        // Nobody asked for it, so an observer counts no look-up. What cannot be read, or is just being removed, is replaced; if nothing
+        // comes in its place it is removed, since it may be what is to be forgotten.
+        var before: StoredVariants?
+        if !turns.isSweeping {
+          do {
+            let entry = try await store.lookupIncludingExpired(key).entry
+            before = entry.flatMap { $0.isStale ? nil : $0.value } ?? StoredVariants()
+          } catch { try Task.checkCancellation() }
         }
         var variants = before ?? StoredVariants()
         change(&variants)

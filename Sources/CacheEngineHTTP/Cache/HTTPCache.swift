@@ -186,7 +186,8 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   ///
   /// - Throws: The level's error if something may still be there.
   public func removeAll() async throws {
-    let changing = turns.invalidateAll()
+    let changing = turns.beginSweep()
+    defer { turns.endSweep() }
     flights.detachAll()
     // What was just being written is there before everything goes.
     for key in changing { try await turns.take(key) {} }

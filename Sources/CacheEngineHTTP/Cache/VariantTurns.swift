@@ -26,6 +26,7 @@ final class VariantTurns: Sendable {
 
   private let states = Mutex<[String: State]>([:])
   private let areBrokenOff = Atomic(false)
+  private let sweeps = Atomic(0)
 
   /// Notes that a request leaves, until ``giveBack(_:)``.
   func ticket(for key: String) -> Ticket {
@@ -53,15 +54,21 @@ final class VariantTurns: Sendable {
     states.withLock { $0[key]?.invalidations += 1 }
   }
 
-  /// Makes every ticket invalid.
+  /// Makes every ticket invalid: everything is about to be removed, until ``endSweep()``.
   ///
   /// - Returns: The URIs of which something is just being changed.
-  func invalidateAll() -> [String] {
-    states.withLock { states in
+  func beginSweep() -> [String] {
+    sweeps.wrappingAdd(1, ordering: .relaxed)
+    return states.withLock { states in
       for key in states.keys { states[key]?.invalidations += 1 }
       return states.keys.filter { states[$0]?.isTaken == true }
     }
   }
+
+  func endSweep() { sweeps.wrappingSubtract(1, ordering: .relaxed) }
+
+  /// Whether everything is being removed: a change that begins must not bring back what is still there.
+  var isSweeping: Bool { sweeps.load(ordering: .relaxed) > 0 }
 
   /// Runs a change alone.
   ///

@@ -119,6 +119,37 @@ struct ForgettingTests {
     #expect(try await cache.response(for: get()).text() == "1")
   }
 
+  @Test("What is stored while everything is removed brings back nothing that was there")
+  func storesInARemoval() async throws {
+    let (clearing, setting) = (Gate(), Gate())
+    let level = BasicCache<String, StoredVariants>(
+      get: { [kept] key in try await kept.level.get(key) },
+      set: { [kept] value, key in
+        try await setting.pass()
+        try await kept.level.set(value, forKey: key)
+      },
+      remove: { _ in },
+      clear: { [kept] in
+        try await clearing.pass()
+        try await kept.level.clear()
+      })
+    let origin = ScriptedOrigin { _, count in
+      HTTPAnswer(200, ["Cache-Control: max-age=10", "Vary: A"], "\(count)")
+    }
+    #expect(try await cache(origin).response(for: get("A: 1")).text() == "0")
+    let cache = HTTPCache(storing: level, policy: HTTPCachePolicy(.shared), origin: origin, clock: clock)
+    async let removal: Void = cache.removeAll()
+    await clearing.arrivals(1)
+    async let other = cache.response(for: get("A: 2")).text()
+    await setting.arrivals(1)
+    clearing.open()
+    try await removal
+    setting.open()
+    #expect(try await other == "1")
+    #expect(try await cache.response(for: get("A: 2")).text() == "1")
+    #expect(try await cache.response(for: get("A: 1")).text() == "2")
+  }
+
   @Test("N23: a content that is whole when its last reader leaves is stored, beside the other variants")
   func leavesAtTheEnd() async throws {
     let isWhole = Mutex(false)
