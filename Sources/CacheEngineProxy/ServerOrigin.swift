@@ -123,9 +123,26 @@ public final class ServerOrigin: HTTPOrigin {
     interim: @escaping @Sendable (HTTPTypes.HTTPResponse) async -> Void
   ) async throws -> HTTPAnswer {
     if let secure { return try await secure.send(request, as: authority, body: body, interim: interim) }
+    var (exchange, part) = try await begin(request, body)
+    var interimAnswers = 0
+    while case .head(let head)? = part {
+      let answer = try Self.response(head)
+      guard head.status.code < 200 else { return try await self.answer(answer, head, to: request, exchange) }
+      interimAnswers += 1
+      try Self.checkInterim(Int(head.status.code), interimAnswers)
+      if head.status.code != 100 { await interim(answer) }
+      part = try await exchange.connection.next(within: answerTimeout)
+    }
+    throw CacheError(.invalidResponse, "the origin sent a body without a head")
+  }
+
+  /// Sends a request over a kept connection if there is one, and waits for the first part of the answer.
+  private func begin(
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody
+  ) async throws -> (Exchange, HTTPClientResponsePart?) {
     if let kept = keptConnection() {
       do {
-        return try await send(request, body, over: kept, interim)
+        return try await begin(request, body, over: kept)
       } catch let error as CacheError
         where error.underlying as? OriginFault == .terminated && body.length == 0
         && Self.repeatable.contains(request.method)
@@ -133,28 +150,16 @@ public final class ServerOrigin: HTTPOrigin {
         // It was ended before the request had come there, most likely.
       }
     }
-    return try await send(request, body, over: try await connect(), interim)
+    return try await begin(request, body, over: try await connect())
   }
 
-  private func send(
-    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, over connection: OriginConnection,
-    _ interim: @Sendable (HTTPTypes.HTTPResponse) async -> Void
-  ) async throws -> HTTPAnswer {
+  private func begin(
+    _ request: HTTPTypes.HTTPRequest, _ body: HTTPBody, over connection: OriginConnection
+  ) async throws -> (Exchange, HTTPClientResponsePart?) {
     let exchange = Exchange(connection)
     try await connection.send([.head(head(of: request, body))] + (body.length == 0 ? [.end(nil)] : []), beginning: true)
     if body.length != 0 { exchange.upload(body) }
-    var interimAnswers = 0
-    while case .head(let head)? = try await connection.next(within: answerTimeout) {
-      let answer = try Self.response(head)
-      guard head.status.code >= 200 else {
-        interimAnswers += 1
-        try Self.checkInterim(Int(head.status.code), interimAnswers)
-        if head.status.code != 100 { await interim(answer) }
-        continue
-      }
-      return try await self.answer(answer, head, to: request, exchange)
-    }
-    throw CacheError(.invalidResponse, "the origin sent a body without a head")
+    return (exchange, try await connection.next(within: answerTimeout))
   }
 
   /// Whether an interim answer may be followed by another one.

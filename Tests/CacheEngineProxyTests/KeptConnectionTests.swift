@@ -9,19 +9,21 @@ struct KeptConnectionTests: ProxySuite {
 
   @Test(
     "What may be done twice is asked once more if a kept connection ends in place of an answer, and nothing else is",
-    arguments: [("GET", 200), ("DELETE", 200), ("POST", 502)])
-  func ends(_ method: String, _ status: Int) async throws {
+    arguments: [
+      ("GET", "", 200), ("DELETE", "", 200), ("POST", "", 502), ("GET", "HTTP/1.1 103 Early Hints\r\n\r\n", 502),
+    ])
+  func ends(_ method: String, _ last: String, _ status: Int) async throws {
     let count = Mutex(0)
     try await withProxy(origin: { _ in
       let number = count.withLock { count in
         count += 1
         return count
       }
-      return number == 2 ? RawAnswer("", closes: true) : RawAnswer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      return number == 2 ? RawAnswer(last, closes: true) : RawAnswer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     }) { (port, _, origin) async throws in
       #expect(try await ask(port, get()).hasSuffix("ok"))
       let answer = try await ask(port, "\(method) / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-      #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+      #expect(answer.contains("HTTP/1.1 \(status) "))
       #expect(origin.connections.opened == (status == 200 ? 2 : 1))
     }
   }
