@@ -119,9 +119,11 @@ struct KeyDecoder: Sendable {
       return begin(byte, &events)
     }
     if Self.textBegins.contains(bytes[1]) {
-      // The answer to what a program before this one asked; nobody typed it. Its last byte tells where it ends.
-      let isEnd = byte == 0x07 || byte == UInt8(ascii: "\\") && bytes.last == 0x1b
-      return state = isEnd ? .ground : .escape(Array(bytes.prefix(2)) + [byte])
+      // The answer to what a program before this one asked; nobody typed it. Its last byte tells where it ends, or that it was cut
+      // short, or was Alt and a character, before another sequence.
+      let isEscaped = bytes.last == 0x1b
+      if isEscaped, byte != UInt8(ascii: "\\") { return extend([0x1b], byte, &events) }
+      return state = isEscaped || byte == 0x07 ? .ground : .escape(Array(bytes.prefix(2)) + [byte])
     }
     switch byte {
     case 0x20...0x3f:

@@ -123,6 +123,13 @@ struct KeyDecoderTests {
     #expect(decoder.feed(Array("j".utf8)) == [.key(.character("j"))])
   }
 
+  @Test("what begins like such an answer takes no sequence behind it", arguments: ["P", "]11;rgb:1e"])
+  func textsCutShort(text: String) {
+    var decoder = KeyDecoder()
+    #expect(decoder.feed(Array("\u{1b}\(text)\u{1b}[0n\u{1b}\(text)\u{1b}[A".utf8)) == [.key(.up)])
+    #expect(decoder.answers == 1)
+  }
+
   @Test("a sequence cut short leaves no characters behind")
   func cutShort() {
     var decoder = KeyDecoder()
