@@ -1,6 +1,7 @@
 #if Explorer
 import CacheEngine
 import CacheEngineProxy
+import CacheEngineTesting
 import Foundation
 import Synchronization
 import Testing
@@ -49,6 +50,20 @@ struct ServedDemoTests {
     #expect(!exchanges.contains { ["/account", "/basket"].contains($0.path) && $0.outcome == .hit })
     let hits = exchanges.count { [.hit, .stale].contains($0.outcome) }
     #expect(hits * 2 > exchanges.count)
+  }
+
+  @Test("Who interrupts a removal does not wait for the levels")
+  func interrupts() async throws {
+    let folder = try TemporaryFolder()
+    let demo = try await ServedDemo.open(
+      try configuration(folder), file: "demo http", clock: SystemClock(), observe: { _, _ in })
+    demo.live.levels[0].faults.fault.latency = .seconds(3_600) ... .seconds(3_600)
+    let executor = Interpreter(live: demo.live, mode: .interactive)
+    let removal = Task { await executor.run(DeleteVerb(key: "a")) }
+    removal.cancel()
+    #expect(await removal.value.error == "it was interrupted")
+    demo.breakOff()
+    try await demo.live.close()
   }
 
   @Test("It is the same every time")

@@ -66,3 +66,22 @@ package final class Awaited<Value: Sendable>: Sendable {
     }
   }
 }
+
+/// Does work, which is cancelled with who waits for it; that one does not wait for its end then.
+func unlessCancelled<Answer: Sendable>(
+  _ work: @escaping @Sendable () async throws -> Answer
+) async throws -> Answer {
+  let answer = Awaited<Result<Answer, any Error>?>(nil) { $0 != nil }
+  let task = Task {
+    let result: Result<Answer, any Error>
+    do { result = .success(try await work()) } catch { result = .failure(error) }
+    answer.put { $0 = result }
+  }
+  return try await withTaskCancellationHandler {
+    await answer.wait()
+    guard let result = answer.take(leaving: nil) else { throw CancellationError() }
+    return try result.get()
+  } onCancel: {
+    task.cancel()
+  }
+}

@@ -15,13 +15,6 @@ package enum BlockingWork {
   package static func runUnlessCancelled<Answer: Sendable>(
     _ work: @escaping @Sendable () throws -> Answer
   ) async throws -> Answer {
-    let answer = Awaited<Result<Answer, any Error>?>(nil) { $0 != nil }
-    queue.async {
-      let result = Result(catching: work)
-      answer.put { $0 = result }
-    }
-    await answer.wait()
-    guard let result = answer.take(leaving: nil) else { throw CancellationError() }
-    return try result.get()
+    try await unlessCancelled { try await run(work) }
   }
 }
