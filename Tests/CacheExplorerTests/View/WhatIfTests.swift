@@ -76,7 +76,11 @@ struct WhatIfTests {
     #expect(WhatIfText.advice(report).hasPrefix("no change is known to help yet"))
     #expect(WhatIfText.shortAdvice(report) == "no change is known to help yet")
     let now = try #require(report.estimates.first)
+    report.cheapestImprovement = report.estimates.first { $0.capacity > now.capacity }
+    #expect(WhatIfText.advice(report).hasSuffix("; no other policy is known to help yet"))
     report.estimates.removeAll { $0.value > now.value }
+    #expect(WhatIfText.advice(report).hasSuffix("; no other policy helps"))
+    report.cheapestImprovement = nil
     #expect(WhatIfText.advice(report).hasPrefix("no change helps"))
   }
 

@@ -85,19 +85,18 @@ package enum WhatIfText {
     }
     guard let change = report.cheapestImprovement else {
       let saving = report.cheapestSaving.map { "; \(capacity($0.capacity, report.level)) would do as well" }
-      return nothing(report) + (saving ?? "")
+      return none("change", of: report.estimates.filter { $0.capacity >= report.level.capacity }, now) + (saving ?? "")
     }
     let gain = "\(gain(100 * (change.value - now.value))) points (\(margin(100 * change.margin)))"
+    let policies = report.estimates.filter { $0.capacity == report.level.capacity }
     return change.eviction == now.eviction
-      ? "\(capacity(change.capacity, report.level)) in place of \(capacity(report.level.capacity, report.level)) would bring \(gain); no other policy helps"
+      ? "\(capacity(change.capacity, report.level)) in place of \(capacity(report.level.capacity, report.level)) would bring \(gain); \(none("other policy", of: policies, now))"
       : "policy \(change.eviction.name) in place of \(now.eviction.name) would bring \(gain), and costs nothing"
   }
 
-  /// Where no change is advised: none gains anything, or what the table shows may be chance.
-  private static func nothing(_ report: HitRatioReport) -> String {
-    let (now, capacity) = (report.estimates.first?.value ?? 0, report.level.capacity)
-    let seemsBetter = report.estimates.contains { $0.capacity >= capacity && $0.value - now >= 0.01 }
-    return seemsBetter ? "no change is known to help yet" : "no change helps"
+  /// Where none of some changes is advised: none gains anything, or what the table shows may be chance.
+  private static func none(_ what: String, of changes: [HitRatioEstimate], _ now: HitRatioEstimate) -> String {
+    changes.contains { $0.value - now.value >= 0.01 } ? "no \(what) is known to help yet" : "no \(what) helps"
   }
 
   /// One row in full.
@@ -129,7 +128,9 @@ package enum WhatIfText {
   /// The same where there is little room.
   package static func shortAdvice(_ report: HitRatioReport) -> String {
     guard let now = report.estimates.first else { return "not enough is known yet" }
-    guard let change = report.cheapestImprovement else { return nothing(report) }
+    guard let change = report.cheapestImprovement else {
+      return none("change", of: report.estimates.filter { $0.capacity >= report.level.capacity }, now)
+    }
     let name = change.eviction == now.eviction ? capacity(change.capacity, report.level) : change.eviction.name
     return "\(name): \(gain(100 * (change.value - now.value))) points \(margin(100 * change.margin))"
   }
