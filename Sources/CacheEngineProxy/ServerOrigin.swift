@@ -105,12 +105,12 @@ public final class ServerOrigin: HTTPOrigin {
     for (connection, _) in idle.withLock({ $0 }) { connection.close() }
   }
 
-  /// What may be done twice: RFC 9110, section 9.2.2.
+  /// The idempotent methods: RFC 9110, section 9.2.2.
   private static let repeatable: Set<HTTPTypes.HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
 
   /// Sends a request.
   ///
-  /// One without content that may be done twice is sent once more if the server ended a kept connection instead of answering.
+  /// An idempotent request without content is sent once more if the server closed a persistent connection instead of answering.
   ///
   /// - Parameters:
   ///   - request: The request; it goes to this server, whatever its authority is.

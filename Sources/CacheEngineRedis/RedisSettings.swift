@@ -109,8 +109,8 @@ public struct RedisSettings: Sendable {
   /// Reads settings from a URL: `redis://user:password@host:6379/0`, the same with `rediss://` for TLS, or
   /// `redis+unix:///path/to/socket`.
   ///
-  /// User, password, port and database may be left out; several servers of a cluster are `redis://one:7000,two:7000`. Characters that
-  /// are not allowed in a URL are percent-encoded.
+  /// User, password, port and database may be left out; several servers of a cluster are `redis://one:7000,two:7000`. In
+  /// user and password, characters with a meaning in URLs, such as `/` and `%`, must be percent-encoded.
   ///
   /// - Parameter url: The URL.
   /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the part that is wrong, but not the password;

@@ -25,8 +25,8 @@ public import Foundation
 /// over, an entry is no longer valid, but is still returned unless ``CashierSettings/returnsExpiredData`` is off.
 /// It is never deleted because of its age. ``refreshValidation(forKey:)`` restarts its lifespan.
 ///
-/// Whoever opens a cache that is already open gets the same one. It lives as long as somebody holds it; values in memory only
-/// end with it. One process at a time can open a cache; another one gets `CacheError.Code.inUse`. Stored values survive a
+/// Whoever opens a cache that is already open gets the same one. It lives as long as somebody holds it; values that are only in
+/// memory end with it. One process at a time can open a cache; another one gets `CacheError.Code.inUse`. Stored values survive a
 /// crash; files and folders are accessible to their owner only.
 ///
 /// There is no `nil` in the cache: storing `nil` removes the entry.

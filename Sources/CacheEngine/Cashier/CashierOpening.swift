@@ -90,8 +90,8 @@ struct CashierOpening: Sendable {
     }
   }
 
-  /// What the cache remembers of itself; `nil` for a new one, and for one whose memory is damaged: the entries are
-  /// worth more than that, unless it has to be known of which version they are.
+  /// What the cache remembers about itself; `nil` for a new one, and for one whose settings are damaged: the entries are
+  /// worth more than those, unless the version that they belong to has to be known.
   private func read(_ settings: UserDefaultsCacheLevel<String, CashierRecord>) async throws -> CashierRecord? {
     do { return try await settings.get(CashierRecord.key) } catch let error as CacheError
       where [.unusableStore, .invalidCachedData].contains(error.code) && !(error.underlying is NewerFormat)

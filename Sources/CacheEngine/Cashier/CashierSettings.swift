@@ -2,10 +2,10 @@
 ///
 /// Settings are kept beside the entries and are there again after a restart. Clearing the cache leaves them.
 public struct CashierSettings: Sendable, Equatable, Codable {
-  /// For how long an entry is valid after it was stored or refreshed; zero for ever.
+  /// How long an entry is valid after it was stored or refreshed; zero for ever.
   ///
-  /// The lifespan is applied when an entry is read, so a new one holds for everything that is stored already. What was stored
-  /// later than the time of day says after a restart of the machine is not valid.
+  /// The lifespan is applied when an entry is read, so a new one also applies to entries that are already stored. An entry that,
+  /// after a restart of the machine, seems to come from the future is not valid.
   public var lifespan: Duration = .zero
   /// Whether an entry whose lifespan is over is still returned, marked as not valid.
   ///
@@ -29,6 +29,6 @@ public struct CashierSettings: Sendable, Equatable, Codable {
   /// wiped by a new version of the app.
   public init() {}
 
-  /// Whether an entry of some age is still valid; of one that comes from the future nobody knows how old it is.
+  /// Whether an entry of some age is still valid; the age of one that comes from the future is not known.
   func isValid(age: Duration) -> Bool { lifespan <= .zero || (.zero..<lifespan).contains(age) }
 }

@@ -40,12 +40,12 @@ extension DiskCacheLevel {
     return { [weak common] in common?.stopHearing(number) }
   }
 
-  /// Calls a closure whenever somebody has removed or emptied the directory and it is there again, before the next file is made.
+  /// Calls a closure whenever the directory has been removed or emptied and is in use again, before the next file is created.
   ///
-  /// For a face that gives its directory attributes. All levels of this process on one directory share one closure, the last one
-  /// given. It is not called in a directory that processes share, or one that is only read.
+  /// This is for façades that set attributes of their directory. All levels of this process on one directory share one closure, the
+  /// last one given. It is not called for a directory that processes share, or one that is opened for reading.
   ///
-  /// - Parameter body: Called on a thread of the store, on which it must not wait for the store.
+  /// - Parameter body: Called on a thread of the store; it must not wait for the store.
   public func whenStandingAgain(_ body: @escaping @Sendable () -> Void) { store?.onStanding.withLock { $0 = body } }
 
   /// The key with these bytes; `nil` if it is none of this level's.

@@ -32,10 +32,10 @@ extension DiskEntry: Equatable where Key: Equatable {}
 
 /// The entries of a disk level, read page by page while others read and write.
 ///
-/// Nothing is copied but a page, and the store is locked for no longer than it takes to find one. An entry that is held
-/// from the beginning to the end is met once, also if it is overwritten meanwhile; one that comes or goes may be met. In a
-/// directory that processes share, another owner ends the sequence with an error; where one only looks, so does what makes that
-/// the directory is read anew. Begin it again.
+/// Only one page at a time is copied, and the store is locked no longer than it takes to find it. An entry that is there
+/// from beginning to end is met once, even if it is overwritten in the meantime; one that comes or goes may be met. The
+/// sequence ends with an error if the owner of a shared directory changes or if, in a level that is opened for reading, the
+/// directory has to be read from the beginning. Start it again then.
 ///
 /// ```swift
 /// for try await entry in disk.entries() where entry.size > 1 << 20 { print(entry.key, entry.size) }

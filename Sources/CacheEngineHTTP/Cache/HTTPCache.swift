@@ -182,7 +182,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     try await remove(target.text)
   }
 
-  /// Removes everything that is stored, and keeps out what is on its way.
+  /// Removes everything that is stored, and prevents responses that are already on their way from being stored.
   ///
   /// - Throws: The level's error if something may still be there.
   public func removeAll() async throws {

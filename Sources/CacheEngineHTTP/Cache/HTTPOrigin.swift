@@ -35,16 +35,16 @@ public struct HTTPAnswer: Sendable {
 
 /// Where requests go that a cache does not answer.
 ///
-/// An origin is used as it is: it follows no redirect, changes no field but those of its connection, and tries nothing again but what
-/// may be done twice and met a connection that had just ended.
+/// An origin is used as it is: it follows no redirect, changes no fields except those of its connection, and sends a request again
+/// only if that is idempotent and its connection ended just then.
 public protocol HTTPOrigin: Sendable {
   /// Sends a request.
   ///
   /// - Parameters:
-  ///   - request: What is asked for: scheme, authority, path and fields, without those of a connection.
+  ///   - request: The request: scheme, authority, path and fields, without those of a connection.
   ///   - body: The content to send with it.
-  ///   - interim: Told of every interim answer (1xx) but 100 and 101, in their order.
-  /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is whole.
+  ///   - interim: Is told of every interim response (1xx) except 100 and 101, in their order.
+  /// - Returns: The final answer, as soon as its head is there. Its body throws where it breaks off: a body that ends is complete.
   /// - Throws: An error if there is no answer in valid HTTP; `CancellationError` if the task was cancelled first.
   func send(
     _ request: HTTPRequest, body: HTTPBody, interim: @escaping @Sendable (HTTPResponse) async -> Void

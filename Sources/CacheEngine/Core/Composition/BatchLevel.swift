@@ -40,8 +40,8 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   /// Returns the values for all keys as one entry, or the reason of the first miss.
   ///
   /// - Parameter keys: The keys to look up.
-  /// - Returns: An entry that expires when the first of its values does, has the tags of all, the validator if all have the
-  ///   same, and is a placeholder if one of them is; or the reason for the miss.
+  /// - Returns: An entry that expires when the first of its values does, has the tags of all, has their validator if all have
+  ///   the same one, and is a placeholder if one of them is; or the reason for the miss.
   /// - Throws: As ``get(_:)``.
   public func lookup(_ keys: [Base.Key]) async throws -> Lookup<[Base.Value]> {
     Self.joined(try await base.answers(for: keys, stopsAtFailure: true).map { try $0.result.get() })

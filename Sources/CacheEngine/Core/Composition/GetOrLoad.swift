@@ -19,7 +19,7 @@ extension CacheLevel {
   /// not stored. With a level by itself, neither composed nor pooled, only two things are noticed: that there is a value by then, and
   /// that the expired entry has gone. An expired entry stays where it is until a load succeeds.
   ///
-  /// Operators that answer as the level inside does share its loads. With a struct of your own that is neither an operator nor an
+  /// An operator whose answers are those of the level inside shares its loads. With a struct of your own that is neither an operator nor an
   /// object, two calls cannot know that they mean the same level: pool it.
   ///
   /// - Parameters:

@@ -71,7 +71,7 @@ public struct CacheError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let unsupported = Code(rawValue: "unsupported")
     /// A batch has a different number of values and keys; nothing was written.
     public static let unequalCounts = Code(rawValue: "unequalCounts")
-    /// A load asked for the value that it loads, or a write for a key that it waits for: it would have waited for itself.
+    /// A load asked for the value that it loads, or a key was written by something that its own write waits for.
     public static let circular = Code(rawValue: "circular")
     /// Too much work of a kind is under way; this piece was left out.
     public static let overloaded = Code(rawValue: "overloaded")

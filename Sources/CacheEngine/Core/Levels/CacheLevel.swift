@@ -101,15 +101,15 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// - Throws: As ``set(_:forKey:)``.
   func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws
 
-  /// Stores a value where this is called, if this level can, without suspending or blocking.
+  /// Stores a value at once, without suspending or blocking, if this level can.
   ///
-  /// It is to ``store(_:forKey:terms:)`` what ``peek(_:)`` is to ``get(_:)``: others ask here first, and look no further where it
-  /// says `true`. `false` says that nothing was done. By default a level never stores here.
+  /// This is to ``store(_:forKey:terms:)`` what ``peek(_:)`` is to ``get(_:)``: callers ask here first, and are done if the answer is
+  /// `true`. `false` means that nothing was done. By default a level never stores at once.
   ///
   /// - Parameters:
   ///   - value: The value to store.
   ///   - key: The key to store it under.
-  ///   - terms: How long it may live, what it weighs, and whether a person or a back-fill stores it.
+  ///   - terms: Its lifetime, its cost, and whether it is stored on request or by a back-fill.
   /// - Returns: Whether the value was stored.
   func storeAtOnce(_ value: Value, forKey key: Key, terms: StoreTerms) -> Bool
 
@@ -164,7 +164,7 @@ extension CacheLevel {
     try await set(value, forKey: key)
   }
 
-  /// Never stores here.
+  /// Never stores at once.
   @inlinable
   public func storeAtOnce(_ value: Value, forKey key: Key, terms: StoreTerms) -> Bool { false }
 

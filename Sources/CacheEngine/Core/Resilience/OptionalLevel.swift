@@ -8,7 +8,7 @@
 /// | fails a read | fails: a composition skips its upper level by itself |
 /// | is cancelled | `CancellationError` |
 ///
-/// It takes no conditional stores: if one failed, nobody could say whether its condition held.
+/// It does not take conditional stores: if one failed, it could not say whether the condition held.
 ///
 /// An entry that could not be removed or replaced there may be read again, once the level can be read and nothing above holds the
 /// key: give entries a lifetime that bounds this.

@@ -15,9 +15,9 @@ public struct StoreSharing: Sendable, Equatable {
   ///
   /// One of them owns the files and serves the others over a socket in the directory; when it ends, another takes over.
   ///
-  /// - Parameter limit: For how long the owner may be silent while somebody waits, before what was asked for counts as
-  ///   missing, and what was to be changed fails with `CacheError.Code.timedOut`. At least 10 ms, and a year at the most. An owner
-  ///   that is busy is not silent; one that is stopped is.
+  /// - Parameter limit: How long the owner may be silent while somebody waits, before reads are misses and changes fail with
+  ///   `CacheError.Code.timedOut`. At least 10 ms; anything longer than a year counts as a year. An owner that is busy is not
+  ///   silent; one that is stopped is.
   /// - Returns: The setting.
   public static func acrossProcesses(silence limit: Duration) -> StoreSharing {
     precondition(limit >= .milliseconds(10), "an owner needs at least 10 ms to answer")

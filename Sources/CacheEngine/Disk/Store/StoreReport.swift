@@ -37,10 +37,10 @@ public struct StoreReport: Sendable, Equatable {
   public var repaired = 0
   /// What the files of the store take on the disk.
   public var allocatedBytes = 0
-  /// What the store believed that they take, before it measured them now.
+  /// What the store counted for them before they were measured.
   ///
-  /// This is how the capacity is kept: the lengths in blocks of 4 KiB, and what the file system was seen to take beyond. Who
-  /// only looks keeps no count, and is told what was measured.
+  /// The capacity is kept by this count: the lengths in blocks of 4 KiB, and what the file system was seen to take beyond that. A
+  /// level that is opened for reading keeps no count; here it has the measured size.
   public var accountedBytes = 0
   /// How many files these are.
   public var files = 0

@@ -21,7 +21,7 @@ public struct HitRatioReport: Sendable, Codable {
   /// The cache as it is, then the other capacities in order, then the other policies; empty until enough was seen.
   public var estimates: [HitRatioEstimate]
   /// The cheapest change that helps: another policy, which costs nothing, or else the smallest capacity that gains at
-  /// least a hundredth of the requests, and more than the margin and the order of the requests explain.
+  /// least a hundredth of the requests, and more than the margin and the order of the requests can explain.
   ///
   /// `nil` if nothing helps, or if not enough is known yet.
   public var cheapestImprovement: HitRatioEstimate?
