@@ -261,7 +261,7 @@ final class RedisConnection: Sendable {
       return close(
         CacheError(
           .invalidResponse,
-          "what answers at \(settings.address) sent what is no reply of Redis: \(malformed.message); see whether it is a Redis server",
+          "what answers at \(settings.address) sent something that is not a Redis reply: \(malformed.message); see whether it is a Redis server",
           level: settings.name))
     }
     let message = RedisSecrecy.explain(error) ?? "the connection was lost"

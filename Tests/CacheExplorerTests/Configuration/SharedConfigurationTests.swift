@@ -110,12 +110,12 @@ private let badSharedLevels = [
       + "hold copies right above redis-2 only, or write coherence: false"),
   BadConfiguration(
     "levels:\n  - memory\n  - pooled:\n      - memory\n      - redis: { url: \"redis://h\", namespace: a }",
-    ":5:9: error: memory has copies and does not hear what others change in redis, which tells the list that it is in; "
+    ":5:9: error: memory has copies and is not told what others change in redis, which tells only the list that it is in; "
       + "put memory into that list, or write coherence: false"),
   BadConfiguration(
     "levels:\n  - negative:\n      for: 5s\n      levels:\n        - memory\n"
       + "        - redis: { url: \"redis://h\", namespace: a }",
-    ":6:11: error: negative remembers what is missing and does not hear what others change in redis, which tells the "
-      + "list that it is in; put negative into that list, or write coherence: false"),
+    ":6:11: error: negative remembers what is missing and is not told what others change in redis, which tells only "
+      + "the list that it is in; put negative into that list, or write coherence: false"),
 ]
 #endif

@@ -73,7 +73,7 @@ struct CoherenceCheck {
     for redis in tellers.filter(\.isHeard).map(\.level) {
       report(
         redis,
-        "\(upper.name) \(what) and does not hear what others change in \(redis.name), which tells the list that it is in",
+        "\(upper.name) \(what) and is not told what others change in \(redis.name), which tells only the list that it is in",
         remedy: "put \(upper.name) into that list, or write coherence: false")
     }
   }

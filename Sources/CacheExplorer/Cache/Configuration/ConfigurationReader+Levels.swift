@@ -116,7 +116,7 @@ extension ConfigurationReader {
           throw QuantityError("the address does not say where the key goes", "put {key} or {+key} into it")
         }
         do { _ = try NetworkTemplate(text) } catch {
-          let message = (error as? CacheError)?.message ?? "that is no web address"
+          let message = (error as? CacheError)?.message ?? "that is not a web address"
           throw QuantityError(
             message.split(separator: ";").first.map(String.init) ?? message,
             "write one like http://127.0.0.1:8089/{key}")

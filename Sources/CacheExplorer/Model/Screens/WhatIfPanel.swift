@@ -96,7 +96,7 @@ package enum WhatIfPanel: Panel {
         Figure(
           name: "the cheapest that helps",
           definition:
-            "another policy, else the least capacity, if it gains a point, more than its error, and more than chance",
+            "another policy or else the least capacity, if it gains a point, more than its error, and more than chance",
           unit: "points", window: "as the hit rate", source: "the estimates"),
       ])
   }
