@@ -46,7 +46,7 @@ public struct StoreEncryption: StoreCipher {
   /// Creates a cipher.
   ///
   /// - Parameters:
-  ///   - key: The key that seals: 256 bits, random. A password is none; derive a key from it with a function made for that.
+  ///   - key: The key that seals: 256 bits, random. A password is not a key; derive one from it with a function made for that.
   ///   - olderKeys: Keys that open what was sealed before.
   ///   - namespace: What the keys are used for. The same key in another namespace is another key.
   /// - Throws: `CacheError` with code `CacheError.Code.encryptionFailed` for a key that has not 256 bits.

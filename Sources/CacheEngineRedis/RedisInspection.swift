@@ -113,7 +113,7 @@ package final class RedisInspection: Sendable {
   ///
   /// - Parameters:
   ///   - most: How many at most.
-  ///   - limit: For how long at most.
+  ///   - limit: How long at most.
   /// - Returns: The keys, each once, and whether these are all.
   /// - Throws: As ``facts()``.
   package func keys(atMost most: Int, within limit: Duration) async throws -> (keys: [Key], isAll: Bool) {
@@ -182,7 +182,7 @@ package final class RedisInspection: Sendable {
   ///   - limit: For how long.
   ///   - most: After how many commands it ends sooner.
   ///   - note: Told of each command, as the server writes it.
-  /// - Returns: For how long it listened, and how many commands there were.
+  /// - Returns: How long it listened, and how many commands there were.
   /// - Throws: As ``facts()``; `CancellationError`.
   package func monitor(
     for limit: Duration, atMost most: Int, note: @escaping @Sendable (String) -> Void

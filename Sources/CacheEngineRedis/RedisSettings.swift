@@ -10,7 +10,7 @@ public struct RedisSettings: Sendable {
     /// A socket of this machine; its path has at most 107 bytes.
     case socket(String)
 
-    /// The place, as it stands in a URL.
+    /// The place, as in a URL.
     public var description: String {
       switch self {
       case .host(let host, let port): "redis://\(host):\(port)"

@@ -2,10 +2,10 @@ public import CacheEngine
 public import CacheEngineShared
 import Synchronization
 
-/// A shared store and its bus within a process, for tests of what stands above.
+/// A shared store and its bus within one process, for tests of the levels above.
 ///
-/// Each ``client(_:hearsItself:)`` stands for a process. What one changes is told to the others, and to itself only if it asks for that;
-/// what a client tells can be held back, cut off or overflown. Names can be looked at, damaged and evicted.
+/// Each ``client(_:hearsItself:)`` represents a process. The others are told what one changes, and it is told itself only if it asks for
+/// that; reports to a client can be held back, cut off or made to overflow. Names can be looked at, damaged and evicted.
 ///
 /// ```swift
 /// let store = SimulatedSharedStore()
@@ -46,10 +46,10 @@ public final class SimulatedSharedStore: Sendable {
     SimulatedSharedClient(store: self, name: name, hearsItself: hearsItself)
   }
 
-  /// What stands under names.
+  /// The bytes under each name.
   public var contents: [[UInt8]: [UInt8]] { state.withLock { $0.names.values.mapValues(\.bytes) } }
 
-  /// For how long the bytes under a name will stand there; `nil` for ever, or if there are none.
+  /// How long the bytes under a name will stay; `nil` for ever, or if there are none.
   ///
   /// - Parameter name: The name.
   /// - Returns: The rest of their life.
@@ -172,7 +172,7 @@ public final class SimulatedSharedClient: SharedStore, InvalidationBus {
     try await carryOut(.time) { store.clock.timeSinceEpoch }
   }
 
-  /// What stands under names.
+  /// Returns the bytes under names.
   public func read(_ names: [[UInt8]]) async throws -> [[UInt8]?] {
     try await carryOut(.read(names)) {
       let now = store.clock.now

@@ -13,7 +13,7 @@ public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
 
   /// The level whose reads have spans.
   public let base: Base
-  /// What the spans are called.
+  /// The name of the spans.
   public let operationName: String
 
   private let tracer: (any Tracer)?
@@ -107,7 +107,7 @@ extension SpannedLevel: RenewingLevel where Base: RenewingLevel {
 }
 
 extension SpannedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew.
+  /// Lets the level inside reload a key.
   public func reload(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     try await spanned { try await base.reload(key) }
   }

@@ -10,25 +10,25 @@ internal import Foundation
 extension Cashier {
   private static let queue = DispatchQueue(label: "CacheEngine.cashier", attributes: .concurrent)
 
-  /// Opens the cache with a name, or gives the one that is open.
+  /// Opens the cache with a name, or returns the one that is open.
   ///
   /// If the app has a higher version than any that opened the cache before, everything in it is removed first, unless it
-  /// is durable or its settings say that it persists across versions. A crash meanwhile does not count as having removed
-  /// anything: the next opening begins again.
+  /// is durable or its settings say that it persists across versions. If the program crashes while it does, removing starts
+  /// over when the cache is next opened.
   ///
   /// - Parameters:
   ///   - id: The name: any text.
-  ///   - location: Where the files are. Caches of one name in different locations have nothing to do with each other.
+  ///   - location: Where the files are. Caches with the same name in different locations are independent.
   ///   - persistsCacheAcrossVersions: Sets ``CashierSettings/persistsCacheAcrossVersions``, before anything is removed.
   ///     `nil` leaves it as it was when the cache was used last.
   ///   - appVersion: The version of the app: numbers with dots between them. With `nil` nothing is removed.
-  ///   - capacity: How many bytes the files may take. At least 1 MiB. What was not used for the longest time leaves first.
-  ///   - memoryCapacity: How many bytes of values are held in memory.
-  ///   - cipher: Seals keys and values in the files; `nil` for a cache that is not encrypted. What the cache remembers of
-  ///     itself, its name, settings and version, is not sealed.
-  ///   - clock: The clock that lifespans are measured by.
-  ///   - observer: Told of what was damaged, or failed and was passed over. By default the log.
-  /// - Returns: The cache. If it was open, what it was opened with counts, and only `persistsCacheAcrossVersions` is new.
+  ///   - capacity: The maximum size of the files, in bytes. At least 1 MiB. The least recently used entries are evicted first.
+  ///   - memoryCapacity: The maximum size of the values in memory, in bytes.
+  ///   - cipher: Seals keys and values in the files; `nil` for a cache that is not encrypted. The name, settings and version of
+  ///     the cache are not sealed.
+  ///   - clock: The clock by which lifespans are measured.
+  ///   - observer: Is told of damage, and of failures that were skipped. By default the log.
+  /// - Returns: The cache. If it was already open, only `persistsCacheAcrossVersions` is applied; everything else is as it was opened.
   /// - Throws: `CacheError` with code `CacheError.Code.inUse` if another process has opened it,
   ///   `CacheError.Code.unusableStore`, `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`,
   ///   `CacheError.Code.diskReadFailed` or `CacheError.Code.diskWriteFailed`.
@@ -45,7 +45,7 @@ extension Cashier {
     return try await open(opening)
   }
 
-  /// The version that the app's bundle tells; `nil` where there is none, as on Linux.
+  /// The version of the app's bundle; `nil` if there is none, as on Linux.
   public static var bundleVersion: String? {
     #if canImport(Darwin)
     Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String

@@ -6,9 +6,9 @@ public import CacheCore
 /// The values of one type in a ``Cashier``, as a level that can be composed with others.
 ///
 /// Made by ``Cashier/level(as:)``. Here an entry whose lifespan is over is a miss, as in every level, so that a composition
-/// asks the next one. Who asks for stale values gets it, unless the settings refuse what has expired. What is stored here
-/// with a lifetime of its own is gone when that is over. Levels above keep a copy for as long as the entry is valid by the
-/// lifespan of the moment.
+/// asks the next one. Callers that ask for stale values get it, unless the settings refuse expired values. A value that is
+/// stored here with a lifetime of its own is gone when that is over. Levels above keep a copy as long as the entry is valid by
+/// the current lifespan.
 public struct CashierLevel<Value: Sendable>: CacheLevel {
   private let cashier: Cashier
   private let coding: ByteCoding<Value>

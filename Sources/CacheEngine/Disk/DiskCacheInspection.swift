@@ -7,19 +7,19 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A look into the directory of a disk level, also while another program writes to it.
+/// A look into the directory of a disk level, even while another program writes to it.
 ///
-/// Nothing is written and no lock is taken, so the writer notices nothing. What is seen is the log as it stood when it was
-/// opened or last refreshed: a value read is one that was stored under that key by then. What the writer has removed since
-/// is still seen until the next ``refresh()``, and what it evicted may be seen until its place in the log is used again,
-/// since evictions are not written down.
+/// Nothing is written and no lock is taken, so the writer notices nothing. You see the log as it was when it was
+/// opened or last refreshed: a value read is one that was stored under that key by then. Entries that the writer has removed since
+/// are visible until the next ``refresh()``, and evicted ones may be visible until their place in the log is reused,
+/// since evictions are not recorded.
 ///
 /// ```swift
 /// let look = try await DiskCacheInspection.open("/var/cache/photos")
 /// for try await entry in look.entries() { print(entry.text ?? "(bytes)", entry.size, entry.deadline as Any) }
 /// ```
 public final class DiskCacheInspection: Sendable {
-  /// How a directory stands.
+  /// The state of a directory.
   public struct Health: Sendable, Equatable {
     /// How many entries were known at ``asOf``.
     public var entries: Int
@@ -103,7 +103,7 @@ public final class DiskCacheInspection: Sendable {
 
   /// Reads what was written since the last look.
   ///
-  /// Costs as much as what is new, but for a directory that was cleared or replaced meanwhile: that is opened anew.
+  /// Costs as much as what is new, except for a directory that was cleared or replaced in the meantime, which is opened again.
   ///
   /// - Throws: As ``open(_:cipher:clock:)``.
   public func refresh() async throws {

@@ -27,7 +27,7 @@ extension DiskCacheLevel where Key == String, Value == Data {
   ///   - access: Whether the level writes, or only looks.
   ///   - sharing: Whether other processes write to the directory as well. A level that only looks takes no part in that.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   ///   - removalListener: Called for every entry that leaves, after it has left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(
@@ -59,7 +59,7 @@ extension DiskCacheLevel where Key == String, Value: Codable {
   ///   - access: Whether the level writes, or only looks.
   ///   - sharing: Whether other processes write to the directory as well. A level that only looks takes no part in that.
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   ///   - removalListener: Called for every entry that leaves, after it has left, on a thread of the store.
   /// - Throws: As the initialiser with codings.
   public convenience init(

@@ -69,7 +69,7 @@ public final class DiskCacheLevel<Key: Hashable & Sendable, Value: Sendable>: St
   ///   - cipher: Seals keys and values; `nil` for a store that is not encrypted.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   ///   - removalListener: Called for every entry that leaves, after it has left, on a thread of the store.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse``, ``CacheError/Code/unusableStore``,
   ///   ``CacheError/Code/invalidSetting``, ``CacheError/Code/wrongKey``, ``CacheError/Code/notEncrypted``, ``CacheError/Code/diskReadFailed`` or

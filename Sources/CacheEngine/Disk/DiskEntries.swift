@@ -24,7 +24,7 @@ public struct DiskEntry<Key: Sendable>: Sendable {
 }
 
 extension DiskEntry where Key == Data {
-  /// The key as text; `nil` if it is none.
+  /// The key as text; `nil` if it is not UTF-8.
   public var text: String? { String(validating: key, as: UTF8.self) }
 }
 

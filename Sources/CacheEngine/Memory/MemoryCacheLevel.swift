@@ -55,7 +55,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   ///   - removalListener: Called for every entry that leaves, after it has left.
   ///   - cost: The cost of an entry. A negative cost counts as 0.
   public convenience init(
@@ -103,7 +103,7 @@ public final class MemoryCacheLevel<Key: Hashable & Sendable, Value: Sendable>: 
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   ///   - removalListener: Called for every entry that leaves, after it has left.
   public convenience init(
     name: String = "memory", capacity: Int = 100_000, countLimit: Int? = nil, eviction: Eviction = .adaptive,
@@ -534,7 +534,7 @@ extension MemoryCacheLevel where Value: CostRepresentable {
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - keepsExpired: How long an expired entry is kept for callers that ask for stale values.
   ///   - timeToIdle: How long an entry may go unread before it expires; `nil` for no such limit.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   ///   - removalListener: Called for every entry that leaves, after it has left.
   public convenience init(
     name: String = "memory", capacity: Int = 50 << 20, countLimit: Int? = nil, eviction: Eviction = .adaptive,

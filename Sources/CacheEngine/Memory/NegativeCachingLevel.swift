@@ -216,25 +216,25 @@ extension NegativeCachingLevel: RenewingLevel where Base: RenewingLevel {
 }
 
 extension NegativeCachingLevel: ReloadableLevel {
-  /// Asks the level inside, or lets that read the key anew, whatever is remembered of it.
+  /// Asks the level inside, or lets that reload the key, whatever is remembered about it.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     try await readInside(key, includingExpired: false, isAnew: true) { try await base.reloadIfAble(key) }
   }
 }
 
 extension CacheLevel {
-  /// Remembers for a while what this level has not, and does not ask it again so soon.
+  /// Remembers for a while which keys this level does not have, and does not ask it for them again.
   ///
   /// ```swift
   /// let users = api.negativeCaching(for: .seconds(5)) { ($0 as? CacheError)?.status == 404 }
   /// ```
   ///
   /// - Parameters:
-  ///   - lifetime: For how long a miss is remembered: keep it short, what was missing may come.
-  ///   - countLimit: How many keys are remembered at most; which of them are forgotten for others is up to ``Eviction/adaptive``.
-  ///   - name: What the memory is called in events.
-  ///   - observer: Told when a read is answered from what is remembered.
-  ///   - clock: The clock that the lifetime is measured by.
+  ///   - lifetime: How long a miss is remembered. Keep it short, since missing values may appear.
+  ///   - countLimit: How many keys are remembered at most; which of them are forgotten first is up to ``Eviction/adaptive``.
+  ///   - name: The name of the memory in events.
+  ///   - observer: Is told when a read is answered from what is remembered.
+  ///   - clock: The clock by which the lifetime is measured.
   ///   - failures: Whether an error is remembered as well. By default none is.
   /// - Returns: The level with its memory for misses.
   public func negativeCaching(

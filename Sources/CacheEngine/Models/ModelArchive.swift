@@ -83,7 +83,7 @@ public final class ModelArchive: Sendable {
   ///   - prefix: Stands before every key in the level, so that it can hold other things as well.
   ///   - models: The types that are kept; models of other types stay in memory. No two have the same name, and no name
   ///     has a slash.
-  ///   - observer: Told of what is damaged or unreadable. By default the log.
+  ///   - observer: Is told of what is damaged or unreadable. By default the log.
   public init(
     of cache: ModelCache, in level: some CacheLevel<String, Data>, prefix: String = "models/", models: [ModelCoding],
     observer: (any CacheObserver)? = CacheLogger.failures

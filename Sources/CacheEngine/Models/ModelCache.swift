@@ -69,7 +69,7 @@ public final class ModelCache: Sendable {
   ///     `CostRepresentable` states its cost; any other costs 1. At least 0.
   ///   - countLimit: The maximum number of models; `nil` for no limit. At least 0.
   ///   - expiry: The lifetime of values stored without one of their own.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   public init(
     capacity: Int? = nil, countLimit: Int? = nil, expiry: Expiry = .never, clock: any CacheClock = SystemClock()
   ) {

@@ -1,7 +1,7 @@
 public import Observation
 
-/// A model of a cache as a view observes it: what reads ``value`` is drawn anew after every commit that changed the model or
-/// one that it points to.
+/// A model of a cache for a view to observe: a view that reads ``value`` is redrawn after every commit that changed the model or
+/// one that it refers to.
 ///
 /// ```swift
 /// struct BookTitle: View {

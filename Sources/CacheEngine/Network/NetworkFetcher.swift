@@ -131,9 +131,9 @@ extension NetworkFetcher where Key == URL {
 extension NetworkFetcher where Key == String {
   /// Creates a fetcher that finds the address of a key by a template.
   ///
-  /// `{key}` stands for the key as one path segment or as a part of one: every byte but letters, digits and `-._~`
-  /// is percent-encoded, the slash too. `{+key}` stands for the key as a path of its own: slashes stay. Either may
-  /// also stand in the query. However odd a key is, it can change neither scheme nor host, and it cannot leave the
+  /// `{key}` stands for the key as one path segment or as a part of one: every byte except letters, digits and `-._~`
+  /// is percent-encoded, including the slash. `{+key}` stands for the key as a path of its own: slashes stay. Either may
+  /// also be in the query. However odd a key is, it can change neither scheme nor host, and it cannot leave the
   /// template's path: a key that would be empty, or that has `.` or `..` between slashes, is refused
   /// with `CacheError.Code.invalidAddress` when it is looked up. Keys that are equal as strings have one address.
   ///

@@ -26,7 +26,7 @@ extension CacheProvider {
     public var network: NetworkFetcher<URL>
     /// Seals addresses and values on the disk; `nil` for folders that are not encrypted.
     public var cipher: (any StoreCipher)?
-    /// The clock that lifetimes are measured by.
+    /// The clock by which lifetimes are measured.
     public var clock: any CacheClock
 
     /// Creates a configuration.
@@ -40,7 +40,7 @@ extension CacheProvider {
     ///     interpreted.
     ///   - network: What asks the servers: time-outs, limits, header fields and transport are its own.
     ///   - cipher: Seals addresses and values on the disk; `nil` for folders that are not encrypted.
-    ///   - clock: The clock that lifetimes are measured by.
+    ///   - clock: The clock by which lifetimes are measured.
     public init(
       directory: String = standardDirectory, memoryCapacity: Int = 50 << 20, memoryCount: Int = 1_000,
       diskCapacity: Int = 256 << 20, expiry: Expiry = .never, network: NetworkFetcher<URL> = NetworkFetcher(),

@@ -13,7 +13,7 @@ public struct Coherence<Key: Hashable & Sendable>: Sendable {
 
     /// They are served for a while, counted from when something was last heard, and then passed by.
     ///
-    /// - Parameter limit: For how long. Not negative.
+    /// - Parameter limit: How long. Not negative.
     /// - Returns: The policy.
     public static func serve(for limit: Duration) -> WhileDeaf {
       precondition(limit >= .zero, "copies cannot be served for a negative time")

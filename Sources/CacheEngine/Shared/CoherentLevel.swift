@@ -244,7 +244,7 @@ extension CacheLevel {
 }
 
 extension CoherentLevel: ReloadableLevel {
-  /// Reads a key anew from the shared level, or what lies below that.
+  /// Reloads a key from the shared level, or from what is below that.
   public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
 }
 

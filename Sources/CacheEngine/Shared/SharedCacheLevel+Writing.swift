@@ -53,7 +53,7 @@ extension SharedCacheLevel {
     return changes
   }
 
-  /// For how long the store keeps a record.
+  /// How long the store keeps a record.
   func life(_ deadline: Int64, _ time: Duration) -> Duration {
     let left = deadline == SharedRecord.never ? longestLife : .nanoseconds(deadline) - time
     // A second more, so that who is a little behind finds that it has expired.

@@ -16,8 +16,8 @@ public struct SharedEncryption: Sendable {
   ///
   /// - Parameters:
   ///   - cipher: Seals values, with their keys and tags.
-  ///   - secret: What keys and tags are named by. At least 32 random bytes, kept as the cipher's key is: who has them can
-  ///     find out whether a key that he guesses is held.
+  ///   - secret: The secret from which names of keys and tags are made. At least 32 random bytes, kept as the cipher's key is:
+  ///     whoever has them can test guesses at keys.
   public init(_ cipher: any StoreCipher, secret: [UInt8]) {
     precondition(secret.count >= 32, "a secret has at least 32 bytes")
     self.cipher = cipher

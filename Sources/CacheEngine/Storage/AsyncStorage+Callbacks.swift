@@ -71,7 +71,7 @@ extension AsyncStorage {
 
   /// Seals everything in the folder with the newest key of its cipher, so that older keys are no longer needed.
   ///
-  /// - Parameter completion: Given how many entries were sealed anew, or the error.
+  /// - Parameter completion: Given how many entries were resealed, or the error.
   public func rotate(completion: @escaping Completion<Int>) { enqueue(completion) { try $0.rotate() } }
 
   /// Carries out a request in the blocking face, on the thread of this one, when it is its turn.

@@ -3,9 +3,9 @@ import CacheMemory
 public import CacheCore
 
 extension Expiry {
-  /// When so many seconds have passed since the store.
+  /// This many seconds after the store.
   ///
-  /// - Parameter seconds: How many; a negative number, or one that is none, is over at once.
+  /// - Parameter seconds: How many; with a negative number, or one that is not a number, the entry expires at once.
   /// - Returns: The expiry.
   public static func seconds(_ seconds: Double) -> Expiry {
     // A duration of seconds traps beyond what its 128 bits hold.

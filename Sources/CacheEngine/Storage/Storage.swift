@@ -47,7 +47,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out, so that they are reported and take up no room; `nil` for
   ///     only when ``removeExpiredObjects()`` is called.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Throws: `CacheError` with code `CacheError.Code.inUse`, `CacheError.Code.unusableStore`,
   ///   `CacheError.Code.wrongKey`, `CacheError.Code.notEncrypted`, `CacheError.Code.diskReadFailed` or
   ///   `CacheError.Code.diskWriteFailed`.
@@ -71,7 +71,7 @@ public final class Storage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
   ///   - transformer: How values become bytes for views of other types and for ``MemoryConfig/totalCostLimit``.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   public convenience init(
     memoryConfig: MemoryConfig, transformer: Transformer<Value>? = nil, sweepInterval: Duration? = .seconds(300),
     clock: any CacheClock = SystemClock()
@@ -246,7 +246,7 @@ extension Storage where Key == String {
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Throws: As the initialiser with a key coding.
   public convenience init(
     diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, transformer: Transformer<Value>,
@@ -271,7 +271,7 @@ extension Storage where Key: Codable {
   ///   - transformer: How values become bytes.
   ///   - sweepInterval: How often expired entries are swept out; `nil` for only when ``removeExpiredObjects()`` is
   ///     called.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Throws: As the initialiser with a key coding.
   public convenience init(
     diskConfig: DiskConfig, memoryConfig: MemoryConfig? = .standard, transformer: Transformer<Value>,

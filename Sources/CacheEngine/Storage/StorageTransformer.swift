@@ -54,11 +54,11 @@ public struct Transformer<Value: Sendable>: Sendable {
     self.init(name: coding.name, toData: coding.encode, fromData: coding.decode)
   }
 
-  /// The same transformer, which also reads values of an old shape.
+  /// The same transformer, which also reads values of an old format.
   ///
   /// An entry that was stored under the old transformer's name is read with it and then turned into a value of today.
   /// If the names are the same, the old one is tried where this one fails. On the disk the entry stays as it is until
-  /// somebody stores it anew. The old transformer's own migrations are taken over, so shapes can be chained.
+  /// it is stored again. The old transformer's own migrations are taken over, so formats can be chained.
   ///
   /// ```swift
   /// let users = TransformerFactory.forCodable(ofType: User.self, as: "user.2")

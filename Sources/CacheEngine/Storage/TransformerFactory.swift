@@ -31,7 +31,7 @@ public enum TransformerFactory {
 
   /// Binary property lists, smaller and quicker to read than JSON where there are many numbers.
   ///
-  /// The value stands in an array of one, since a property list cannot hold a lone number or text.
+  /// The value is stored in an array of one, since a property list cannot hold a lone number or text.
   ///
   /// - Parameters:
   ///   - type: The type of the values.

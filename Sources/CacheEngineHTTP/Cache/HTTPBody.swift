@@ -8,10 +8,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// The content of a message, as bytes that are there or as parts that come one after the other.
+/// The content of a message, as bytes that are there or as parts that arrive one by one.
 ///
-/// What comes in parts is read once, by one reader, who asks for the next part when it has room for it. Who releases the body
-/// before its end closes the connection that it comes over.
+/// Content in parts can be read once, by one reader, which asks for the next part when it has room for it. Releasing the body
+/// before its end closes the connection that it comes from.
 public struct HTTPBody: Sendable, AsyncSequence {
   /// A part of a content.
   public enum Part: Sendable, Equatable {

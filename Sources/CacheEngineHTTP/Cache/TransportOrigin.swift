@@ -39,10 +39,10 @@ public struct TransportOrigin: HTTPOrigin {
   /// Sends a GET.
   ///
   /// - Parameters:
-  ///   - request: What is asked for.
+  ///   - request: The request.
   ///   - body: Has to be empty.
-  ///   - interim: Not told of anything: the transports pass interim answers over.
-  /// - Returns: The whole answer.
+  ///   - interim: Is not called: the transports skip interim responses.
+  /// - Returns: The complete answer.
   /// - Throws: `CacheError` as `HTTPTransport.send(_:)`, and with code `CacheError.Code.unsupported` for other methods than GET.
   public func send(
     _ request: HTTPTypes.HTTPRequest, body: HTTPBody,

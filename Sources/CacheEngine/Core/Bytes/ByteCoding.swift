@@ -128,8 +128,8 @@ extension ByteCoding where Value: Codable {
 
   /// Binary property lists: smaller and quicker to read than JSON where there are many numbers.
   ///
-  /// The value stands in an array of one, since a property list cannot hold a lone number or text. What is nested more than
-  /// 64 deep fails, and so does what would unfold to many times its size.
+  /// The value is stored in an array of one, since a property list cannot hold a lone number or text. A list that is nested more
+  /// than 64 deep fails, and so does one that would expand to many times its size.
   public static var propertyList: ByteCoding {
     ByteCoding(
       name: "plist/\(StableName.of(Value.self))",
@@ -159,7 +159,7 @@ extension ByteCoding where Value: Codable {
 
 /// The name of a type that is the same in every run of a program, as the name of a coding has to be.
 public enum StableName {
-  /// The full name, without the addresses that stand in the names of private and local types.
+  /// The full name, without the addresses that are part of the names of private and local types.
   ///
   /// - Parameter type: The type.
   /// - Returns: Its name.

@@ -176,10 +176,9 @@ extension BatchLevel: InvalidatableLevel where Base: InvalidatableLevel {
 extension CacheLevel {
   /// Lets this level be asked for many keys at once, all or nothing.
   ///
-  /// The result is a level like any other: it composes, transforms and pools. Compose and pool first, though, where keys
-  /// can stand in several lists: `memory.compose(disk).pooled().allBatch()`. What orders writes and refuses what is out of
-  /// date goes by keys, and to a composition or a pool of batch levels a list is one key: two lists that have a key in
-  /// common know nothing of each other.
+  /// The result is a level like any other: it composes, transforms and pools. But compose and pool first if keys can be in
+  /// several lists: `memory.compose(disk).pooled().allBatch()`. Writes are ordered, and outdated values refused, key by key, and
+  /// to a composition or a pool of batch levels a list is one key: two lists that share a key are independent there.
   ///
   /// - Returns: A level whose keys are lists of this level's keys.
   public func allBatch() -> BatchLevel<Self> { BatchLevel(base: self) }

@@ -72,10 +72,10 @@ extension CacheLevel {
   /// ```
   ///
   /// - Parameters:
-  ///   - name: What the condition is called in events.
-  ///   - observer: Told of every refusal.
-  ///   - clock: The clock that events are timed by.
-  ///   - condition: Whether the level may be asked for a key. It is evaluated anew for every read and may take its time.
+  ///   - name: The name of the condition in events.
+  ///   - observer: Is told of every refusal.
+  ///   - clock: The clock by which events are timed.
+  ///   - condition: Whether the level may be asked for a key. It is evaluated for every read, and may suspend.
   /// - Returns: The conditioned level.
   public func conditioned(
     name: String = "condition", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock(),

@@ -135,6 +135,6 @@ extension ConditionedValueTransformedLevel: ShapedLevel {
 }
 
 extension ConditionedValueTransformedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, and transforms its value.
+  /// Lets the level inside reload a key, and transforms its value.
   public func reload(_ key: Key) async throws -> Lookup<Value> { try await turned(base.reload(key), key) }
 }

@@ -101,9 +101,9 @@ extension KeyTransformedLevel: ConditionalLevel where Base: ConditionalLevel {
 }
 
 extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Transformer: TwoWayTransformer {
-  /// Removes the entries whose keys, turned back, meet a condition.
+  /// Removes the entries whose keys, transformed back, meet a condition.
   ///
-  /// What stands in the level inside under a key that cannot be turned back is nobody's here, and stays.
+  /// Entries of the level inside whose keys cannot be transformed back do not belong to this level, and stay.
   ///
   /// - Parameter condition: Whether to remove the entry of a key.
   /// - Returns: How many entries were removed.

@@ -192,7 +192,9 @@ extension PooledLevel: UpdatableLevel where Base: UpdatableLevel {
 }
 
 extension PooledLevel: ReloadableLevel {
-  /// Reads a key from the level below, or lets that read it anew; nobody shares that, or joins a read from before it later.
+  /// Reads a key from the level below, or lets that reload it.
+  ///
+  /// This is not shared, and no later caller joins an earlier read.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     defer { reads.detach(key) }
     return try await base.reloadIfAble(key)

@@ -1,7 +1,7 @@
-// How operators hand on the wish to read a key past the levels inside: each does to it what it does to any read.
+// How operators pass on a request to reload a key: each treats it like any other read.
 
 extension ReadDecorator where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, in this decorator's way.
+  /// Lets the level inside reload a key, in this decorator's way.
   public func reload(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     try await read(key) { try await base.reload(key) }
   }
@@ -12,7 +12,7 @@ extension ConditionedLevel: ReloadableLevel where Base: ReloadableLevel {}
 extension PostProcessedLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension SwitchedLevel: ReloadableLevel {
-  /// Lets the lane of the key read it anew, if it has levels below, and else as ever.
+  /// Lets the lane of the key reload it if it has levels below, and otherwise reads it as usual.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     switch selector(key) {
     case .first: try await first.reloadIfAble(key)
@@ -22,14 +22,14 @@ extension SwitchedLevel: ReloadableLevel {
 }
 
 extension KeyTransformedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read the transformed key anew.
+  /// Lets the level inside reload the transformed key.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     try await base.reload(try await transformer.transform(key))
   }
 }
 
 extension ValueTransformedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, and transforms its value.
+  /// Lets the level inside reload a key, and transforms its value.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     try await base.reload(key).transformed(by: transformer)
   }

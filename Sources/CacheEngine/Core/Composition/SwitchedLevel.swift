@@ -1,7 +1,7 @@
 /// Two levels side by side: each read and each write goes to the one that a selector names.
 ///
-/// Built by ``switchLevels(_:_:selector:)``. The selector is asked anew for each call. Removals, clears and warnings go to
-/// both lanes, since a key may have been stored in the other one when the selector thought otherwise.
+/// Built by ``switchLevels(_:_:selector:)``. The selector is asked again for each call. Removals, clears and warnings go to
+/// both lanes, since the selector may have chosen the other one when a key was stored.
 public struct SwitchedLevel<First: CacheLevel, Second: CacheLevel>: CacheLevel
 where First.Key == Second.Key, First.Value == Second.Value {
   /// The type of the keys.

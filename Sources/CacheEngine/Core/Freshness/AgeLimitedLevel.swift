@@ -79,7 +79,7 @@ extension AgeLimitedLevel: RenewingLevel where Base: RenewingLevel {
 }
 
 extension AgeLimitedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, and returns the entry if it is young enough.
+  /// Lets the level inside reload a key, and returns the entry if it is young enough.
   public func reload(_ key: Key) async throws -> Lookup<Value> { limited(try await base.reload(key)) }
 }
 

@@ -1,14 +1,14 @@
-/// A level that gives what is stored in it a lifetime.
+/// A level that gives the values stored in it a lifetime.
 ///
 /// Built by ``CacheLevel/expiring(after:clock:)``. The lifetime counts from the store:
 ///
-/// | what is stored | how long it lives |
+/// | a value | its lifetime |
 /// |---|---|
-/// | set without a lifetime | as long as this level says |
-/// | set with a lifetime | as long as it asks for |
-/// | copied upwards from a lower level | until its deadline, at most as long as this level says |
+/// | set without a lifetime | that of this level |
+/// | set with a lifetime | its own |
+/// | copied upwards from a lower level | until its deadline, but at most that of this level |
 ///
-/// With a jitter the lifetimes of this level are shortened, each by another share: see
+/// With a jitter, the lifetimes of this level are shortened, each by a different share: see
 /// ``CacheLevel/expiring(after:jitter:seed:clock:)``.
 ///
 /// The level inside keeps the deadline; one of your own that ignores ``StoreTerms`` keeps everything.
@@ -99,7 +99,7 @@ extension LifetimeLevel: RenewingLevel where Base: RenewingLevel {
 }
 
 extension LifetimeLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew.
+  /// Lets the level inside reload a key.
   public func reload(_ key: Key) async throws -> Lookup<Value> { try await base.reload(key) }
 }
 

@@ -336,7 +336,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - limit: How long after its deadline a value is returned.
-  ///   - observer: Told of failures.
+  ///   - observer: Is told of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleIfError<Lower: CacheLevel>(
@@ -346,16 +346,16 @@ extension CacheLevel {
     compose(lower, revalidating: RevalidationPolicy(ifError: limit), observer: observer, clock: clock)
   }
 
-  /// Puts this level above another, and delivers expired values when that one takes long to answer.
+  /// Stacks this level above another, and returns expired values when that one takes long to answer.
   ///
-  /// A read of what has expired waits for the lower level, but not for long: then it gives the stale value. The reading goes on,
-  /// one for all who wait, and what it brings is stored. Where there is no stale value, a read takes as long as it takes.
+  /// A read of an expired value waits for the lower level, but only for a limited time; then it returns the stale value. The load
+  /// goes on, one for all callers, and its result is stored. If there is no stale value, a read waits for the load.
   ///
   /// - Parameters:
   ///   - lower: The level to read values from.
   ///   - wait: How long the lower level may take.
   ///   - limit: How long after its deadline a value is returned.
-  ///   - observer: Told of what is read anew, of what took long, and of failures.
+  ///   - observer: Is told what is reloaded, what took long, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.
   public func staleIfSlow<Lower: CacheLevel>(
@@ -366,11 +366,11 @@ extension CacheLevel {
       lower, revalidating: RevalidationPolicy(ifSlow: limit, slowAfter: wait), observer: observer, clock: clock)
   }
 
-  /// Puts this level above another, and reads values anew in the background shortly before they expire.
+  /// Stacks this level above another, and reloads values in the background shortly before they expire.
   ///
   /// - Parameters:
   ///   - lower: The level to read values from.
-  ///   - window: How long before its deadline a value that is read begins to be read anew.
+  ///   - window: How long before its deadline a read of a value starts to reload it.
   ///   - observer: Is told what is reloaded, and of failures.
   ///   - clock: The clock of both levels.
   /// - Returns: Both levels as one.

@@ -1,4 +1,4 @@
-/// A key that carries its hash, for who looks the same key up often, or in several levels.
+/// A key that carries its hash, for looking up the same key often, or in several levels.
 ///
 /// ```swift
 /// let cache = MemoryCacheLevel<HashedKey<String>, Data>().compose(source)
@@ -6,7 +6,7 @@
 /// let value = try await cache.get(key)  // the text is not hashed again, by no level, pool or gate
 /// ```
 ///
-/// It equals another one if their bases do.
+/// Two of them are equal if their bases are.
 public struct HashedKey<Base: Hashable & Sendable>: FastHashable, Sendable {
   /// The key itself.
   public let base: Base

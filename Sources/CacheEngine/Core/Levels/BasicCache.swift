@@ -171,7 +171,7 @@ extension BasicCache: SelectiveRemoval, TaggedLevel, ConditionalLevel, Updatable
     return try await able.update(key, terms: terms, change)
   }
 
-  /// Reads a key anew from the lowest level; a level that has none below is read as ever.
+  /// Reloads a key from the lowest level; a level with none below is read as usual.
   ///
   /// - Parameter key: The key to read again.
   /// - Returns: The entry, or the reason for the miss.
@@ -200,7 +200,7 @@ extension BasicCache: InvalidatableLevel {
 }
 
 extension BasicCache {
-  /// Returns the value for a key, and lets the level inside load it where there is none.
+  /// Returns the value for a key, and lets the level inside load it if there is none.
   public func value(
     forKey key: Key, orLoad load: @escaping @Sendable (_ expired: Entry<Value>?) async throws -> Renewal<Value>
   ) async throws -> Value {

@@ -2,7 +2,7 @@
 ///
 /// It stays read-only: what is set on it is stored nowhere.
 public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetcher {
-  /// What the fetcher is called in errors, events and logs.
+  /// The name of the fetcher in errors, events and logs.
   public let name: String
 
   @usableFromInline let lookupClosure: @Sendable (Key) async throws -> Lookup<Value>
@@ -14,7 +14,7 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// Creates a fetcher from a closure.
   ///
   /// - Parameters:
-  ///   - name: What the fetcher is called in errors, events and logs.
+  ///   - name: The name of the fetcher in errors, events and logs.
   ///   - get: Returns the value for a key, or `nil`.
   @inlinable
   public init(name: String = "BasicFetcher", get: @escaping @Sendable (Key) async throws -> Value?) {
@@ -44,10 +44,10 @@ public final class BasicFetcher<Key: Hashable & Sendable, Value: Sendable>: Fetc
   /// them still.
   ///
   /// - Parameters:
-  ///   - name: What the fetcher is called in errors, events and logs.
+  ///   - name: The name of the fetcher in errors, events and logs.
   ///   - clock: The clock of the levels above, which lifetimes are counted by.
-  ///   - renew: Returns a value with its terms, or that the entry that it is shown still holds; `nil` if there is no such value.
-  ///     The entry is `nil` if nobody has kept one. It may not have expired yet, where it is read anew ahead of time.
+  ///   - renew: Returns a value with its terms, or that the entry that it is given is still valid; `nil` if there is no such value.
+  ///     The entry is `nil` if no level has kept one. If it is reloaded ahead of time, it has not expired yet.
   public init(
     name: String = "BasicFetcher", clock: any CacheClock = SystemClock(),
     renewing renew: @escaping @Sendable (Key, Entry<Value>?) async throws -> Renewal<Value>?

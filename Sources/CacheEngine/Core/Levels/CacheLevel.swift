@@ -21,7 +21,7 @@ public protocol CacheLevel<Key, Value>: Sendable {
   /// The type of the values.
   associatedtype Value: Sendable
 
-  /// What the level is called in errors, events and logs; by default the name of its type.
+  /// The name of the level in errors, events and logs; by default the name of its type.
   var name: String { get }
 
   /// Returns the value held for a key, or `nil` if this level has none.

@@ -10,10 +10,10 @@ public enum StoreCondition: Sendable, Equatable {
   package func holds(isHeld: Bool) -> Bool { isHeld == (self == .present) }
 }
 
-/// A level that can store a value on a condition, with nobody coming between.
+/// A level that can store a value on a condition, atomically.
 ///
-/// Memory and disk levels can, and what operators make of such levels: in a composition nobody comes between who writes
-/// through that composition. A fetcher says whether the condition holds, and keeps nothing.
+/// Memory and disk levels can, and so can operators around such levels: in a composition, no other write through that composition
+/// comes between. A fetcher says whether the condition holds, and stores nothing.
 public protocol ConditionalLevel<Key, Value>: CacheLevel {
   /// Stores a value if a condition holds.
   ///

@@ -1,12 +1,12 @@
-/// Why everything that is held above a shared level is in doubt.
+/// Why every copy above a shared level is in doubt.
 public enum InvalidationCause: String, Sendable, CaseIterable {
-  /// Somebody asked for it.
+  /// A caller asked for it.
   case requested
-  /// Changes are heard of from now on; those before were not.
+  /// Changes are heard from now on; earlier ones were not.
   case connected
-  /// Changes are not heard of any more.
+  /// Changes are no longer heard.
   case lost
-  /// What is shared was emptied.
+  /// The shared level was emptied.
   case flushed
   /// There were more changes than could be taken in.
   case overflow
@@ -14,7 +14,7 @@ public enum InvalidationCause: String, Sendable, CaseIterable {
 
 /// A level that keeps copies of what another one holds, and can be told that these are out of date.
 ///
-/// A composition can, and what stands around one. Nothing is removed from the level that the copies are of.
+/// A composition can, and so can operators around one. Nothing is removed from the level that the copies come from.
 ///
 /// ```swift
 /// let cache = memory.compose(shared)
@@ -23,14 +23,14 @@ public enum InvalidationCause: String, Sendable, CaseIterable {
 public protocol InvalidatableLevel<Key, Value>: CacheLevel {
   /// Forgets the copies of what was changed elsewhere.
   ///
-  /// A read of the key that is under way may answer what it has found, and copies nothing upwards. A write of the key that
+  /// A read of the key that is under way may return what it has found, but copies nothing upwards. A write of the key that
   /// is under way keeps its value out of the copies, or has it forgotten when it ends. Neither is waited for.
   ///
   /// - Parameter key: The key that was changed.
   /// - Throws: An error if a copy may still be there; `CancellationError`.
   func invalidate(_ key: Key) async throws
 
-  /// Forgets every copy, because nobody knows which are out of date.
+  /// Forgets every copy, because it is not known which are out of date.
   ///
   /// - Parameter cause: Why.
   /// - Throws: As ``invalidate(_:)``.

@@ -1,4 +1,4 @@
-/// What a load answers that was shown the expired entry: a new value, or that the old one still holds.
+/// The answer of a load that was given the expired entry: a new value, or that the old one is still valid.
 ///
 /// ```swift
 /// let rates = BasicFetcher<String, Rates>(renewing: { currency, old in
@@ -8,12 +8,12 @@
 /// })
 /// ```
 public struct Renewal<Value: Sendable>: Sendable {
-  /// The new value; `nil` if the old one still holds.
+  /// The new value; `nil` if the old one is still valid.
   public var value: Value?
-  /// On what terms the value is stored.
+  /// The terms on which the value is stored.
   ///
-  /// For a value that still holds, terms that are not told (``StoreTerms/cost``, ``StoreTerms/tags``,
-  /// ``StoreTerms/validator``) stay as they were. Its age begins anew: somebody has just vouched for it.
+  /// For a value that is still valid, terms that are not given (``StoreTerms/cost``, ``StoreTerms/tags``,
+  /// ``StoreTerms/validator``) stay as they were. Its age restarts, since the source has just confirmed it.
   public var terms: StoreTerms
 
   /// Answers with a new value.
@@ -21,9 +21,9 @@ public struct Renewal<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - value: The value.
   ///   - expiry: When it expires; `nil` for the default of the level that stores it.
-  ///   - cost: What it weighs; `nil` lets the level find out.
-  ///   - tags: What it can be removed by.
-  ///   - validator: What to ask with the next time if it still holds, such as an entity tag.
+  ///   - cost: Its cost; `nil` lets the level find out.
+  ///   - tags: The tags by which it can be removed.
+  ///   - validator: What to ask with next time whether it is still valid, such as an entity tag.
   /// - Returns: The answer.
   public static func value(
     _ value: Value, expiry: Expiry? = nil, cost: Int? = nil, tags: Set<String> = [], validator: String? = nil
@@ -97,7 +97,7 @@ enum Validator {
 }
 
 extension Entry {
-  /// What the source can be asked with if the value still holds, such as an HTTP entity tag; `nil` if there is none.
+  /// What to ask the source with whether the value is still valid, such as an HTTP entity tag; `nil` if there is none.
   ///
   /// It is kept as a tag, `validator:` before it, by every level that keeps tags.
   public var validator: String? {

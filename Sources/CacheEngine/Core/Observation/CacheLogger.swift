@@ -20,11 +20,11 @@ public struct CacheLogger: CacheObserver {
     set { outputBox.withLock { $0 = newValue } }
   }
 
-  /// What operators tell of by themselves, unless they are given an observer: warnings and errors, and nothing else.
+  /// The observer of operators that are given no other: it logs only warnings and errors.
   ///
-  /// A program that has not set up its logging finds no line of a cache on its standard error while all goes well: swift-log writes
-  /// there from `info` on. Who wants no line at all gives operators `nil` as their observer, or for all of them
-  /// `CacheLogger.output = { _, _ in }`; who wants more gives them ``init()`` or a logger.
+  /// In a program that has not set up its logging, a cache writes nothing to standard error while all goes well: swift-log writes
+  /// there from `info` on. To log nothing at all, give operators `nil` as their observer or, for all of them, set
+  /// `CacheLogger.output = { _, _ in }`; to log more, give them ``init()`` or a logger.
   public static let failures = CacheLogger(standard, atLeast: .warning)
 
   private let logger: Logger

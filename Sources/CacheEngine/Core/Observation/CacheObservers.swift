@@ -21,7 +21,7 @@ extension CacheObserver {
   ///
   /// - Parameters:
   ///   - level: The name that the events carry.
-  ///   - clock: The clock that the events are timed by.
+  ///   - clock: The clock by which the events are timed.
   /// - Returns: The listener to create the level with.
   public func removals<Key: Hashable & Sendable>(
     from level: String, clock: any CacheClock = SystemClock()

@@ -13,9 +13,9 @@ extension CacheStatistics {
     public var waiting = 0
     /// How many reads have had to wait for a place.
     public var queued = 0
-    /// How many values are being read anew in the background.
+    /// How many values are being reloaded in the background.
     public var refreshing = 0
-    /// How many values were read anew in the background.
+    /// How many values were reloaded in the background.
     public var refreshes = 0
     /// How many of these failed.
     public var failedRefreshes = 0
@@ -67,8 +67,8 @@ extension CacheStatistics {
       (left.circuit, left.circuitSince) = (circuit, right.circuitSince)
     }
 
-    /// What was counted since an earlier moment: a circuit if it changed, and by how much more or fewer run, wait or are
-    /// read anew.
+    /// What was counted since an earlier moment: a circuit if it changed, and how many more or fewer run, wait or are
+    /// reloaded.
     ///
     /// - Parameter earlier: The same counts at an earlier moment.
     /// - Returns: The differences.

@@ -222,7 +222,7 @@ extension ObservedLevel: RenewingLevel where Base: RenewingLevel {
 }
 
 extension ObservedLevel: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, and tells of it as of any read.
+  /// Lets the level inside reload a key, and tells of it as of any read.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     guard recorder.isSilent else { return try await told(key) { try await base.reload(key) } }
     return named(try await base.reload(key))
@@ -325,12 +325,12 @@ final class EventRecorder: Sendable {
 }
 
 extension CacheLevel {
-  /// Tells an observer what this level is asked and what it answers.
+  /// Reports to an observer what this level is asked and what it answers.
   ///
   /// - Parameters:
   ///   - name: The name that the events carry.
-  ///   - observer: Told of every event.
-  ///   - clock: The clock that the events are timed by.
+  ///   - observer: Is told of every event.
+  ///   - clock: The clock by which the events are timed.
   /// - Returns: The observed level.
   public func observed(
     as name: String, by observer: any CacheObserver, clock: any CacheClock = SystemClock()

@@ -1,12 +1,12 @@
 import Logging
 
-/// What an operator of a composition did, beside what the levels did that it stands around.
+/// What an operator of a composition did, beside what the levels inside did.
 public enum OperatorEvent: Sendable, Equatable {
-  /// A condition refused a key; the level behind it was not asked.
+  /// A condition refused a key; the level inside was not asked.
   case refused
   /// A level answered with an expired value, because it was asked for one.
   case servedStale(deadline: CacheInstant?)
-  /// A value began to be read anew while its readers go on with the old one.
+  /// A reload of a value began, while its readers go on with the old one.
   case refreshBegan
   /// That ended.
   case refreshEnded(Duration, error: String?)
@@ -20,13 +20,13 @@ public enum OperatorEvent: Sendable, Equatable {
   case retried(attempt: Int, after: Duration, error: String)
   /// A circuit breaker changed its phase.
   case circuit(CircuitPhase)
-  /// A read took longer than it may.
+  /// A read took longer than its limit.
   case timedOut(Duration)
-  /// A value was given in place of a miss, or of an error.
+  /// A value was returned instead of a miss, or of an error.
   case fellBack(error: String?)
-  /// A read was answered from what is remembered of an earlier miss or failure.
+  /// A read was answered from the memory of an earlier miss or failure.
   case rememberedMiss
-  /// Something was heard from other processes, or agreed upon with them.
+  /// Something was heard from other processes, or agreed with them.
   case shared(SharedEvent)
 }
 

@@ -259,7 +259,7 @@ extension TracedCache: RenewingLevel where Base: RenewingLevel {
 }
 
 extension TracedCache: ReloadableLevel where Base: ReloadableLevel {
-  /// Lets the level inside read a key anew, and tells of it as of any read.
+  /// Lets the level inside reload a key, and tells of it as of any read.
   public func reload(_ key: Key) async throws -> Lookup<Value> {
     guard !recorder.isSilent else { return try await base.reload(key) }
     return try await tracedRead(key) { try await base.reload(key) }
@@ -278,8 +278,8 @@ extension CacheLevel {
   /// Gives every call of this cache a number and tells an observer when it begins and how it ends.
   ///
   /// - Parameters:
-  ///   - observer: Told of every call.
-  ///   - clock: The clock that calls are timed by.
+  ///   - observer: Is told of every call.
+  ///   - clock: The clock by which calls are timed.
   /// - Returns: The traced cache.
   public func traced(by observer: any CacheObserver, clock: any CacheClock = SystemClock()) -> TracedCache<Self> {
     TracedCache(base: self, observer: observer, clock: clock)

@@ -15,7 +15,7 @@ import Dispatch
 /// | the `memory.events` of the control group | at once | control groups v2 |
 /// | reading the average stalls | ``KernelPressureSettings/sampleInterval`` | a kernel with PSI |
 ///
-/// Where there is none, ``isAvailable`` is false and ``explanation`` says why; subscribing is then harmless. Nothing is
+/// If there is none, ``isAvailable`` is false and ``explanation`` says why; subscribing is then harmless. Nothing is
 /// opened and no thread runs before the first subscription and after the last.
 public final class KernelPressureSource: MemoryPressureSource {
   /// The source that caches listen to by default.

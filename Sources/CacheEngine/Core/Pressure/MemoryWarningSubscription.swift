@@ -2,8 +2,8 @@ import Synchronization
 
 /// A cache that listens to memory warnings, until this is cancelled or released.
 ///
-/// Made by ``CacheLevel/listenToMemoryWarnings(from:minimumInterval:clock:)``, or with what there is to do, for what is no
-/// level. Keep it as long as the cache should listen:
+/// Made by ``CacheLevel/listenToMemoryWarnings(from:minimumInterval:clock:)``, or by ``init(to:minimumInterval:clock:warn:)`` for
+/// anything that is not a level. Keep it as long as the cache should listen:
 ///
 /// ```swift
 /// let listening = cache.listenToMemoryWarnings()
@@ -21,11 +21,11 @@ public final class MemoryWarningSubscription: Sendable {
   /// Begins to listen to pressure.
   ///
   /// - Parameters:
-  ///   - source: Tells of pressure; by default the operating system.
-  ///   - minimumInterval: How far apart warnings are at least.
-  ///   - clock: The clock that the interval is measured by.
-  ///   - warn: Gives memory back. It runs in a task of its own, one call at a time, and is kept until this object goes: hold
-  ///     weakly what is to go before.
+  ///   - source: Reports memory pressure; by default the operating system.
+  ///   - minimumInterval: The minimum time between warnings.
+  ///   - clock: The clock by which the interval is measured.
+  ///   - warn: Frees memory. It runs in a task of its own, one call at a time, and is kept as long as this object: capture weakly
+  ///     whatever must not live as long.
   public init(
     to source: some MemoryPressureSource = KernelPressureSource.system, minimumInterval: Duration = .seconds(5),
     clock: any CacheClock = SystemClock(), warn: @escaping @Sendable () async -> Void
@@ -117,10 +117,10 @@ extension CacheLevel {
   /// To end listening, cancel or release what is returned (`unsubscribeToMemoryWarnings` in Carlos).
   ///
   /// - Parameters:
-  ///   - source: Tells of pressure; by default the operating system.
-  ///   - minimumInterval: How far apart warnings are at least. Pressure lasts, and a cache that is emptied all the
+  ///   - source: Reports memory pressure; by default the operating system.
+  ///   - minimumInterval: The minimum time between warnings. Pressure lasts, and a cache that is emptied all the
   ///     time serves nobody.
-  ///   - clock: The clock that the interval is measured by.
+  ///   - clock: The clock by which the interval is measured.
   /// - Returns: The subscription, which is to be kept.
   public func listenToMemoryWarnings(
     from source: some MemoryPressureSource = KernelPressureSource.system, minimumInterval: Duration = .seconds(5),

@@ -80,17 +80,17 @@ extension FallbackLevel: RenewingLevel where Base: RenewingLevel {}
 extension FallbackLevel: ReloadableLevel where Base: ReloadableLevel {}
 
 extension CacheLevel {
-  /// Answers where this level has no answer.
+  /// Answers when this level has no answer.
   ///
   /// ```swift
   /// let avatars = cache.fallback { _, error in error == nil ? nil : placeholder }   // for failures only
   /// ```
   ///
   /// - Parameters:
-  ///   - name: What the fallback is called in events, and as the level that answered.
-  ///   - observer: Told when the fallback answers.
-  ///   - clock: The clock that events are timed by.
-  ///   - value: Gives the value for a key that missed (no error) or failed; `nil` to let the miss or the error stand.
+  ///   - name: The name of the fallback in events, and as the level that answered.
+  ///   - observer: Is told when the fallback answers.
+  ///   - clock: The clock by which events are timed.
+  ///   - value: Returns the value for a key that missed (no error) or failed; `nil` to keep the miss or the error.
   /// - Returns: The level with the fallback.
   public func fallback(
     name: String = "fallback", observer: (any CacheObserver)? = nil, clock: any CacheClock = SystemClock(),

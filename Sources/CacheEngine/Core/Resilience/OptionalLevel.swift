@@ -151,7 +151,7 @@ extension CacheLevel {
   /// - Parameters:
   ///   - name: The name of this level in events.
   ///   - observer: Is told of every failure; ``CacheStatistics`` counts them. By default the log.
-  ///   - clock: The clock that events are timed by.
+  ///   - clock: The clock by which events are timed.
   /// - Returns: The level, which fails no write.
   public func optional(
     name: String = "optional", observer: (any CacheObserver)? = CacheLogger.failures,

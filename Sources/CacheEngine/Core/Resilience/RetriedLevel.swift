@@ -42,7 +42,7 @@ public struct RetryPolicy: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - retry: Which one; 1 is the first.
-  ///   - chance: A number from 0 up to 1 that decides the part left to chance: 0 gives the shortest delay.
+  ///   - chance: A number from 0 up to 1 that decides the random part: 0 gives the shortest delay.
   /// - Returns: The delay.
   public func delay(before retry: Int, chance: Double) -> Duration {
     var delay = initialDelay / .seconds(1)
@@ -140,10 +140,10 @@ extension CacheLevel {
   ///
   /// - Parameters:
   ///   - policy: How often and how long apart.
-  ///   - name: What the retries are called in events.
-  ///   - observer: Told of every retry.
-  ///   - clock: The clock that delays are measured by.
-  ///   - isWorthRetrying: Whether an error may pass. By default all but a refused condition, an address that cannot be
+  ///   - name: The name of the retries in events.
+  ///   - observer: Is told of every retry.
+  ///   - clock: The clock by which delays are measured.
+  ///   - isWorthRetrying: Whether an error may be temporary. By default all except a refused condition, an address that cannot be
   ///     fetched, damaged data and a status from 400 to 499 other than 408 and 429.
   ///   - chance: Gives numbers from 0 up to 1 for the jitter.
   /// - Returns: The level with retries.

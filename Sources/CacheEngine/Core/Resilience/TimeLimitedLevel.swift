@@ -1,4 +1,4 @@
-/// A level whose reads, and writes if told so, may take only so long.
+/// A level whose reads, and on request also its writes, have a time limit.
 ///
 /// Built by ``CacheLevel/timeout(after:writes:name:observer:clock:)``.
 ///
@@ -8,8 +8,8 @@
 /// | has not answered in time | ``CacheError/Code/timedOut``, at once; the work is cancelled and not waited for |
 /// | the caller is cancelled | `CancellationError`, at once; the work is cancelled |
 ///
-/// Without a limit of their own writes take as long as they take. A set, removal or clear that was given up may still be
-/// carried out later, also after a newer one: limit writes where a level that hangs is worse than that.
+/// Writes have no limit unless you give them one. A set, removal or clear that was given up may still be
+/// carried out later, even after a newer one: limit writes only if a level that hangs is worse than that.
 public struct TimeLimitedLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key

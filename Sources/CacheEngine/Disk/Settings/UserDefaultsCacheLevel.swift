@@ -14,10 +14,10 @@ public import Foundation
 ///
 /// On Apple platforms the domain is one of the system's settings store. On Linux, and wherever a directory is given, it
 /// is a property list of its own: for the owner only, and replaced as a whole with every change, so that neither a
-/// crash nor a full disk nor a power cut can tear it. That makes a write take as long as the domain is large: for
+/// crash nor a full disk nor a power failure can tear it. The cost of a write therefore grows with the domain: for
 /// thousands of values, or large ones, use ``DiskCacheLevel``.
 ///
-/// The domain is held in memory too; a memory warning drops that copy only, and the next read fetches it anew. All
+/// The domain is held in memory too; a memory warning drops only that copy, and the next read loads it again. All
 /// levels on one domain in a process share one store. Another program may write to the same domain: neither loses the
 /// other's values, but what it wrote is seen here only after the next write or memory warning.
 ///
@@ -52,7 +52,7 @@ public final class UserDefaultsCacheLevel<Key: Hashable & Sendable, Value: Senda
   ///   - durability: What an acknowledged write survives.
   ///   - keyCoding: How keys become bytes. Equal keys must become equal bytes.
   ///   - valueCoding: How values become bytes.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Throws: ``CacheError`` with code ``CacheError/Code/invalidDomain``, ``CacheError/Code/diskWriteFailed`` or
   ///   ``CacheError/Code/unusableStore`` if the directory cannot be made or belongs to somebody else.
   public convenience init(
@@ -312,7 +312,7 @@ extension UserDefaultsCacheLevel where Key == String, Value: Codable {
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - durability: What an acknowledged write survives.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Throws: As the initialiser with codings.
   public convenience init(
     domain: String = "CacheEngine", directory: String? = nil, name: String = "settings", expiry: Expiry = .never,
@@ -335,7 +335,7 @@ extension UserDefaultsCacheLevel where Key == String, Value == Data {
   ///   - name: The name of the level in errors, events and logs.
   ///   - expiry: The lifetime of values stored without one of their own.
   ///   - durability: What an acknowledged write survives.
-  ///   - clock: The clock that lifetimes are measured by.
+  ///   - clock: The clock by which lifetimes are measured.
   /// - Throws: As the initialiser with codings.
   public convenience init(
     domain: String = "CacheEngine", directory: String? = nil, name: String = "settings", expiry: Expiry = .never,

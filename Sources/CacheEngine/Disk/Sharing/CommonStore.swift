@@ -17,7 +17,7 @@ final class CommonStore: StoreElsewhere {
     var clock: any CacheClock
     var calls: FileCalls
     var cipher: (any StoreCipher)?
-    /// For how long an owner may be silent.
+    /// How long an owner may be silent.
     var limit: Int64
     /// Shared with no other level of this process.
     var isApart = false

@@ -1,6 +1,6 @@
 /// Whether a disk level shares its directory with other processes.
 public struct StoreSharing: Sendable, Equatable {
-  /// For how long an owner may be silent; `nil` for a directory that one process has for itself.
+  /// How long an owner may be silent; `nil` for a directory that one process has for itself.
   package let limit: Duration?
   /// A part of its own, as another process would have it; for tests.
   package var isApart = false

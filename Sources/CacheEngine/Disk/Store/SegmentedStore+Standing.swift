@@ -8,7 +8,7 @@ import Synchronization
 /// once more, longer than a tick after the time was first seen. Only equality counts, so the file system's clock may be wrong, or
 /// set.
 struct DirectoryLook: Sendable {
-  /// For how long a directory that shows no change is taken to be where its path leads: what happens to a directory above it
+  /// How long a directory that shows no change is taken to be where its path leads: what happens to a directory above it
   /// does not show in it.
   private static let pathCounts = Duration.milliseconds(1)
 

@@ -42,7 +42,7 @@ final class SegmentedStore: Sendable {
     var checkpointBytes = 0
     /// Stretches of the log that could not be read.
     var damaged = 0
-    /// For how long expired entries stay, in nanoseconds.
+    /// How long expired entries stay, in nanoseconds.
     var keepsExpired: Int64 = 0
     /// Entries have left the index of which the log still tells: evicted, expired or damaged ones.
     var hasForgotten = false

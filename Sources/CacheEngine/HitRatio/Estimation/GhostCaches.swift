@@ -34,7 +34,7 @@ struct GhostCaches: Sendable {
     var cost: Int
     /// A bit for each cache that holds it.
     var holders: UInt32 = 0
-    /// For how long it lives once it is stored, in milliseconds; 0 for ever.
+    /// How long it lives once it is stored, in milliseconds; 0 for ever.
     var lifetime: UInt32 = 0
     /// The real cache did not have it; what is stored next is what this request brought.
     var isAwaited = false

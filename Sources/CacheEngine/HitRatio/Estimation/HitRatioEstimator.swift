@@ -34,7 +34,7 @@ import CStore
 /// (``HitRatioEstimate/isKnown``): where chance or size may have brought more than a quarter of the requests, and of the
 /// adaptive policy where the sample has room for less than 4 entries, with which it does not adapt.
 ///
-/// **What it does not see.** A key that is removed leaves every small cache if it is told of (``remove(_:)``); otherwise it
+/// **What it does not see.** A key that is removed leaves every small cache if the estimator is told (``remove(_:)``); otherwise it
 /// stays a hit there. A cache that has been in use before its estimator starts is ahead of it: call ``restart()`` when the
 /// estimator has seen a few times the capacity. Two spellings of a key that `String` holds for equal, as é in one scalar
 /// or in two, are two keys here.
@@ -140,7 +140,7 @@ public struct HitRatioEstimator: Sendable {
     for half in halves.indices { halves[half].removeAll() }
   }
 
-  /// Counts anew, from what the small caches hold now.
+  /// Restarts the counts; the small caches keep what they hold.
   public mutating func restart() {
     (requests, misses, samples) = (0, 0, 0)
     sampled = sampled.map { _ in 0 }

@@ -11,7 +11,7 @@ public import Synchronization
 final class IdleTimes: @unchecked Sendable {
   // Unchecked: times are atomic; where they lie changes only under the lock of writers, with every stripe of readers closed.
 
-  /// For how long an entry may go unused.
+  /// How long an entry may go unused.
   @usableFromInline let limit: Duration
   @usableFromInline private(set) var times: UnsafeMutablePointer<Atomic<Int64>>
   private var capacity = 0

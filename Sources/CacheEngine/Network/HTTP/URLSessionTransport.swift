@@ -2,10 +2,10 @@ import CacheCore
 #if canImport(Darwin)
 import Foundation
 
-/// Carries out HTTP requests with `URLSession`, which keeps neither cookies nor credentials nor answers.
+/// Carries out HTTP requests with a `URLSession` that stores no cookies, credentials or answers.
 ///
-/// `URLSession` knows no time-out for connecting alone and does not show how a body was framed: the total deadline
-/// stands in for the one, and its own checks for the other. If you ask for an encoding, it decodes the body.
+/// `URLSession` has no time limit for connecting alone and does not show how a body was framed: the total deadline
+/// replaces the former, and its own checks the latter. If you ask for an encoding, it decodes the body.
 public final class URLSessionTransport: HTTPTransport {
   private let session: URLSession
 
