@@ -3,15 +3,15 @@ import CacheCore
 import Synchronization
 
 extension ModelCache {
-  /// Calls a closure after every change of a model or of one that it points to.
+  /// Calls a closure after every change of a model or of one that it refers to.
   ///
-  /// The model need not be stored yet. Nothing is called at once, only for commits from now on; each calls the closure
-  /// once at most. The closure may read, store, observe and cancel; what it stores is told after it has returned.
+  /// The model need not be stored yet. The closure is not called at once, but for commits from now on, by each of them
+  /// at most once. The closure may read, store, observe and cancel; what it stores is reported after it has returned.
   ///
   /// - Parameters:
   ///   - type: The type of the model.
   ///   - id: The identifier of the model.
-  ///   - body: Called with the model as the commit left it: the same as before if only a model that it points to
+  ///   - body: Called with the model as the commit left it: the same as before if only a model that it refers to
   ///     changed, `nil` once it has left. It holds up the deliveries to others until it returns.
   /// - Returns: Ends the observation when it is released.
   public func observe<Model: Identifiable & Sendable>(
@@ -27,7 +27,7 @@ extension ModelCache {
     return ModelObservation { [weak self] in self?.endObservation(of: key, by: observer) }
   }
 
-  /// Calls a closure after every change of a model or of one that it points to.
+  /// Calls a closure after every change of a model or of one that it refers to.
   ///
   /// - Parameters:
   ///   - model: The model, which need not be stored; only its identifier is used.
@@ -39,9 +39,9 @@ extension ModelCache {
     observe(Model.self, id: model.id, body)
   }
 
-  /// The states of a model from now on: one for each commit that changed it or a model that it points to.
+  /// The states of a model from now on: one for each commit that changed it or a model that it refers to.
   ///
-  /// The observation begins with this call and not with the first `for await`, so nothing is missed between. It ends with
+  /// The observation begins with this call and not with the first `for await`, so nothing is missed in between. It ends with
   /// the iteration or the task that iterates; the sequence ends with the cache.
   ///
   /// ```swift
@@ -65,7 +65,7 @@ extension ModelCache {
 
   /// Calls a closure after every commit, with everything that it changed.
   ///
-  /// Commits that change nothing are not told. What holds for ``observe(_:id:_:)`` holds here; a listener is called
+  /// Commits that change nothing are not reported. Everything said of ``observe(_:id:_:)`` applies here as well; a listener is called
   /// after the observers of the single models.
   ///
   /// - Parameter body: Called with the changes.
@@ -84,7 +84,7 @@ extension ModelCache {
   /// What changes from now on, commit by commit.
   ///
   /// - Parameter bufferingPolicy: What is kept for a slow consumer. By default the newest 256 commits; with `.unbounded`
-  ///   all of them, for as long as the consumer does not come.
+  ///   all of them, as long as the consumer does not take them.
   /// - Returns: The changes of each commit, in order.
   public func changes(
     bufferingPolicy: AsyncStream<ModelChanges>.Continuation.BufferingPolicy = .bufferingNewest(256)

@@ -8,9 +8,9 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
   public struct Change: Sendable {
     /// What happened to a model.
     public enum Kind: Sendable, Hashable {
-      /// It came; there was none, or one that had expired.
+      /// It was stored; there was none before, or one that had expired.
       case inserted
-      /// It took the place of another one, or was merged with it. The two may be equal.
+      /// It replaced another one, or was merged with it. The two may be equal.
       case updated
       /// It left.
       case removed(Cause)
@@ -18,17 +18,17 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
 
     /// Why a model left.
     public enum Cause: String, Sendable, CaseIterable {
-      /// Somebody removed it.
+      /// It was removed on request.
       case removed
-      /// It went with another one that somebody removed.
+      /// It was removed along with another one.
       case cascaded
-      /// Somebody emptied the cache.
+      /// The cache was emptied.
       case cleared
-      /// Nobody observed it when somebody pruned the cache.
+      /// It was not observed when the cache was pruned.
       case pruned
       /// Room was needed.
       case evicted
-      /// Its deadline had passed, whatever took it out then.
+      /// Its deadline had passed, whatever operation removed it then.
       case expired
     }
 
@@ -63,6 +63,6 @@ public struct ModelChanges: Sendable, RandomAccessCollection {
 
   /// The change at a position.
   ///
-  /// Each model has one at most; only a model that came and found no room has two, for it was evicted at once.
+  /// Each model has at most one; only a model that was evicted at once because there was no room for it has two.
   public subscript(position: Int) -> Change { changes[position] }
 }

@@ -1,34 +1,34 @@
 public import CacheCore
 import Synchronization
 
-/// Tells what others change in a ``SharedStore``.
+/// Reports the changes that others make in a ``SharedStore``.
 ///
-/// Every change of a name is told to every process but perhaps the one that made it. Where a store tells no changes by itself,
-/// its ``SharedStore/commit(_:if:reading:)`` does.
+/// Every change of a name is reported to every process except perhaps the one that made it. If a store does not report changes by
+/// itself, its ``SharedStore/commit(_:if:reading:)`` does.
 public protocol InvalidationBus: Sendable {
   /// Begins to listen, and goes on until the feed is released.
   ///
-  /// - Parameter prefixes: How the names begin that are listened for.
-  /// - Returns: The changes. The first one told is ``SharedInvalidation/everything(_:)``, when the bus has begun to hear.
+  /// - Parameter prefixes: The prefixes of the names to listen for.
+  /// - Returns: The changes. The first one reported is ``SharedInvalidation/everything(_:)``, when the bus has begun to hear.
   func changes(of prefixes: [[UInt8]]) -> InvalidationFeed
 }
 
-/// What a bus tells.
+/// A report of a bus.
 public enum SharedInvalidation: Sendable, Equatable {
   /// These names were changed.
   case names([[UInt8]])
   /// Any name may have been changed; what changes from now on is heard.
   case everything(InvalidationCause)
-  /// Nothing is heard any more, and was heard last at that instant of the boot clock.
+  /// Nothing is heard any more; something was last heard at that instant of the boot clock.
   case lost(lastHeard: CacheInstant)
 }
 
 /// Changes on their way from a bus to one listener.
 ///
-/// It keeps so many names at most: what would be more becomes one ``SharedInvalidation/everything(_:)``, and where nothing was
-/// heard any more, that is told once more after it. A bus never waits.
+/// It keeps a limited number of names: any more become one ``SharedInvalidation/everything(_:)``, and if nothing was
+/// heard any more, that is reported again after it. A bus never waits.
 public final class InvalidationFeed: AsyncSequence, Sendable {
-  /// What is told.
+  /// A report of the bus.
   public typealias Element = SharedInvalidation
   /// Nothing: it ends when its listener is cancelled or its bus gone.
   public typealias Failure = Never
@@ -77,7 +77,7 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
 
   deinit { end() }
 
-  /// Tells the listener; to be called by the bus.
+  /// Reports a change to the listener; to be called by the bus.
   ///
   /// - Parameter change: What was changed.
   public func send(_ change: SharedInvalidation) {
@@ -108,7 +108,7 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
     listener?.resume(returning: change)
   }
 
-  /// Tells the listener that there will be nothing more.
+  /// Tells the listener that there will be no more reports.
   public func end() {
     let (isFirst, listener) = state.withLock { state in
       defer { state.isEnded = true }

@@ -4,29 +4,29 @@ public import CacheCore
 ///
 /// Built by `CacheLevel.sharedPool(_:lease:name:observer:clock:)`.
 ///
-/// | the shared level | a read gives |
+/// | the shared level | a read returns |
 /// |---|---|
 /// | has the value | that value |
-/// | has none, and nobody loads | the answer of the source; a value is filled in below |
-/// | has none, and another process loads | what that one fills in; a miss if it finds nothing |
-/// | has none, and the lease of the one who loads runs out | what the next one loads |
-/// | cannot answer | the answer of the source, which is kept nowhere |
+/// | has none, and nobody loads it | the answer of the source; a value is stored in the shared level |
+/// | has none, and another process loads it | what that process stores; a miss if it finds nothing |
+/// | has none, and the lease of the loading process runs out | what the next one loads |
+/// | cannot answer | the answer of the source, which is stored nowhere |
 ///
-/// Who loads holds a lease in the store, and every set, removal, clear or removal by tag that concerns the key voids it: a
-/// value that was loaded before one of these is delivered and not filled in. A load that takes longer than its lease is not
-/// filled in either, if another has begun.
+/// The loading process holds a lease in the store, and every set, removal, clear or removal by tag that concerns the key voids it: a
+/// value that was loaded before one of these is returned but not stored. A load that takes longer than its lease is not
+/// stored either, if another has begun.
 ///
-/// Sets and removals go to the source first, then to the shared level. Loads of `value(forKey:orLoad:)` are shared within this
-/// process: of what a closure makes here no other process knows.
+/// Sets and removals go to the source first, then to the shared level. Loads of `value(forKey:orLoad:)` are shared only within this
+/// process: no other process knows what a closure computes here.
 public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   /// The type of the keys.
   public typealias Key = Source.Key
   /// The type of the values.
   public typealias Value = Source.Value
 
-  /// What is asked for values that are missing.
+  /// The source of missing values.
   public let source: Source
-  /// Where they are kept.
+  /// The level in which they are stored.
   public let shared: SharedCacheLevel<Source.Key, Source.Value>
 
   let lease: Duration
@@ -70,7 +70,7 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
     }
   }
 
-  /// Asks the shared level, then the source; nobody waits for another.
+  /// Asks the shared level, then the source, without waiting for other processes.
   public func lookupIncludingExpired(_ key: Key) async throws -> Lookup<Value> {
     do {
       let answer = try await shared.lookupIncludingExpired(key)
@@ -209,9 +209,9 @@ extension SharedPoolLevel: LoadingLevel {
 }
 
 extension SharedPoolLevel: ReloadableLevel {
-  /// Reads a key from the source, and lets the shared level have what there is, or drop what is gone.
+  /// Reads a key from the source; the shared level then stores what was found, or drops what is gone.
   ///
-  /// Whoever was loading the key goes on, and what they load is not filled in.
+  /// A process that was loading the key goes on, but what it loads is not stored.
   ///
   /// - Parameter key: The key to read again.
   /// - Returns: The source's entry, or its reason for the miss.
@@ -254,7 +254,7 @@ extension SharedPoolLevel: TaggedLevel where Source: TaggedLevel {
 extension SharedPoolLevel: ShapedLevel { package var shape: LevelShape { .stacked(shared, source) } }
 
 extension CacheLevel {
-  /// Puts this source below a shared level, and lets all processes that miss a key share one load.
+  /// Puts this source below a shared level, so that all processes that miss a key share one load.
   ///
   /// ```swift
   /// let photos = memory.compose(origin.sharedPool(shared), coherence: Coherence(bus, of: shared))

@@ -3,7 +3,7 @@ import CacheMemory
 
 public import CacheCore
 
-/// The asynchronous faces of a ``Storage``: awaited, or with a completion.
+/// The asynchronous calls of a ``Storage``: `async` functions, or with a completion.
 ///
 /// ```swift
 /// let user = try await storage.async.object(forKey: "ada")
@@ -13,10 +13,10 @@ public import CacheCore
 /// }
 /// ```
 ///
-/// **Awaited** calls encode and decode off the caller's actor, and may be cancelled; a write that is cancelled may take
+/// **Async functions** encode and decode off the caller's actor, and may be cancelled; a write that is cancelled may take
 /// effect later or never.
 ///
-/// **Callbacks** come on a thread of the storage, one after the other: requests of this face are carried out in the order
+/// **Completions** are called on a thread of the storage, one by one: these requests are carried out in the order
 /// in which they are made, so a read sees what was stored before it. Requests that wait when the storage is released end
 /// with a `CacheError` of code `CacheError.Code.deallocated`; keep the storage until they have ended.
 public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -125,6 +125,6 @@ public struct AsyncStorage<Key: Hashable & Sendable, Value: Sendable>: Sendable 
 }
 
 extension Storage {
-  /// The asynchronous faces: awaited, or with a completion.
+  /// The asynchronous calls: `async` functions, or with a completion.
   public var async: AsyncStorage<Key, Value> { AsyncStorage(storage: self) }
 }

@@ -5,19 +5,19 @@ import CacheCore
 extension Storage {
   /// Calls a closure after every change of this storage, through whatever view.
   ///
-  /// Any number of observers can be added. They are told one change at a time and in the order of the changes of a key. They
-  /// may call every face, and what they write is told after they have returned.
+  /// Any number of observers can be added. They are notified of one change at a time, and of the changes of a key in their order. They
+  /// may make any calls, and what they write is reported after they have returned.
   ///
-  /// **Where.** With one thread or task at work, all have been told when a write returns, on its own thread. If several write
-  /// at once, or something is just being told, they are told on a thread of the storage, and no write waits for it. A call that
-  /// only reads never tells anybody; what it finds expired is told on a thread of the storage. An observer that belongs to
-  /// the main actor goes there by itself.
+  /// **Where.** If only one thread or task writes, all observers have been notified when a write returns, on its own thread. If
+  /// several write at once, or a change is just being reported, they are notified on a thread of the storage, and no write waits for
+  /// that. A call that only reads never notifies anybody; expired entries that it finds are reported on a thread of the storage. An
+  /// observer that belongs to the main actor has to switch to it itself.
   ///
-  /// **Slow observers** hold up nobody but the one who wrote alone. At most 4,096 changes wait to be told; those beyond are
-  /// told together, as ``StorageChange/missed(_:)``.
+  /// **Slow observers** hold up only a thread that writes alone. At most 4,096 changes wait to be reported; any beyond that are
+  /// reported together, as ``StorageChange/missed(_:)``.
   ///
   /// - Parameters:
-  ///   - owner: When it is gone, nothing is told any more; it is not kept.
+  ///   - owner: When it is gone, the observation ends; it is not kept alive.
   ///   - body: Called with the owner and the change.
   /// - Returns: Ends this observation.
   @discardableResult
@@ -36,7 +36,7 @@ extension Storage {
   /// Any number of observers can be added, also of one key. For the rest see ``addStorageObserver(_:_:)``.
   ///
   /// - Parameters:
-  ///   - owner: When it is gone, nothing is told any more; it is not kept.
+  ///   - owner: When it is gone, the observation ends; it is not kept alive.
   ///   - key: The key.
   ///   - body: Called with the owner and the change, whose values are read through this view.
   /// - Returns: Ends this observation.

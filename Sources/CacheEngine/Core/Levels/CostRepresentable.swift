@@ -4,11 +4,11 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A value that knows what it weighs in a memory level: data, bytes, text and addresses weigh their bytes.
+/// A value that knows its cost in a memory level: data, bytes, text and URLs cost their bytes.
 ///
-/// Numbers are not among them: they count as entries, as all values without a cost do.
+/// Numbers are not among them: they count as entries, like all values without a cost.
 public protocol CostRepresentable {
-  /// What the value weighs; not negative.
+  /// The cost of the value; not negative.
   var cost: Int { get }
 }
 

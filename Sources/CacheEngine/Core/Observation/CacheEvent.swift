@@ -3,19 +3,19 @@ import Synchronization
 /// Something that happened in a cache.
 ///
 /// Events are values. Those that belong to one call carry one ``request`` number, through every level and also
-/// through a pool, so that the way of the call can be drawn.
+/// through a pool, so that the path of the call can be drawn.
 public struct CacheEvent: Sendable {
   /// When it happened.
   public var time: CacheInstant
-  /// The call that it belongs to; `nil` for what happens by itself, as an eviction.
+  /// The call that it belongs to; `nil` for what happens by itself, such as an eviction.
   public var request: RequestID?
   /// The level that it happened at; `nil` for the whole cache.
   public var level: String?
-  /// The key, as text; `nil` for what concerns several keys or all.
+  /// The key, as text; `nil` for events that concern several keys or all.
   public var key: String?
   /// What happened.
   public var kind: Kind
-  /// The key whose value needed the room, as text, for an entry that was evicted and where the level knows.
+  /// The key whose value needed the room, as text, for an entry that was evicted, if the level knows it.
   public var madeRoomFor: String?
 
   /// What happened.
@@ -40,7 +40,7 @@ public struct CacheEvent: Sendable {
     case failed(Operation, String, Duration)
     /// The task was cancelled while a level worked.
     case cancelled(Operation, Duration)
-    /// A level gave back memory: how many entries and what they weighed.
+    /// A level freed memory: how many entries, and their cost.
     case memoryWarning(dropped: Int, cost: Int, Duration)
     /// A pool began a load.
     case flightBegan
@@ -50,7 +50,7 @@ public struct CacheEvent: Sendable {
     case flightLeft(callers: Int)
     /// A load ended: finished, failed, or abandoned by its last caller.
     case flightEnded(callers: Int, Duration)
-    /// An operator did what it is there for.
+    /// An operator acted.
     case operated(OperatorEvent)
   }
 
@@ -108,13 +108,13 @@ public struct CacheEvent: Sendable {
 
 /// Why an entry left a level.
 ///
-/// *Expiry* is about age, *eviction* about room, and *removal* was asked for: three different things.
+/// *Expiry* is about age, *eviction* about room, and *removal* is explicit: three different things.
 public enum RemovalCause: String, Sendable, CaseIterable {
-  /// Somebody removed the key.
+  /// The key was removed on request.
   case removed
-  /// Somebody cleared the level.
+  /// The level was cleared on request.
   case cleared
-  /// A newer value took its place.
+  /// A newer value replaced it.
   case replaced
   /// Its deadline passed.
   case expired
@@ -131,12 +131,12 @@ public struct RequestID: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The number; the first call has 1.
   public let number: UInt64
 
-  /// Creates an identifier with a number of your own, as for tests.
+  /// Creates an identifier with a number of your own, for tests.
   ///
   /// - Parameter number: The number.
   public init(_ number: UInt64) { self.number = number }
 
-  /// The call that the current task works for, if somebody observes it.
+  /// The call that the current task works for, if it is observed.
   public static var current: RequestID? { RequestContext.current }
 
   /// Whether a call began before another.
@@ -185,10 +185,10 @@ enum RequestContext {
   static func numbered(_ request: RequestID, _ body: () -> Void) { number.withValue(request) { body() } }
 }
 
-/// Something that wants to know what happens in a cache.
+/// Something that is told what happens in a cache.
 ///
 /// ``record(_:)`` is called where the event happens, on whatever thread that is, and holds up the cache until it
-/// returns: note the event and return. It is never called under one of the cache's locks, so it may use the cache.
+/// returns: record the event and return. It is never called under one of the cache's locks, so it may use the cache.
 public protocol CacheObserver: Sendable {
   /// Records an event.
   ///
@@ -197,7 +197,7 @@ public protocol CacheObserver: Sendable {
 
   /// Says whether this observer listens at the moment; `nil` for one that always does.
   ///
-  /// It is asked for when a level is built, and must be the same from then on.
+  /// It is read when a level is built, and must not change after that.
   var attention: ObservationSwitch? { get }
 }
 

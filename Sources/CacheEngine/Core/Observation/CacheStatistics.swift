@@ -5,7 +5,7 @@ import Synchronization
 /// At every moment, for each level: lookups = hits + misses of every reason + errors + cancelled + pending. For the
 /// whole: requests = sum over ``Snapshot/served`` + joined + missed + failed + cancelled + pending.
 ///
-/// Every thread counts in a place of its own, and the places are added up when somebody asks: threads do not wait for each
+/// Every thread counts in a place of its own, and the places are added up when the counts are read: threads do not wait for each
 /// other, and nothing is lost, however much happens.
 public final class CacheStatistics: CacheObserver {
   /// What one level did.
@@ -22,11 +22,11 @@ public final class CacheStatistics: CacheObserver {
     public var cancelled = 0
     /// How many look-ups have not been answered yet.
     public var pending = 0
-    /// How many values somebody set.
+    /// How many values were set by callers.
     public var sets = 0
     /// How many values were copied up from a level below.
     public var backFills = 0
-    /// How many expired values it gave to those who asked for stale ones.
+    /// How many expired values it returned to callers that asked for stale ones.
     ///
     /// Not counted as look-ups.
     public var stale = 0
@@ -36,9 +36,9 @@ public final class CacheStatistics: CacheObserver {
     public var removals: [RemovalCause: Int] = [:]
     /// How long hits took.
     public var hitLatency = LatencyHistogram()
-    /// How long misses took, but for those of keys that a condition refused.
+    /// How long misses took, except for keys that a condition refused.
     public var missLatency = LatencyHistogram()
-    /// How long look-ups took that failed.
+    /// How long failed look-ups took.
     public var errorLatency = LatencyHistogram()
 
     /// Creates counts that are zero.
@@ -46,7 +46,7 @@ public final class CacheStatistics: CacheObserver {
 
     /// How many keys a condition refused: the level was never in a position to answer.
     public var refused: Int { misses[.refused] ?? 0 }
-    /// How many look-ups missed, but for those of keys that a condition refused.
+    /// How many look-ups missed, except for keys that a condition refused.
     public var missed: Int { misses.values.reduce(0, +) - refused }
     /// How many look-ups were answered: hits, misses of every reason and errors.
     public var answered: Int { hits + missed + refused + errors }
@@ -81,7 +81,7 @@ public final class CacheStatistics: CacheObserver {
     }
   }
 
-  /// What became of the calls that are not reads: writes, removals and warnings.
+  /// The calls that are not reads: writes, removals and warnings.
   public struct Writes: Sendable, Equatable {
     /// How many were begun.
     public var requests = 0
@@ -120,7 +120,7 @@ public final class CacheStatistics: CacheObserver {
     public var cancelled = 0
     /// How many reads are under way.
     public var pending = 0
-    /// How long reads took that were not cancelled.
+    /// How long reads took, except cancelled ones.
     public var latency = LatencyHistogram()
     /// The calls that are not reads.
     public var writes = Writes()

@@ -1,7 +1,7 @@
-/// Gives every call a number and tells an observer when it begins and how it ends.
+/// Gives every call a number and reports to an observer when it begins and how it ends.
 ///
 /// Built by ``CacheLevel/traced(by:clock:)``, around a whole composition. While its observer does not listen
-/// (``CacheObserver/attention``), a call costs one relaxed atomic load more and has no number. What the observed levels inside tell carries
+/// (``CacheObserver/attention``), a call costs one relaxed atomic load more and has no number. Events of the observed levels inside carry
 /// the number of the call.
 public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// The type of the keys.
@@ -9,7 +9,7 @@ public struct TracedCache<Base: CacheLevel>: CacheLevel {
   /// The type of the values.
   public typealias Value = Base.Value
 
-  /// The composition whose calls are told.
+  /// The composition whose calls are reported.
   public let base: Base
 
   @usableFromInline let recorder: EventRecorder
@@ -275,7 +275,7 @@ extension TracedCache: InvalidatableLevel where Base: InvalidatableLevel {
 }
 
 extension CacheLevel {
-  /// Gives every call of this cache a number and tells an observer when it begins and how it ends.
+  /// Gives every call of this cache a number and reports to an observer when it begins and how it ends.
   ///
   /// - Parameters:
   ///   - observer: Is told of every call.
