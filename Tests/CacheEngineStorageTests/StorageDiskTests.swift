@@ -121,6 +121,25 @@ import Testing
     }
   }
 
+  @Test("H23 a folder that somebody has put in the place of the storage's keeps its permissions")
+  func foreignFolder() throws {
+    var config = bench.diskConfig
+    config.permissions = 0o750
+    let storage = try bench.open(User.self, disk: config, memory: nil)
+    try storage.setObject(bench.ada, forKey: "a")
+    let elsewhere = StorageBench()
+    let other = try elsewhere.open(memory: nil)
+    try other.setObject(bench.grace, forKey: "a")
+    try other.close()
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: elsewhere.path)
+    try FileManager.default.removeItem(atPath: bench.path)
+    try FileManager.default.moveItem(atPath: elsewhere.path, toPath: bench.path)
+    let error = #expect(throws: CacheError.self) { try storage.setObject(bench.ada, forKey: "b") }
+    #expect(error?.code == .unusableStore)
+    #expect(try FileManager.default.attributesOfItem(atPath: bench.path)[.posixPermissions] as? Int == 0o700)
+    try storage.close()
+  }
+
   @Test("H26 H27 H29 the folder stays within its size without a cleanup; the newest stay, and the size is reported")
   func staysWithinSize() throws {
     let config = DiskConfig(name: "with a space", maxSize: 2 << 20, directory: bench.folder.path)

@@ -67,10 +67,6 @@ extension SegmentedStore {
   /// - Throws: ``CacheError`` with code ``CacheError/Code/inUse`` or ``CacheError/Code/unusableStore`` if it is not certain
   ///   that the directory was cleared; ``SystemFailure``. Nothing was changed then.
   func standAgain() throws -> [(key: StoreKey, entry: StoreIndex.Entry)] {
-    defer {
-      hasStoodAgain.store(true, ordering: .relaxed)
-      onStanding.withLock { $0 }?()
-    }
     let old = place.withLock { $0 }
     let directory = try StoreDirectory(old.directory.path, access: .readWrite, calls: old.directory.calls)
     guard directory.realPath == old.directory.realPath else {

@@ -415,6 +415,9 @@ struct WriteBatch {
       for (key, entry) in try store.standAgain() where isHeard {
         losses.append(store.loss(of: key, entry, .cleared))
       }
+      // Not where it is refused: what stands there then is not this store's.
+      store.hasStoodAgain.store(true, ordering: .relaxed)
+      store.onStanding.withLock { $0 }?()
       lossesBefore = losses.count
       return nil
     } catch { return store.writeFailed(error) }
