@@ -88,6 +88,21 @@ import Testing
     #expect(try await second.string(forKey: "key") == "b")
   }
 
+  @Test("a task that is cancelled while it waits for its turn to close a cache closes it all the same")
+  func closingWhenCancelled() async throws {
+    let cashier = try await bench.open()
+    let gate = Gate()
+    let holder = Task { try await CashierRegistry.hold(cashier.folder) { try await gate.pass() } }
+    await gate.arrivals(1)
+    let closing = Task.immediate { try await cashier.close() }
+    #expect(cashier.isClosed)
+    closing.cancel()
+    gate.open()
+    try await closing.value
+    try await holder.value
+    #expect(!CashierRegistry.knows(cashier.folder))
+  }
+
   @Test("of caches that many open, use and close at once, none is handed out whose close was asked for before")
   func manyOpenAndClose() async throws {
     let closed = Calls<ObjectIdentifier>()

@@ -178,7 +178,8 @@ public final class Cashier: Sendable {
 
   /// Writes the index, which makes the next opening quick, and releases the files; opening the cache again creates a new one.
   ///
-  /// Every later call fails with `CacheError.Code.closed`. Closing twice is harmless.
+  /// Every later call fails with `CacheError.Code.closed`. Closing twice is harmless. A task that was cancelled closes the cache
+  /// all the same.
   ///
   /// - Throws: `CacheError` with code `CacheError.Code.diskWriteFailed`.
   public func close() async throws {
@@ -187,7 +188,7 @@ public final class Cashier: Sendable {
       return !state.isClosed
     }
     guard isFirst else { return }
-    try await CashierRegistry.close(self)
+    try await Task { try await CashierRegistry.close(self) }.value
     try state.withLock { $0.shutDown }?.get()
   }
 
