@@ -125,6 +125,14 @@ import Testing
       #expect(try await above.get("a") == "a1!")
       clock.advance(by: .seconds(10))
     }
+    // Nor what a level further up has kept of that.
+    let top = memory()
+    let stacked = top.compose(above)
+    #expect(try await stacked.get("a") == "a1")
+    try await top.clear()
+    #expect(try await stacked.get("a") == "a1!")
+    clock.advance(by: .seconds(10))
+    #expect(try await stacked.get("a") == "a1")
     #expect(source.asked.compactMap(\.self).isEmpty)
   }
 

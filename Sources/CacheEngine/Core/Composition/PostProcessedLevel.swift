@@ -1,7 +1,8 @@
 /// A level whose values are processed each time they are read.
 ///
 /// Built by `postProcess` and `conditionedPostProcess`. What is stored is not processed, and a load or a source is not shown what
-/// is: if it said that such a value still holds, that would be stored, and processed once more.
+/// is: if it said that such a value still holds, that would be stored, and processed once more. So a processed value has no
+/// validator (``Entry/validator``) either, by which a copy of it could be renewed.
 ///
 /// | the level inside | the processor | a read gives |
 /// |---|---|---|
@@ -40,6 +41,8 @@ public struct PostProcessedLevel<Base: CacheLevel>: ReadDecorator {
     guard case .hit(var entry) = answer else { return answer }
     entry.value = try await process(key, entry.value)
     entry.isProcessed = true
+    // A copy of it further up is not marked.
+    entry.validator = nil
     return .hit(entry)
   }
 }
