@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Synchronization
 import Testing
 
 @Suite struct FallbackLevelTests {
@@ -38,5 +39,21 @@ import Testing
     struct Broken: Error {}
     let cache = level.fallback { _, _ in throw Broken() }
     await #expect(throws: Broken.self) { try await cache.get("missing") }
+  }
+
+  @Test("what stands in for a value that cannot be read keeps no loaded one from being stored")
+  func loads() async throws {
+    let isDown = Atomic(false)
+    let level = ScriptedLevel<String, Int> { _ in
+      if isDown.load(ordering: .relaxed) { throw CacheError(.simulated, "down") }
+      return .miss(.absent)
+    }
+    let cache = level.fallback { _, error in error == nil ? nil : 0 }
+    let value = try await cache.value(forKey: "a") { _ in
+      isDown.store(true, ordering: .relaxed)
+      return .value(1)
+    }
+    #expect(value == 1)
+    #expect(level.calls.contains(.set("a", .set)))
   }
 }

@@ -101,7 +101,9 @@ extension CacheLevel {
       } catch let error as CacheError where error.code == .unsupported {}
     }
     var isHeld = false
-    do { isHeld = try await lookup(key).entry != nil } catch let error as CancellationError { throw error } catch {
+    do {
+      isHeld = try await lookup(key).entry?.isPlaceholder == false
+    } catch let error as CancellationError { throw error } catch {
       // What cannot be read may be replaced.
     }
     if !isHeld { try await store(value, forKey: key, terms: terms) }
