@@ -60,7 +60,7 @@ extension HostileShareTests {
     try await guest.close()
   }
 
-  @Test("P15 an owner that reads the keys of sealed entries for somebody answers others meanwhile")
+  @Test("P15 an owner that reads the keys of sealed entries for many answers others, and reads for them, meanwhile")
   func learning() async throws {
     let cipher = HeldCipher()
     func open(_ sharing: StoreSharing) throws -> Level {
@@ -82,13 +82,31 @@ extension HostileShareTests {
     cipher.hold()
     defer { cipher.letGo() }
     let listening = try connected()
-    listening.send(
-      try StoreRequest.expect(StoreExpectation(hearsLosses: true)).frame(
-        number: 1, origin: 0, at: SystemClock().now.nanoseconds, isAgain: false))
+    func ask(_ request: StoreRequest, _ number: UInt64) throws {
+      listening.send(
+        try request.frame(number: number, origin: 0, at: SystemClock().now.nanoseconds, isAgain: false))
+    }
+    // As many as there are threads for reads.
+    for number in 1...8 { try ask(.expect(StoreExpectation(hearsLosses: true)), UInt64(number)) }
+    // When this is answered, all of these have begun.
+    try ask(.get(StoreKey([9]), includingExpired: true), 9)
+    #expect(try await frames(2, from: listening).frames.last?.number == 9)
     try await turns { cipher.isWaitedFor }
     #expect(try await frames(1, from: try connected()).frames.first?.kind == StoreReply.welcome)
+    let common = try #require(owner.elsewhere as? CommonStore)
+    guard case .owner(let server) = common.state.withLock({ $0.role }) else {
+      Issue.record("it has the files for itself")
+      return
+    }
+    let isRead = Atomic(false)
+    let reading = Task {
+      try await server.store.blocking {}
+      isRead.store(true, ordering: .releasing)
+    }
+    try await turns { isRead.load(ordering: .acquiring) }
     cipher.letGo()
-    #expect(try await frames(2, from: listening).frames.count == 2)
+    #expect(try await frames(8, from: listening).frames.count == 8)
+    try await reading.value
     try await owner.close()
   }
 }

@@ -1,4 +1,5 @@
 import CacheCore
+import Dispatch
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -48,6 +49,8 @@ final class StoreServer: Sendable {
   let ledger: Mutex<StoreLedger>
   let guests = Mutex<[Guest]>([])
   let executor = ServingExecutor()
+  /// Where keys are read for who wants to hear of losses: once, however many do, and no other read waits behind that.
+  private let learning = DispatchQueue(label: "CacheEngine.store.learning")
   let wake: @Sendable () -> Void
   private let tellHere: @Sendable (StoreChange, UInt64) -> Void
 
@@ -137,7 +140,7 @@ final class StoreServer: Sendable {
       case .created(let key): return .created(store.created(key))
       case .usage: return .usage(store.usage, store.traffic)
       case .expect:
-        try await store.blocking { [store] in store.learnKeys() }
+        try await store.blocking(on: learning) { [store] in store.learnKeys() }
         return .count(0)
       case .ping: return .count(0)
       }
