@@ -1,8 +1,8 @@
 /// A level whose values are processed each time they are read.
 ///
-/// Built by `postProcess` and `conditionedPostProcess`. What is stored is not processed, and a load or a source is not shown what
-/// is: if it said that such a value still holds, that would be stored, and processed once more. So a processed value has no
-/// validator (``Entry/validator``) either, by which a copy of it could be renewed.
+/// Built by `postProcess` and `conditionedPostProcess`. Values are stored unprocessed. A load or a source is never shown a processed
+/// value: if it answered that such a value is still valid, that would be stored, and processed again. For the same reason a
+/// processed value has no validator.
 ///
 /// | the level inside | the processor | a read gives |
 /// |---|---|---|
