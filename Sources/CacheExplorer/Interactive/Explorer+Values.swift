@@ -8,26 +8,39 @@ import ExplorerText
 extension Explorer {
   func index(of level: LiveCache.Level) -> Int { model.live.index(ofLevel: level.name) ?? 0 }
 
-  /// Between two looks at everything that the levels hold.
-  private static let surveyPause = Duration.seconds(1)
+  /// Has the levels list what they hold: what was there before the program, and what events cannot tell.
+  func surveySoon() {
+    isSurveyDue = true
+    guard !isSurveying else { return }
+    isSurveying = true
+    errands.begin { await self.survey() }
+  }
 
-  /// Lists what the levels hold, and lets nobody ask for it again for a while.
-  func survey() async {
+  /// Lists what the levels hold, and again for whoever asks meanwhile, once a while has passed.
+  private func survey() async {
+    repeat {
+      isSurveyDue = false
+      await list(live)
+      try? await ContinuousClock().sleep(for: surveyPause, tolerance: .milliseconds(200))
+    } while isSurveyDue && !Task.isCancelled
+    isSurveying = false
+  }
+
+  private func list(_ surveyed: LiveCache) async {
     var unlisted: [String: Int] = [:]
-    for level in live.levels {
+    for level in surveyed.levels {
       guard let storage = level.storage else { continue }
       guard storage.usage.count <= Self.surveyLimit else {
         unlisted[level.name] = max(0, storage.usage.count - model.live.entries.count(level: index(of: level)))
         continue
       }
       // A level that cannot be listed says so by itself when it is used.
-      if let contents = try? await storage.contents() {
-        mailbox.post(.snapshot(level: level.name, contents))
-      }
+      let contents = try? await storage.contents()
+      // The levels of another cache may have the same names.
+      guard live.statistics === surveyed.statistics else { return }
+      if let contents { mailbox.post(.snapshot(level: level.name, contents)) }
     }
     mailbox.post(.unlisted(unlisted))
-    try? await ContinuousClock().sleep(for: Self.surveyPause, tolerance: .milliseconds(200))
-    isSurveying = false
   }
 
   /// Looks for keys in the levels that have too many to be listed.

@@ -43,8 +43,10 @@ final class Explorer {
   /// Commands that run; ^C ends them.
   private let commands = Errands()
   /// What keys and commands ask of the screen, and the screen of the cache.
-  private let errands = Errands()
-  var isSurveying = false
+  let errands = Errands()
+  var (isSurveying, isSurveyDue) = (false, false)
+  /// Between two looks at everything that the levels hold.
+  var surveyPause = Duration.seconds(1)
   private var exitStatus: Int32?
   private var isPrepared = false
   var recorder: Recorder?
@@ -399,11 +401,4 @@ final class Explorer {
   }
 
   private var tick: Message { .tick(live.clock.now, wall: live.clock.timeSinceEpoch) }
-
-  /// Lists what the levels hold: what was there before the program, and what events cannot tell.
-  private func surveySoon() {
-    guard !isSurveying else { return }
-    isSurveying = true
-    errands.begin { await self.survey() }
-  }
 }
