@@ -26,7 +26,8 @@ void ctg_disarm(void);
 
 /// Catches the signals, and makes their numbers readable as bytes. Returns a descriptor, or -1 with errno.
 ///
-/// A signal that was ignored stays ignored, as nohup and shells without job control want it. Only one watch at a time.
+/// A signal that was ignored stays ignored, as nohup and shells without job control want it. Only one watch at a time. One that
+/// is to end the program and comes a second after the first gives the terminal back and ends it: nobody has acted on that.
 int ctg_watch(const int *signals, size_t count);
 
 /// Puts the signals back as they were. The descriptor stays open and is the caller's to close, when nothing watches it.

@@ -11,18 +11,29 @@ import Darwin
 
 /// Turns signals that end a program into a call, so that a cache is closed before the program ends; so does the end of who reads
 /// standard output.
+///
+/// What is under way may never end, such as a search with a regular expression that tries every way to match. A signal that
+/// comes when all should have ended by now ends the program where it stands.
 final class Interruption: Sendable {
   private let sources = Mutex<[any DispatchSourceSignal]>([])
-  private let received = Mutex<Int32?>(nil)
+  private let received = Mutex<(number: Int32, at: ContinuousClock.Instant)?>(nil)
+  private let patience: Duration
   private let onSignal: @Sendable () -> Void
 
-  init(_ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP], _ onSignal: @escaping @Sendable () -> Void) {
+  /// `patience`: How long after the first signal another one still leaves time to end; many a program sends two in a row.
+  init(
+    _ numbers: [Int32] = [SIGINT, SIGTERM, SIGHUP], patience: Duration = .seconds(1),
+    _ onSignal: @escaping @Sendable () -> Void
+  ) {
+    self.patience = patience
     self.onSignal = onSignal
+    // Of its own, as all threads of the shared ones may be busy with what does not end.
+    let queue = DispatchQueue(label: "signals")
     sources.withLock { sources in
       for number in numbers {
         // Dispatch sees signals that are ignored.
         signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         source.setEventHandler { [weak self] in self?.take(number) }
         source.activate()
         sources.append(source)
@@ -32,12 +43,17 @@ final class Interruption: Sendable {
   }
 
   func take(_ number: Int32) {
-    received.withLock { $0 = $0 ?? number }
+    let first = received.withLock { received in
+      let first = received ?? (number, .now)
+      received = first
+      return first
+    }
+    if first.at.duration(to: .now) >= patience { _exit(128 + first.number) }
     onSignal()
   }
 
   deinit { sources.withLock { for source in $0 { source.cancel() } } }
 
   /// The exit status that tells of the signal; `nil` if none came.
-  var status: Int32? { received.withLock { $0 }.map { 128 + $0 } }
+  var status: Int32? { received.withLock { $0 }.map { 128 + $0.number } }
 }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 import LoopbackServer
 import Testing
@@ -367,4 +368,20 @@ import Testing
     #expect(complaint.hasSuffix("; free some room or name another file"), "\(complaint)")
   }
   #endif
+
+  @Test("whoever asks twice ends a search that does not", arguments: [SIGINT, SIGTERM])
+  func endless(signal: Int32) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "levels: [{ conditioned: { when: { matches: '(a+)+$' }, level: { memory: {} } } }]", to: "c.yaml")
+    let program = try RunningProgram(["run", file, "--format", "json"])
+    program.type("get c")
+    #expect(await program.line { $0.contains("miss") } != nil)
+    program.type("get \(String(repeating: "a", count: 38))b")
+    try await turns {
+      program.signal(signal)
+      return !program.isRunning
+    }
+    #expect(await program.end().status == 128 + signal)
+  }
 }

@@ -1,3 +1,4 @@
+import CacheEngineTesting
 import Foundation
 import PseudoTerminal
 import Testing
@@ -56,6 +57,24 @@ import Musl
     try await waitForPicture(terminal)
     terminal.signal(SIGQUIT)
     #expect(try await terminal.ending() == .exited(128 + SIGQUIT))
+    expectGivenBack(terminal)
+  }
+
+  @Test("whoever asks twice ends a search that does not, and gets the terminal back")
+  func endless() async throws {
+    let folder = try TemporaryFolder()
+    let terminal = try open(in: folder)
+    try await waitForPicture(terminal)
+    terminal.send(":set \(String(repeating: "a", count: 38))b 1\r")
+    try await terminal.wait(forText: "done")
+    terminal.send("//(a+)+$")
+    try await terminal.wait(forText: "(a+)+$")
+    terminal.send("/")
+    try await turns {
+      terminal.signal(SIGTERM)
+      return terminal.sight.ending != nil
+    }
+    #expect(terminal.sight.ending == .exited(128 + SIGTERM))
     expectGivenBack(terminal)
   }
 

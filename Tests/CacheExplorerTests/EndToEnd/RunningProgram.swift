@@ -31,6 +31,7 @@ final class RunningProgram: Sendable {
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
   var processIdentifier: Int32 { process.processIdentifier }
+  var isRunning: Bool { process.isRunning }
 
   func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 
