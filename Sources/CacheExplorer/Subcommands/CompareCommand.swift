@@ -30,9 +30,11 @@ struct CompareCommand: AsyncParsableCommand {
     help: "With --trace: the format of the trace: \(TraceFormat.names); recognised if not given.",
     completion: .list(TraceFormat.allCases.map(\.rawValue)), transform: TraceFormat.named)
   var traceFormat: TraceFormat?
-  @Option(help: "With --trace: how many times to run each.") var runs = 5
-  @Option(help: "With --trace: how many requests to have under way at once.") var clients = 1
+  @Option(parsing: .unconditional, help: "With --trace: how many times to run each.") var runs = 5
+  @Option(parsing: .unconditional, help: "With --trace: how many requests to have under way at once.")
+  var clients = 1
   @Option(
+    parsing: .unconditional,
     help: "With --trace: how fast time passes for the caches: 100 waits a hundredth of the time for a simulated origin."
   )
   var speed = 1.0

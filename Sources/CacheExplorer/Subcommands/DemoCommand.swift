@@ -17,7 +17,9 @@ struct DemoCommand: AsyncParsableCommand {
 
   @Argument(help: "The demonstration.", completion: .list(Demo.all.map(\.name) + [FleetDemo.name])) var name = "stack"
   @Flag(help: "List the demonstrations.") var list = false
-  @Option(help: "With --export FILE.svg: after how many seconds of simulated time, which pass immediately.")
+  @Option(
+    parsing: .unconditional,
+    help: "With --export FILE.svg: after how many seconds of simulated time, which pass immediately.")
   var seconds = 20
   @OptionGroup var recording: RecordingOptions
   @OptionGroup var appearance: ScreenOptions

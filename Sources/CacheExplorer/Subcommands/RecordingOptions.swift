@@ -12,10 +12,12 @@ struct RecordingOptions: ParsableArguments, Sendable {
       are in it, and with --mask neither keys nor values.
       """, completion: .file())
   var record: String?
-  @Option(help: "The size limit of the recording, such as 1GiB; it then ends, and says so. By default 256 MiB.")
+  @Option(
+    parsing: .unconditional,
+    help: "The size limit of the recording, such as 1GiB; it then ends, and says so. By default 256 MiB.")
   var recordLimit: String?
   @Option(help: "Show a recorded session again, picture by picture.", completion: .file()) var replay: String?
-  @Option(help: "The speed of the replay, from 0.001 to 1000.") var speed = 1.0
+  @Option(parsing: .unconditional, help: "The speed of the replay, from 0.001 to 1000.") var speed = 1.0
   @Option(
     help: """
       With --replay: write it as FILE.cast for asciinema, or its last picture as FILE.svg, and exit. With a demonstration: \

@@ -35,10 +35,13 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "A line of JSON for every request; no screen, no commands.") var json = false
   @Flag(help: "No line for a request; no screen, no commands.") var quiet = false
   @Flag(help: "Store responses that set cookies, if they are otherwise storable.") var storeCookies = false
-  @Option(help: "The largest content that is stored: 8 MiB.", transform: ServeCommand.size) var bodyLimit = 8 << 20
-  @Option(help: "How long the server may be silent: 60s.", transform: ServeCommand.timeLimit)
+  @Option(parsing: .unconditional, help: "The largest content that is stored: 8 MiB.", transform: ServeCommand.size)
+  var bodyLimit = 8 << 20
+  @Option(parsing: .unconditional, help: "How long the server may be silent: 60s.", transform: ServeCommand.timeLimit)
   var timeout = Duration.seconds(60)
-  @Option(help: "How long requests under way may take to finish at the end: 10s.", transform: ServeCommand.duration)
+  @Option(
+    parsing: .unconditional, help: "How long requests under way may take to finish at the end: 10s.",
+    transform: ServeCommand.duration)
   var grace = Duration.seconds(10)
   @Option(help: .expect) var expect: [String] = []
   @Option(

@@ -139,4 +139,21 @@ import Testing
     #expect(none.errors.contains("/no/such/trace"))
     #expect(try await Program.run(["replay", file, "--trace", "-", "--clients", "0"]).status == 2)
   }
+
+  @Test(
+    "a number below zero is answered with the numbers that may be given",
+    arguments: [
+      (["replay", "c.yaml", "--trace", "-", "--clients", "-1"], "give --clients from 1 to 100000"),
+      (["replay", "c.yaml", "--trace", "-", "--speed", "-1"], "give --speed from 0.001 to 1000"),
+      (["compare", "c.yaml", "c.yaml", "--trace", "-", "--runs", "-1"], "give --runs from 2 to 1000"),
+      (["serve", "c.yaml", "--origin", "http://localhost", "--body-limit", "-1"], "-1 is negative"),
+      (["attach", "app", "--once", "--for", "-1s"], "-1s is negative"),
+      (["attach", "redis://localhost", "--keys", "-1"], "give --keys from 1 to 100000"),
+      (["open", "c.yaml", "--requests", "-1"], "give --requests from 1 on"),
+      (["demo", "--seconds", "-1"], "give --seconds from 1 to 600"),
+    ])
+  func negative(arguments: [String], part: String) async throws {
+    let run = try await Program.run(arguments)
+    #expect(run.status == 2 && run.errors.contains(part), "\(run.errors)")
+  }
 }
