@@ -50,6 +50,9 @@ struct ReplayCommand: AsyncParsableCommand {
     guard svg == nil || svg != json else {
       throw ValidationError("--svg and --json name one file; give each its own")
     }
+    guard svg != "-", json != "-" else {
+      throw ValidationError("--svg and --json write files; name one, or give --format json for standard output")
+    }
     guard !(whatIf && timed) else {
       throw ValidationError("--what-if asks no clock; leave --timed or --what-if out")
     }

@@ -91,6 +91,7 @@ import Testing
     let cases: [([String], String, String)] = [
       ([file, "--trace", "-", "--svg", "a.svg"], "a\n", "--what-if"),
       ([file, "--trace", "-", "--what-if", "--svg", "a.x", "--json", "a.x"], "a\n", "give each its own"),
+      ([file, "--trace", "-", "--what-if", "--json", "-"], "a\n", "--format json for standard output"),
       ([file, "--trace", "-", "--what-if"], "# nothing\n", "there is no request in it"),
       ([file, "--trace", "-", "--what-if", "--expect", "memory.hit >= 99%"], "a\n", "leave one of them out"),
       ([file, "--trace", "-", "--what-if", "--strict"], "a\n", "makes none; leave them out"),
