@@ -25,6 +25,12 @@ struct CommandParserTests {
       try parsed("run trace --file 'a b.gz'") == RunVerb(WorkloadRequest(name: "trace", file: "a b.gz")))
   }
 
+  @Test("The mark with which some editors begin a file belongs to no word")
+  func byteOrderMark() throws {
+    #expect(try parsed("\u{feff}speed 4") == SpeedVerb(4))
+    #expect(try CommandLexer.words(of: "\u{feff}# a comment").isEmpty)
+  }
+
   @Test("What concerns the log, the list and files is a verb with the rest of the line, or with a word")
   func rest() throws {
     #expect(try parsed("mark the  deploy began") == MarkVerb(text: "the deploy began"))

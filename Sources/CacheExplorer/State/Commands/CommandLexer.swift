@@ -19,7 +19,8 @@ package enum CommandLexer {
     var words: [CommandWord] = []
     var position = 0
     while position < characters.count {
-      if characters[position].isWhitespace {
+      // Some editors begin what is UTF-8 with a mark.
+      if characters[position].isWhitespace || (position == 0 && characters[0] == "\u{feff}") {
         position += 1
         continue
       }
