@@ -53,7 +53,8 @@ struct CommandTextTests {
       error: nil, note: "back-filled memory")
     #expect(
       result.json
-        == #"{"command":"get","outcome":"hit","level":"disk","value":"{\"a\":1}\n","microseconds":412}"#)
+        == #"{"command":"get","outcome":"hit","level":"disk","value":"{\"a\":1}\n","microseconds":412,"#
+        + #""note":"back-filled memory"}"#)
   }
 
   @Test("A value that is not text goes into JSON as base64")
@@ -70,7 +71,7 @@ struct CommandTextTests {
         error: text, note: text)
       let object = try #require(
         try JSONSerialization.jsonObject(with: Data(result.json.utf8)) as? [String: Any])
-      for name in ["level", "reason", "value", "error"] {
+      for name in ["level", "reason", "value", "error", "note"] {
         let back = try #require(object[name] as? String)
         #expect(Array(back.unicodeScalars) == Array(text.unicodeScalars), "\(name) \(text.debugDescription)")
       }

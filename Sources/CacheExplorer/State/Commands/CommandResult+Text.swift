@@ -13,7 +13,8 @@ extension CommandResult {
       ("command", .text(command)), ("outcome", .text(outcome.rawValue)), ("level", level.map(JSONText.text)),
       ("stale", isStale ? .flag(true) : nil),
       ("reason", reason.map(JSONText.text)), ("value", value.map(Self.json)), ("microseconds", .fraction(microseconds)),
-      ("error", error.map(JSONText.text)), ("expectation", expectation?.json), ("levels", details),
+      ("error", error.map(JSONText.text)), ("note", note.map(JSONText.text)), ("expectation", expectation?.json),
+      ("levels", details),
     ]).line
   }
 
