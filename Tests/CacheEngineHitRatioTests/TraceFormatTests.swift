@@ -114,6 +114,8 @@ import Testing
     #expect(message { try read(good + "{\"key\":\"a\",\"size\":[]}") }.contains("for a size"))
     let deep = "{\"key\":" + String(repeating: "[", count: 60_000)
     #expect(message { try read(good + deep) }.contains("line 3 is no JSON object"))
+    #expect(message { try read("{\"key\":\"a\"") }.contains("line 1 is no JSON object"))
+    #expect(try names("{user:1}:name\n").1 == .text)
   }
 
   @Test("JSON numbers of 64 bits are keys of their own, and sizes")

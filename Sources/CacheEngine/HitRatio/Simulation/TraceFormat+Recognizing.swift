@@ -44,8 +44,13 @@ extension TraceFormat {
     }
   }
 
+  /// Whether most are objects, even if some of those are cut off; a brace alone may begin a key.
   private static func areObjects(_ lines: [ArraySlice<UInt8>]) -> Bool {
-    let count = lines.count { $0.first == UInt8(ascii: "{") && $0.last == UInt8(ascii: "}") }
+    let count = lines.count { line in
+      guard line.first == UInt8(ascii: "{") else { return false }
+      return line.last == UInt8(ascii: "}")
+        || line.dropFirst().first { $0 != UInt8(ascii: " ") } == UInt8(ascii: "\"")
+    }
     return count * 2 > lines.count
   }
 
