@@ -34,6 +34,7 @@ struct ExpectationTests {
       ("memory.hit >=", 13, "there is no value", "percent"),
       ("memory.hit >= 120%", 14, "more than everything", "100%"),
       ("requests < 9223372036854775807", 11, "more than can be compared", "at most 9007199254740992"),
+      ("requests < 5 lately lately", 11, "“5 lately” is not a whole number", "1000"),
       ("memory.hits >= 80%", 15, "hits is a count", "write hit"),
       ("p99 < 5", 6, "“5” has no unit", "ms"),
       ("p99 < 5 KiB", 6, "is not a unit of time", "ms"),

@@ -51,6 +51,16 @@ struct ExpectingTests {
     #expect(try report("memory.bytes > 0", of: live).holds)
   }
 
+  @Test("One of anything is told as one")
+  func singular() async throws {
+    let live = try await cache()
+    _ = try await live.cache.get("a")
+    #expect(try report("requests == 1", of: live).source == "1 read of the whole cache; 1 read ended")
+    #expect(try report("memory.misses == 1", of: live).source == "1 miss of memory; 1 look-up")
+    #expect(try report("memory.miss > 0%", of: live).source == "misses: 1 of 1 answered look-up of memory (1 absent)")
+    #expect(try report("memory.entries == 1", of: live).source.hasPrefix("memory holds 1 entry, "))
+  }
+
   @Test("What failed is told with what was expected, what is, how far off, and of what")
   func difference() async throws {
     let live = try await cache()
@@ -134,7 +144,7 @@ struct ExpectingTests {
     #expect(told[2].hasPrefix("expect: ok memory.hit >= 50%: 50% (hits: 1 of 2 answered look-ups of memory"))
     #expect(
       told[3].hasPrefix(
-        "expect: failed memory.hit >= 51%\n  expected  at least 51%\n  is        50%, 1 points too low\n"))
+        "expect: failed memory.hit >= 51%\n  expected  at least 51%\n  is        50%, 1 point too low\n"))
   }
 
   @Test("A script that names what is not there is refused as a whole, but not after it loaded another configuration")

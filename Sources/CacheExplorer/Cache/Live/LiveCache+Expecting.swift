@@ -35,13 +35,14 @@ extension LiveCache {
 
     static func none(_ reason: String) -> Measured { Measured(value: nil, source: "no traffic: \(reason)") }
 
-    static func share(_ part: Int, _ partWord: String, of whole: Int, _ words: String, _ counted: [(String, Int)] = [])
-      -> Measured
-    {
+    /// `all`: The whole and its words.
+    static func share(
+      _ part: Int, _ partWord: String, of whole: Int, _ all: String, _ counted: [(String, Int)] = []
+    ) -> Measured {
       Measured(
         value: whole > 0 ? Double(part) / Double(whole) : nil,
         counts: [(partWord, part), ("answered", whole)] + counted,
-        source: "\(partWord): \(Format.count(part)) of \(Format.count(whole)) \(words)" + Measured.list(counted))
+        source: "\(partWord): \(Format.count(part)) of \(all)" + Measured.list(counted))
     }
 
     static func list(_ counted: [(String, Int)]) -> String {
@@ -65,29 +66,29 @@ extension LiveCache {
     let ends = [("joined", count.joined), ("cancelled", count.cancelled)]
     func share(_ part: Int, _ word: String) -> Measured {
       guard count.ended > 0 else { return .none("no read of the cache was answered") }
-      return .share(part, word, of: count.ended, "reads that ended", ends)
+      return .share(part, word, of: count.ended, "\(Format.counted(count.ended, "read")) that ended", ends)
     }
-    func number(_ value: Int, _ words: String) -> Measured {
+    func number(_ value: Int, _ one: String, _ rest: String = "") -> Measured {
       // That nothing was asked is a count only for who expects just that.
       let isMeant = expectation.figure.kind == .requests && expectation.comparison == .equal && expectation.value == 0
       guard !Self.isIdle(count) || isMeant else { return .none("nothing was asked of the cache") }
       return Measured(
         value: Double(value), counts: [(expectation.figure.name, value), ("reads", reads)],
-        source: "\(Format.count(value)) \(words) of the whole cache; \(Format.count(reads)) reads ended")
+        source: "\(Format.counted(value, one))\(rest) of the whole cache; \(Format.counted(reads, "read")) ended")
     }
     switch expectation.figure.kind {
     case .hit: return share(hits, "hits")
     case .miss: return share(count.missed, "misses")
     case .error: return share(count.failed, "errors")
-    case .requests: return number(count.requests, "reads")
-    case .hits: return number(hits, "reads served above the sources")
-    case .misses: return number(count.missed, "missed reads")
-    case .errors: return number(count.failed, "failed reads")
-    case .cancelled: return number(count.cancelled, "cancelled reads")
-    case .joined: return number(count.pool.joined, "joined loads")
-    case .executions: return number(count.pool.executions, "loads begun by pools")
+    case .requests: return number(count.requests, "read")
+    case .hits: return number(hits, "read", " served above the sources")
+    case .misses: return number(count.missed, "missed read")
+    case .errors: return number(count.failed, "failed read")
+    case .cancelled: return number(count.cancelled, "cancelled read")
+    case .joined: return number(count.pool.joined, "joined load")
+    case .executions: return number(count.pool.executions, "load", " begun by pools")
     case .p50, .p90, .p95, .p99, .p999, .max:
-      return latency(expectation.figure, count.latency, "reads of the whole cache")
+      return latency(expectation.figure, count.latency, "read", "of the whole cache")
     case .served, .used, .lookups, .stale, .sets, .fills, .evictions, .expirations, .entries, .bytes, .refused, .queued,
       .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes, .failedRefreshes, .validated, .collapsed,
       .forwarded,
@@ -96,13 +97,15 @@ extension LiveCache {
     }
   }
 
-  private func latency(_ figure: ExpectedFigure, _ latency: LatencyHistogram, _ words: String) -> Measured {
-    guard latency.count > 0 else { return .none("no answer was measured among \(words)") }
+  private func latency(
+    _ figure: ExpectedFigure, _ latency: LatencyHistogram, _ one: String, _ rest: String
+  ) -> Measured {
+    guard latency.count > 0 else { return .none("no answer was measured among \(one)s \(rest)") }
     let value = figure.percentile.map { latency.percentile($0) } ?? latency.max
     let precision = figure.percentile == nil ? "" : "; exact to 6 %, rounded up"
     return Measured(
       value: value.map { Double($0.clampedNanoseconds) }, counts: [("measured", Int(latency.count))],
-      source: "\(Format.count(Int(latency.count))) \(words)\(precision)")
+      source: "\(Format.counted(Int(latency.count), one)) \(rest)\(precision)")
   }
 
   // MARK: The proxy
@@ -110,27 +113,28 @@ extension LiveCache {
   private func measureProxy(_ expectation: Expectation) -> Measured {
     guard let http else { return .none("there is no proxy") }
     let count = expectation.isLately ? http.recent(at: clock.now) : http.counts
-    func number(_ value: Int, _ words: String) -> Measured {
+    func number(_ value: Int, _ one: String, _ rest: String) -> Measured {
       guard count.requests > 0 else { return .none("no request came") }
       return Measured(
         value: Double(value), counts: [(expectation.figure.name, value), ("requests", count.requests)],
-        source: "\(Format.count(value)) \(words); \(Format.counted(count.requests, "request"))")
+        source: "\(Format.counted(value, one)) \(rest); \(Format.counted(count.requests, "request"))")
     }
     switch expectation.figure.kind {
     case .hit:
       guard count.answered > 0 else { return .none("no request came to the cache") }
       return .share(
-        count.hits, "hits", of: count.answered, "requests that came to the cache",
+        count.hits, "hits", of: count.answered,
+        "\(Format.counted(count.answered, "request")) that came to the cache",
         [("validated", count.validated), ("collapsed", count.collapsed), ("forwarded", count.forwarded)])
-    case .requests: return number(count.requests, "requests of clients")
-    case .hits: return number(count.hits, "requests answered without asking the server")
-    case .stale: return number(count.stale, "answers served stale")
-    case .validated: return number(count.validated, "answers that the server confirmed")
-    case .collapsed: return number(count.collapsed, "requests that took part in another one")
-    case .forwarded: return number(count.forwarded, "requests that the server answered")
-    case .refused: return number(count.refused, "requests refused or without an answer")
-    case .sent: return number(count.bytes, "bytes sent to clients")
-    default: return number(count.savedBytes, "bytes that the server did not have to send")
+    case .requests: return number(count.requests, "request", "of clients")
+    case .hits: return number(count.hits, "request", "answered without asking the server")
+    case .stale: return number(count.stale, "answer", "served stale")
+    case .validated: return number(count.validated, "answer", "that the server confirmed")
+    case .collapsed: return number(count.collapsed, "request", "that took part in another one")
+    case .forwarded: return number(count.forwarded, "request", "that the server answered")
+    case .refused: return number(count.refused, "request", "refused or without an answer")
+    case .sent: return number(count.bytes, "byte", "sent to clients")
+    default: return number(count.savedBytes, "byte", "that the server did not have to send")
     }
   }
 
@@ -146,16 +150,17 @@ extension LiveCache {
     func share(_ part: Int, _ word: String) -> Measured {
       guard answered > 0 else { return .none("\(level.name) has answered no look-up") }
       return .share(
-        part, word, of: answered, "answered look-ups of \(level.name)", reasons + [("failed", count.errors)])
+        part, word, of: answered, "\(Format.counted(answered, "answered look-up")) of \(level.name)",
+        reasons + [("failed", count.errors)])
     }
-    func number(_ value: Int, _ words: String) -> Measured {
+    func number(_ value: Int, _ one: String, _ rest: String = "", many: String? = nil) -> Measured {
       guard !Self.isIdle(snapshot) else { return .none("nothing was asked of the cache") }
       let isLookups = [.requests, .lookups].contains(expectation.figure.kind)
       return Measured(
         value: Double(value),
         counts: [(expectation.figure.name, value)] + (isLookups ? [] : [("lookups", count.lookups)]),
-        source: "\(Format.count(value)) \(words) of \(level.name)"
-          + (isLookups ? "" : "; \(Format.count(count.lookups)) look-ups"))
+        source: "\(Format.counted(value, one, many))\(rest) of \(level.name)"
+          + (isLookups ? "" : "; \(Format.counted(count.lookups, "look-up"))"))
     }
     switch expectation.figure.kind {
     case .hit: return share(count.hits, "hits")
@@ -163,21 +168,23 @@ extension LiveCache {
     case .error: return share(count.errors, "errors")
     case .served:
       guard snapshot.answered > 0 else { return .none("no level has answered a read") }
-      return .share(snapshot.served[level.name] ?? 0, "reads", of: snapshot.answered, "that levels answered")
-    case .requests, .lookups: return number(count.lookups, "look-ups")
-    case .hits: return number(count.hits, "hits")
-    case .misses: return number(misses, "misses")
-    case .errors: return number(count.errors, "failed look-ups")
-    case .cancelled: return number(count.cancelled, "cancelled look-ups")
-    case .refused: return number(count.refused, "refused keys")
-    case .stale: return number(count.stale, "values served stale")
-    case .sets: return number(count.sets, "sets")
-    case .fills: return number(count.backFills, "fills")
-    case .evictions: return number(count.removals[.evicted] ?? 0, "evictions")
-    case .expirations: return number(count.removals[.expired] ?? 0, "expirations")
+      return .share(
+        snapshot.served[level.name] ?? 0, "reads", of: snapshot.answered,
+        "\(Format.count(snapshot.answered)) that levels answered")
+    case .requests, .lookups: return number(count.lookups, "look-up")
+    case .hits: return number(count.hits, "hit")
+    case .misses: return number(misses, "miss", many: "misses")
+    case .errors: return number(count.errors, "failed look-up")
+    case .cancelled: return number(count.cancelled, "cancelled look-up")
+    case .refused: return number(count.refused, "refused key")
+    case .stale: return number(count.stale, "value", " served stale")
+    case .sets: return number(count.sets, "set")
+    case .fills: return number(count.backFills, "fill")
+    case .evictions: return number(count.removals[.evicted] ?? 0, "eviction")
+    case .expirations: return number(count.removals[.expired] ?? 0, "expiration")
     case .entries, .bytes, .used: return held(expectation.figure, usage, level.name)
     case .p50, .p90, .p95, .p99, .p999, .max:
-      return latency(expectation.figure, count.latency, "answered look-ups of \(level.name)")
+      return latency(expectation.figure, count.latency, "answered look-up", "of \(level.name)")
     case .executions, .joined, .queued, .remembered, .timeouts, .retries, .opened, .fallbacks, .refreshes,
       .failedRefreshes, .validated, .collapsed, .forwarded, .sent, .saved:
       return .none("\(expectation.figure.name) is no figure of a level")
@@ -188,7 +195,7 @@ extension LiveCache {
   private func held(_ figure: ExpectedFigure, _ usage: LevelUsage?, _ name: String) -> Measured {
     guard let usage else { return Measured(value: nil, source: "\(name) holds nothing that could be counted") }
     let counts = [("entries", usage.count), ("bytes", usage.cost)]
-    let source = "\(name) holds \(Format.count(usage.count)) entries, \(Format.bytes(usage.cost))"
+    let source = "\(name) holds \(Format.counted(usage.count, "entry", "entries")), \(Format.bytes(usage.cost))"
     switch figure.kind {
     case .entries: return Measured(value: Double(usage.count), counts: counts, source: source)
     case .bytes: return Measured(value: Double(usage.cost), counts: counts, source: source)

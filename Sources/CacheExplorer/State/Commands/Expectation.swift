@@ -176,7 +176,8 @@ extension ExpectedFigure {
         throw QuantityError(
           "\(name) is a count", share.map { "write \($0.rawValue), which is the share" } ?? "write \(unit.words)")
       }
-      let count = try Quantity.count(text.filter { $0 != "_" && $0 != " " })
+      let digits = text.filter { $0 != "_" && $0 != " " }
+      let count = try Quantity.count(digits.allSatisfy(\.isNumber) ? digits : text)
       guard count <= Self.mostCounted else {
         throw QuantityError("\(text) is more than can be compared", "give at most \(Self.mostCounted)")
       }

@@ -120,10 +120,12 @@ extension ExpectedFigure.Unit {
 
   fileprivate func distance(_ value: Double) -> String {
     switch self {
-    case .count: Format.count(Int(value))
-    case .bytes: Format.bytes(Int(value))
-    case .time: Format.latency(nanoseconds: Int64(value))
-    case .share: String(Self.percent(value, value < 0.000_5 ? 4 : 1).dropLast()) + " points"
+    case .count: return Format.count(Int(value))
+    case .bytes: return Format.bytes(Int(value))
+    case .time: return Format.latency(nanoseconds: Int64(value))
+    case .share:
+      let points = Self.percent(value, value < 0.000_5 ? 4 : 1).dropLast()
+      return "\(points) \(points == "1" ? "point" : "points")"
     }
   }
 
