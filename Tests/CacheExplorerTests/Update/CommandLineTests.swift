@@ -142,6 +142,13 @@ struct CommandLineTests {
     #expect(scene.lines.contains { $0.contains("before") })
   }
 
+  @Test("What is wrong with a filter is told also where the filter is longer than the row")
+  func longFilter() {
+    var scene = Scene(size: Size(width: 80, height: 24))
+    scene.type("/" + String(repeating: "a", count: 100) + " ttl:<5x")
+    #expect(scene.lines[22].hasSuffix("ttl:<5x  ✕ “x” is not a unit of time"), "\(scene.lines[22])")
+  }
+
   @Test("What is wrong with a line is told and marked also where the line is longer than the row")
   func longFaults() {
     var scene = Scene(size: Size(width: 80, height: 24))

@@ -28,11 +28,15 @@ enum CommandRow {
       if layout.answer == nil, let fault { canvas.reverse(Rect(x: fault, y: rect.y, width: 1, height: 1)) }
       drawHint(model.command, from: x, in: rect, on: &canvas)
     case .filter:
-      let x = drawEditor(model.filter, prompt: model.focus.panel.prompt, in: rect, on: &canvas).end
+      let problem = model.focus == .entries ? model.list.filter.problem?.error.message : nil
+      var part = rect
+      // As above.
+      if let problem { part.width -= min(DisplayText(problem).width + 6, rect.width / 2) }
+      let x = drawEditor(model.filter, prompt: model.focus.panel.prompt, in: part, on: &canvas).end
       let hint: DisplayText =
         model.focus == .entries
         ? "/re/ level:disk ttl:<10s size:>1M !not · Enter keeps · Esc clears" : "Enter keeps · Esc clears"
-      if let problem = model.list.filter.problem?.error.message, model.focus == .entries {
+      if let problem {
         canvas.write("✕ " + DisplayText(problem), x: x + 2, y: rect.y, style: .error, limit: max(0, rect.right - x - 3))
         break
       }
