@@ -55,6 +55,17 @@ struct EnterTests {
     }
   }
 
+  @Test("The empty key is seen where it is shown, and empty in what is exported")
+  func emptyKey() throws {
+    var scene = Scene(size: Size(width: 120, height: 40))
+    #expect(!scene.lines.contains { $0.contains("\"\"") })
+    scene.read("", from: 0)
+    #expect(scene.lines.contains { $0.contains("\"\"") })
+    #expect(scene.model.shown("") == "\"\"" && scene.model.told("").isEmpty)
+    let export = try #require(EntriesPanel.rows(scene.model))
+    #expect(export.rows[0][0]?.line == "\"\"")
+  }
+
   @Test(
     "Enter on every row of every panel of every screen opens something, and Esc leads back", arguments: Page.allCases,
     [(200, 60), (120, 40), (80, 24), (40, 10)])

@@ -109,7 +109,7 @@ package enum EntriesPanel: Panel {
       let row = picture.entries.rows[model.list.order[place]]
       let levels = zip(picture.levels, row.presence).filter { $1 != nil }.map(\.0.name).joined(separator: " ")
       return [
-        .text(model.shown(row.key)), .text(levels), row.size.map { .number($0) },
+        .text(model.told(row.key)), .text(levels), row.size.map { .number($0) },
         row.created.map { milliseconds($0.duration(to: picture.now)) },
         row.topmost?.deadline.map { milliseconds(picture.now.duration(to: $0)) }, .number(row.hits),
       ]

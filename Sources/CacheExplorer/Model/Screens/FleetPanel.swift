@@ -71,7 +71,7 @@ package enum FleetPanel: ListPanel {
       let changed = key.change.map { change -> JSONText in
         .number(Int(change.at.duration(to: sheet.now).clampedNanoseconds / 1_000_000))
       }
-      return [.text(model.shown(key.name))] + ages + [changed, key.change.map { .text(sheet.title($0.by)) }]
+      return [.text(model.told(key.name))] + ages + [changed, key.change.map { .text(sheet.title($0.by)) }]
     }
     return RowTable(
       ["key"] + sheet.apps.indices.map { "\(sheet.title($0)) ageMilliseconds" }

@@ -135,8 +135,14 @@ package struct Model: Sendable {
           .advanced(by: live.now.duration(to: instant)).nanoseconds))
   }
 
-  /// A key as it may be shown.
-  package func shown(_ key: String) -> String { isMasked ? mask.name(of: key) : key }
+  /// A key as it may be told.
+  package func told(_ key: String) -> String { isMasked ? mask.name(of: key) : key }
+
+  /// As ``told(_:)``; the empty key can be seen.
+  package func shown(_ key: String) -> String {
+    let name = told(key)
+    return name.isEmpty ? "\"\"" : name
+  }
 
   /// A text as it may be shown, in which these keys occur.
   package func shown(_ text: String, keys: [String]) -> String { isMasked ? mask.hide(keys, in: text) : text }

@@ -67,7 +67,7 @@ package enum RequestsPanel: Panel {
     let rows = model.requestList.ids.compactMap { model.shown.calls[$0] }.map { call -> [JSONText?] in
       [
         .text(call.id.description), .text(Format.clock(milliseconds: model.timeOfDay(call.began))),
-        .text(call.operation.rawValue), call.key.map { .text(model.shown($0)) }, .text(call.outcomeText),
+        .text(call.operation.rawValue), call.key.map { .text(model.told($0)) }, .text(call.outcomeText),
         call.duration.map { .microseconds(nanoseconds: $0.clampedNanoseconds) }, .number(call.callers),
       ]
     }
