@@ -129,7 +129,7 @@ struct CommandExecutorTests {
     #expect(await executor.warn().note == "no level had anything to give back")
     _ = await executor.set("a", to: .text("one"), timeToLive: nil, level: nil)
     let usage = try #require(executor.live.usage["memory"])
-    #expect(await executor.warn().note == "memory dropped 1 entry, \(usage.cost) bytes")
+    #expect(await executor.warn().note == "memory dropped 1 entry, \(Format.bytes(usage.cost))")
     #expect(await executor.get("a", level: "memory").outcome == .miss)
   }
 

@@ -1,5 +1,6 @@
 import CacheEngine
 package import ExplorerState
+import ExplorerText
 
 package struct WarnVerb: Verb {
   private static let severities = ["low", "critical"]
@@ -25,7 +26,7 @@ package struct WarnVerb: Verb {
         guard case .memoryWarning(let count, let cost, _) = event.kind, let level = event.level, count > 0 else {
           return nil
         }
-        return "\(level) dropped \(count) \(count == 1 ? "entry" : "entries"), \(cost) \(cost == 1 ? "byte" : "bytes")"
+        return "\(level) dropped \(Format.counted(count, "entry", "entries")), \(Format.bytes(cost))"
       }
       return dropped.isEmpty ? "no level had anything to give back" : dropped.joined(separator: "; ")
     }
