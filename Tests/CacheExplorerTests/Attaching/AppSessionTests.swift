@@ -45,7 +45,7 @@ import Testing
     }
     first.close()
     let second = try serve()
-    let told = "attached again (pid \(session.client.welcome.pid)) to app, the process of before; counters began anew"
+    let told = "attached again (pid \(session.client.welcome.pid)) to app, the process of before; counters were reset"
     try await turns { log.withLock { $0.last == told } }
     following.cancel()
     await following.value

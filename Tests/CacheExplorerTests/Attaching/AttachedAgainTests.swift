@@ -31,7 +31,7 @@ import Testing
     comeBack(&scene)
     #expect(scene.lines[0].contains("● attached again (pid 8)"))
     #expect(scene.model.live.requests.count.answered == 0)
-    #expect(scene.lines.contains { $0.contains("counters began anew") })
+    #expect(scene.lines.contains { $0.contains("counters were reset") })
   }
 
   @Test("what is typed and what stands still is not lost")

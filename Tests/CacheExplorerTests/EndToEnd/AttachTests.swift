@@ -190,7 +190,7 @@ import Musl
     let number = second.number
     try await terminal.wait(for: "the second app") {
       $0.screen.rows[0].contains("● attached again (pid \(number))") && $0.screen.rows[0].contains("hit —")
-        && $0.screen.contains("counters began anew")
+        && $0.screen.contains("counters were reset")
     }
     terminal.send(":set mine yours")
     terminal.send(.enter)

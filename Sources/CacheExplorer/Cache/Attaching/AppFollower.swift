@@ -26,7 +26,7 @@ struct AppFollower: Sendable {
       session = next
       // It had hung up, as on who takes nothing for long.
       let same = app.pid == pid ? ", the process of before" : ""
-      log("attached again (pid \(app.pid)) to \(app.app)\(same); counters began anew", .notice, session, follower)
+      log("attached again (pid \(app.pid)) to \(app.app)\(same); counters were reset", .notice, session, follower)
     }
   }
 

@@ -69,7 +69,7 @@ package enum KeyTable {
     bind([.character("y")], "y", .copyKey, "copy the chosen key into the clipboard (with --clipboard)", .look),
     bind([.character("Y")], "Y", .copyValue, "copy the value of the chosen key (with --clipboard)", .look),
     bind([.character("X")], "X", .exportView, "export this view: as text, or its rows as JSON or CSV", .look),
-    bind([.character("0")], "0", .resetFigures, "begin the figures anew: rates, shares and latencies", .look),
+    bind([.character("0")], "0", .resetFigures, "reset the figures: rates, shares and latencies", .look),
     bind([.character("i")], "i", .explain, "explain the figures of the focused panel", .look),
     bind([.character("R")], "R", .recent, "figures of the last 5 seconds, or since the start again", .look),
     bind([.tab], "Tab", .nextPanel, "focus the next panel", .move, label: "Focus", bar: "Tab"),
@@ -112,7 +112,7 @@ package enum KeyTable {
       "take the mouse (click, double click, wheel), or give it back", .program),
     bind([.character("t")], "t", .theme, "the next theme of colours", .program),
     bind([.control("p")], "^P", .palette, "find any of this by its name, and do it", .program),
-    bind([.control("l")], "^L", .redraw, "draw everything anew", .program),
+    bind([.control("l")], "^L", .redraw, "redraw the screen", .program),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .program),
     bind([.control("c")], "^C", .interrupt, "stop the running command; quit if none runs", .program),
     bind([.function(2)], "F2", .firstCache, "of two caches beside each other: keys go to the first", .program),
@@ -139,11 +139,11 @@ package enum KeyTable {
     bind([.up, .control("p")], "↑ ^P", .older, "an older command that begins like this one", .typing),
     bind([.down, .control("n")], "↓ ^N", .newer, "a newer command that begins like this one", .typing),
     bind([.control("r")], "^R", .searchHistory, "search older commands; again for the next", .typing),
-    bind([.control("l")], "^L", .redraw, "draw everything anew", .typing),
+    bind([.control("l")], "^L", .redraw, "redraw the screen", .typing),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .typing),
 
     bind([.character("y"), .character("Y")], "y", .confirm, "yes, do it; every other key means no", .confirming),
-    bind([.control("l")], "^L", .redraw, "draw everything anew", .confirming),
+    bind([.control("l")], "^L", .redraw, "redraw the screen", .confirming),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .confirming),
 
     bind(
@@ -164,7 +164,7 @@ package enum KeyTable {
       label: "Jump"),
     bind([.character("?"), .function(1)], "? F1", .help, "help for a replay", .replaying, label: "Help", bar: "?"),
     bind([.control("p")], "^P", .palette, "find any of this by its name, and do it", .replaying),
-    bind([.control("l")], "^L", .redraw, "draw everything anew", .replaying),
+    bind([.control("l")], "^L", .redraw, "redraw the screen", .replaying),
     bind([.control("z")], "^Z", .suspend, "suspend the program", .replaying),
     bind(
       [.character("q"), .escape, .control("c")], "q Esc ^C", .quit, "leave the replay", .replaying, label: "Quit",

@@ -101,7 +101,7 @@ extension Model {
     title = new.title
     askedAt = nil
     isUncertain = true
-    command.answer = CommandLineState.Answer(isGood: true, text: "the configuration is in force; counters began anew")
+    command.answer = CommandLineState.Answer(isGood: true, text: "the configuration is in force; counters were reset")
   }
 
   /// Begins anew with a program that was gone; what somebody looks at closely stays until they leave it.
@@ -117,6 +117,6 @@ extension Model {
     case .request?, .row?: inspection = still == nil ? nil : seen
     case nil: break
     }
-    command.answer = CommandLineState.Answer(isGood: true, text: "\(attachment.label); counters began anew")
+    command.answer = CommandLineState.Answer(isGood: true, text: "\(attachment.label); counters were reset")
   }
 }

@@ -2,7 +2,7 @@ package import CacheEngine
 import ExplorerState
 import ExplorerText
 
-/// Copying, exporting, undoing, and beginning the figures anew.
+/// Copying, exporting, undoing, and resetting the figures.
 extension Model {
   mutating func copyKey() -> [Effect] {
     guard mayCopy() else { return [] }
