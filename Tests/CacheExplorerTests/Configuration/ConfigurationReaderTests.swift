@@ -289,7 +289,10 @@ private let badConfigurations = [
   BadConfiguration(
     "levels:", ":1:8: error: “levels” needs at least one level; write `- memory: { capacity: 1 MiB }` below it"),
   BadConfiguration(
-    "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice; mend the YAML there"),
+    "name: a\nname: b\nlevels: [memory]", ":1:1: error: “name” is given twice, first here; leave one of them out"),
+  BadConfiguration(
+    "{\"levels\": \(String(repeating: "[", count: 12_000))",
+    ": error: the file is nested too deeply; use fewer levels within each other"),
   BadConfiguration(
     "level: [memory]", ":1:1: error: the configuration needs “levels”; list the levels from the top",
     ":1:1: error: the configuration has no field “level”; did you mean “levels”?"),

@@ -68,11 +68,11 @@ package struct ConfigurationReader {
       report(
         "the file is empty", "write “levels:” and a level below it, as in `- memory: { capacity: 1 MiB }`", at: nil)
     } catch let error as YamlError {
-      let (message, place) = error.told
+      let (message, remedy, place) = error.told
       if let place, let tab = Self.tab(at: place, in: text) {
         report("a tab stands where YAML indents", "indent with spaces", at: tab)
       } else {
-        report(message, "mend the YAML there", at: place)
+        report(message, remedy, at: place)
       }
     } catch {
       report("the YAML cannot be read: \(error)", "mend the YAML", at: nil)
@@ -298,19 +298,22 @@ package struct ConfigurationReader {
 }
 
 extension YamlError {
-  /// What is wrong, in a person's words, and where.
-  fileprivate var told: (String, Place?) {
+  /// What is wrong, in a person's words, what to do about it, and where.
+  fileprivate var told: (message: String, remedy: String, place: Place?) {
     switch self {
+    // Where it is, libyaml does not say.
+    case .parser(_, let problem, _, _) where problem.hasPrefix("Maximum nesting level"):
+      ("the file is nested too deeply", "use fewer levels within each other", nil)
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
-      ("this is not YAML: \(problem)", Place(line: mark.line, column: mark.column))
+      ("this is not YAML: \(problem)", "mend the YAML there", Place(line: mark.line, column: mark.column))
     case .duplicatedKeysInMapping(let duplicates, let context):
       (
-        "\(duplicates.map { "“\($0)”" }.joined(separator: ", ")) is given twice",
+        "\(duplicates.map { "“\($0)”" }.joined(separator: ", ")) is given twice, first here", "leave one of them out",
         Place(line: context.mark.line, column: context.mark.column)
       )
-    case .reader(let problem, _, _, _): ("this is not text: \(problem)", nil)
-    default: ("the YAML cannot be read: \(self)", nil)
+    case .reader(let problem, _, _, _): ("this is not text: \(problem)", "mend the YAML", nil)
+    default: ("the YAML cannot be read: \(self)", "mend the YAML", nil)
     }
   }
 }
