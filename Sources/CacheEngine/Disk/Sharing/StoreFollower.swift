@@ -98,9 +98,11 @@ final class StoreFollower: StoreElsewhere {
   private func current() async throws -> SegmentedStore {
     try checkOpen()
     if let known { return known }
-    return try await withCheckedThrowingContinuation { continuation in
-      queue.async { [self] in continuation.resume(with: Result { try follow() }) }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      queue.async { [self] in continuation.resume(with: Result { _ = try follow() }) }
     }
+    // By the lock, since Thread Sanitizer does not see what a continuation carries that is resumed before it is waited for.
+    return view.withLock { $0.store }
   }
 
   private func currentNow() throws -> SegmentedStore { try known ?? queue.sync { try follow() } }
