@@ -33,7 +33,7 @@ import Testing
 
   init() { store = SimulatedSharedStore(clock: clock) }
 
-  private func twoProcesses(encryption: SharedEncryption? = nil) async throws -> (Process, Process) {
+  func twoProcesses(encryption: SharedEncryption? = nil) async throws -> (Process, Process) {
     (
       try await Process("here", store, encryption: encryption, clock: clock),
       try await Process("there", store, encryption: encryption, clock: clock)
@@ -381,7 +381,7 @@ private struct SilentBus: InvalidationBus {
 }
 
 /// Holds back what the level inside has answered.
-private struct HoldingLevel<Base: CacheLevel>: ReadDecorator {
+struct HoldingLevel<Base: CacheLevel>: ReadDecorator {
   let base: Base
   let gate: Gate
 

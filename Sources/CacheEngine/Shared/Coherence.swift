@@ -76,6 +76,7 @@ final class Hearing: Sendable {
   @usableFromInline let clock: any CacheClock
   private let whileDeaf: Duration
   private let state: Mutex<CoherenceReport>
+  private let ears = Mutex<[@Sendable ((any Sendable)?) -> Bool]>([])
 
   init(whileDeaf: Duration, clock: any CacheClock) {
     self.clock = clock
@@ -90,6 +91,17 @@ final class Hearing: Sendable {
   @inlinable var mayServe: Bool {
     let limit = limit.load(ordering: .relaxed)
     return limit == .max || clock.now.nanoseconds < limit
+  }
+
+  func add(_ ear: @escaping @Sendable ((any Sendable)?) -> Bool) { ears.withLock { $0.append(ear) } }
+
+  /// Tells what stands around the level that a key was changed; `nil` if that may be any.
+  func tell(_ key: (any Sendable)?) {
+    let told = ears.withLock { $0 }
+    let stay = told.map { $0(key) }
+    guard stay.contains(false) else { return }
+    // Others may have come, behind these.
+    ears.withLock { $0 = zip(told, stay).filter(\.1).map(\.0) + $0.dropFirst(told.count) }
   }
 
   func count(_ change: (inout CoherenceReport) -> Void) { state.withLock { change(&$0) } }

@@ -19,7 +19,9 @@ public import CacheCore
 /// copies of an earlier run, however old: they are served as if changes had been heard until then. With
 /// ``Coherence/WhileDeaf/passBy`` none is.
 ///
-/// It listens until it is released.
+/// It listens until it is released. Around it, pools let nobody join a load from before a change that was heard. Whatever keeps
+/// something there (another memory, remembered misses, values that are refreshed) hears nothing: put it above as part of the
+/// upper level.
 public final class CoherentLevel<Upper: CacheLevel, Lower: CacheLevel>: CacheLevel
 where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   /// The type of the keys.
@@ -110,6 +112,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
           var cause = InvalidationCause.overflow
           if case .everything(let told) = change { (cause, isLost) = (told, false) }
           try await base.invalidateAll(cause)
+          hearing.tell(nil)
           isInDoubt = false
           hearing.count { $0.everything += 1 }
           recorder.record(.operated(.shared(.forgot(cause))))
@@ -124,6 +127,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
         recorder.record(.failed(.remove, String(describing: error), .zero))
         isInDoubt = true
         hearing.mayServeNothing()
+        hearing.tell(nil)
       }
     }
     hearing.isDeaf(since: hearing.clock.now)
@@ -136,14 +140,17 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     case .nothing: return
     case .key(let key):
       try await base.invalidate(key)
+      hearing.tell(key)
       hearing.count { $0.keys += 1 }
       recorder.record(.operated(.shared(.forgot(nil))), key: key)
     case .tag(let tag):
       try await base.invalidate(tagged: tag)
+      hearing.tell(nil)
       hearing.count { $0.tags += 1 }
       recorder.record(.operated(.shared(.forgot(.requested))))
     case .everything:
       try await base.invalidateAll(.flushed)
+      hearing.tell(nil)
       hearing.count { $0.everything += 1 }
       recorder.record(.operated(.shared(.forgot(.flushed))))
     }
@@ -200,6 +207,8 @@ extension CoherentLevel: BulkLevel where Lower: BulkLevel {
 
 extension CoherentLevel: ListeningLevel {
   package var deafSince: CacheInstant? { hearing.report.deafSince }
+
+  package func tell(_ ear: @escaping @Sendable (_ key: (any Sendable)?) -> Bool) { hearing.add(ear) }
 }
 
 extension CoherentLevel: ShapedLevel { package var shape: LevelShape { .wrapper(base) } }

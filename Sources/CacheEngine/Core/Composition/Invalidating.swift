@@ -74,6 +74,30 @@ extension CacheLevel {
   }
 }
 
+/// A level whose keys are not those of the level inside.
+protocol RekeyingLevel: CacheLevel {}
+
+extension KeyTransformedLevel: RekeyingLevel {}
+extension BatchLevel: RekeyingLevel {}
+
+extension CacheLevel {
+  /// The compositions here and inside that listen to what others change, and whether their keys are those asked for here.
+  func listeners(hasSameKeys: Bool = true) -> [(level: any ListeningLevel, hasSameKeys: Bool)] {
+    var all: [(level: any ListeningLevel, hasSameKeys: Bool)] = []
+    if let listener = self as? any ListeningLevel { all.append((listener, hasSameKeys)) }
+    let hasSameKeys = hasSameKeys && !(self is any RekeyingLevel)
+    switch shapeOrLeaf {
+    case .leaf:
+      all += (self as? any LevelDecorator)?.base.listeners(hasSameKeys: hasSameKeys) ?? []
+    case .wrapper(let level), .around(_, let level), .observed(let level, _, _), .traced(let level, _):
+      all += level.listeners(hasSameKeys: hasSameKeys)
+    case .stacked(let one, let other), .lanes(_, let one, let other), .stale(_, let one, from: let other):
+      all += one.listeners(hasSameKeys: hasSameKeys) + other.listeners(hasSameKeys: hasSameKeys)
+    }
+    return all
+  }
+}
+
 /// A level that can forget the copies that were stored with a tag.
 protocol TagInvalidatingLevel: CacheLevel {
   func invalidate(tagged tag: String) async throws

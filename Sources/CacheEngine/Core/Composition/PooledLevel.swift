@@ -13,8 +13,8 @@
 ///   started by it, but not if work is handed to somebody else's task.
 /// - Below a composition, `memory.compose(source.pooled())`, a load ends when the upper level has its value: a caller that missed
 ///   above joins it, or finds the value, and never begins another load in between.
-/// - Writes are not pooled. After a set, removal, clear or reload, and once a value that was computed here is stored, callers no
-///   longer join a read that began earlier.
+/// - Writes are not pooled. After a set, removal, clear or reload, once a value that was computed here is stored, and once a
+///   composition inside has heard of a change by another process, callers no longer join a read that began earlier.
 public final class PooledLevel<Base: CacheLevel>: CacheLevel {
   /// The type of the keys.
   public typealias Key = Base.Key
@@ -44,6 +44,18 @@ public final class PooledLevel<Base: CacheLevel>: CacheLevel {
       return try await base.lookup(key)
     }
     computations = SharedLoads(recorder: recorder, executor: executor)
+    listen()
+  }
+
+  /// Lets nobody join a load from before a change that a composition inside has heard of.
+  @usableFromInline
+  func listen() {
+    for (level, hasSameKeys) in base.listeners() {
+      level.tell { [weak self] key in
+        if hasSameKeys, let key, let key = key as? Key { self?.detach(key) } else { self?.detachAll() }
+        return self != nil
+      }
+    }
   }
 
   @inlinable var reads: SharedLoads<Key, SharedAnswer<Value>> { sharedReads.loads }

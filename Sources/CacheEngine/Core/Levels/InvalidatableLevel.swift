@@ -48,4 +48,9 @@ extension InvalidatableLevel {
 package protocol ListeningLevel: Sendable {
   /// Since when nothing is heard; `nil` while changes are heard.
   var deafSince: CacheInstant? { get }
+
+  /// Begins to tell what stands around the level of every change that it hears of, once its copies are forgotten.
+  ///
+  /// - Parameter ear: Is given the key that was changed, or `nil` if that may be any; it answers whether it is still needed.
+  func tell(_ ear: @escaping @Sendable (_ key: (any Sendable)?) -> Bool)
 }
