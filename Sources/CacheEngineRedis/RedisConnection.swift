@@ -43,6 +43,8 @@ final class RedisConnection: Sendable {
     var head = 0
     var lastHeard: CacheInstant
     var hasHeard = false
+    /// Before that nobody is told of its end but who asks; of several addresses only one is connected to in the end.
+    var isHandedOut = false
     var end: CacheError?
   }
 
@@ -77,38 +79,36 @@ final class RedisConnection: Sendable {
     onClose: @escaping @Sendable (RedisConnection, CacheError) -> Void
   ) async throws -> RedisConnection {
     let secrecy = try RedisSecrecy(settings)
-    // Nothing is read before there is somebody to read it.
     let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connectTimeout(.nanoseconds(settings.connectLimit.clampedNanoseconds))
-      .channelOption(.autoRead, value: false)
-    do {
-      let channel =
-        switch settings.place {
-        case .host(let host, let port): try await bootstrap.connect(host: host, port: port).get()
-        case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path).get()
-        }
-      let connection = RedisConnection(
-        channel, settings, use: use, onPush: onPush, onClose: onClose)
+    // A server that is full says so and hangs up at once: somebody has to be there by then to read it.
+    let begin: @Sendable (any Channel) -> EventLoopFuture<RedisConnection> = { channel in
+      let connection = RedisConnection(channel, settings, use: use, onPush: onPush, onClose: onClose)
       let limits = RESPParser.Limits(bytes: settings.largestReply, depth: 16)
       let interval = min(settings.pingInterval, settings.commandLimit)
-      do {
-        // What it has yet to send when it is given up would arrive after what the next one says, and be carried out then.
+      // What it has yet to send when it is given up would arrive after what the next one says, and be carried out then.
+      let prepared =
         if case .host = settings.place, let options = channel as? any SocketOptionProvider {
-          try await options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+          options.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        } else {
+          channel.eventLoop.makeSucceededVoidFuture()
         }
-        try await channel.eventLoop.submit {
-          try secrecy?.add(to: channel.pipeline.syncOperations)
-          try channel.pipeline.syncOperations.addHandler(
-            RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
-              connection.look(pingAfter: settings.pingInterval)
-            })
-        }.get()
-        try await channel.setOption(.autoRead, value: true).get()
-      } catch {
-        // Nobody else closes what is connected and not read from.
-        channel.close(promise: nil)
-        throw error
+      return prepared.flatMapThrowing {
+        try secrecy?.add(to: channel.pipeline.syncOperations)
+        try channel.pipeline.syncOperations.addHandler(
+          RedisHandler(connection, limits, every: .nanoseconds(max(1_000_000, interval.clampedNanoseconds / 2))) {
+            connection.look(pingAfter: settings.pingInterval)
+          })
+        return connection
       }
+    }
+    do {
+      let connection =
+        switch settings.place {
+        case .host(let host, let port): try await bootstrap.connect(host: host, port: port, channelInitializer: begin)
+        case .socket(let path): try await bootstrap.connect(unixDomainSocketPath: path, channelInitializer: begin)
+        }
+      connection.state.withLock { $0.isHandedOut = true }
       return connection
     } catch {
       throw CacheError(.unreachable, "\(settings.address) cannot be reached", level: settings.name, underlying: error)
@@ -243,16 +243,16 @@ final class RedisConnection: Sendable {
 
   /// Ends the connection: all who wait fail.
   func close(_ error: CacheError) {
-    let waiting = state.withLock { state -> CircularBuffer<Waiting>? in
+    let ended = state.withLock { state -> (waiting: CircularBuffer<Waiting>, isTold: Bool)? in
       guard state.end == nil else { return nil }
       state.end = error
       defer { state.line = [] }
       state.head += state.line.count
-      return state.line
+      return (state.line, state.isHandedOut)
     }
-    guard let waiting else { return }
+    guard let (waiting, isTold) = ended else { return }
     channel.close(promise: nil)
-    onClose(self, error)
+    if isTold { onClose(self, error) }
     for command in waiting { command.continuation?.resume(throwing: error) }
   }
 
@@ -289,7 +289,7 @@ private final class RedisHandler: ChannelInboundHandler {
     parser = RESPParser(limits: limits)
   }
 
-  func handlerAdded(context: ChannelHandlerContext) {
+  func channelActive(context: ChannelHandlerContext) {
     let onTick = onTick
     ticks = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in onTick() }
   }

@@ -36,8 +36,10 @@ final class HostileServer: Sendable {
 
   /// A server that reacts to each command, of which it is told the number of the connection as well, from 1.
   ///
-  /// It listens at a port as well if it is given one.
-  init(port: Int? = nil, _ react: @escaping @Sendable (Int, [String]) -> Reaction) async throws {
+  /// It listens at a port as well if it is given one. If it refuses, it says so before it is asked anything, and hangs up.
+  init(
+    port: Int? = nil, refusing words: String? = nil, _ react: @escaping @Sendable (Int, [String]) -> Reaction
+  ) async throws {
     folder = try makeShortFolder("redis")
     let connections = Connections()
     self.connections = connections
@@ -50,7 +52,7 @@ final class HostileServer: Sendable {
         }
         return channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
-            Handler { command in
+            Handler(refusing: words) { command in
               connections.state.withLock { $0.commands.append(command) }
               let reaction = react(number, command)
               if case .say("") = reaction, command.first == "HELLO" { return .say(Self.greeting) }
@@ -96,13 +98,23 @@ final class HostileServer: Sendable {
   private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private var parser = RESPParser()
+    private let refusal: String?
     private let react: @Sendable ([String]) -> Reaction
-
     private let onReset: @Sendable () -> Void
 
-    init(_ react: @escaping @Sendable ([String]) -> Reaction, onReset: @escaping @Sendable () -> Void) {
+    init(
+      refusing refusal: String?, _ react: @escaping @Sendable ([String]) -> Reaction,
+      onReset: @escaping @Sendable () -> Void
+    ) {
+      self.refusal = refusal
       self.react = react
       self.onReset = onReset
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+      guard let refusal else { return }
+      context.channel.writeAndFlush(ByteBuffer(string: refusal), promise: nil)
+      context.close(promise: nil)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { onReset() }

@@ -55,6 +55,21 @@ import Testing
     #expect(error?.code == .refusedByServer && error?.message.contains("raise maxclients") == true, "\(error as Any)")
   }
 
+  @Test("what a server refuses is told with its words, however soon it hangs up", arguments: [false, true])
+  func refusedAtOnce(isAtPort: Bool) async throws {
+    let port = isAtPort ? try TestRedis.freePort() : nil
+    let server = try await HostileServer(port: port, refusing: "-ERR max number of clients reached\r\n") { _, _ in
+      .silence
+    }
+    for _ in 0..<100 {
+      let store = server.store { settings in
+        if let port { settings.place = .host("127.0.0.1", port: port) }
+      }
+      let error = await #expect(throws: CacheError.self) { try await store.read([[1]]) }
+      #expect(error?.code == .refusedByServer && error?.message.contains("raise maxclients") == true, "\(error as Any)")
+    }
+  }
+
   @Test("a reply that nobody asked for ends the connection, with or without commands in the line")
   func unasked() async throws {
     let server = try await HostileServer { connection, command in
