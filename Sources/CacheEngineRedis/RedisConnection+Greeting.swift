@@ -4,8 +4,10 @@ import CacheEngine
 extension RedisConnection {
   /// Says who is here, and to which database it wants.
   ///
+  /// `isKnown`: The server has greeted before, so it is no question how it speaks.
+  ///
   /// - Returns: Whether the server is of before version 6, and speaks the protocol of that.
-  func greet(_ settings: RedisSettings) async throws -> Bool {
+  func greet(_ settings: RedisSettings, isKnown: Bool) async throws -> Bool {
     func say(_ parts: [String]) async throws -> RESPValue {
       let reply = try await ask([parts.map { Array($0.utf8) }])[0]
       if case .error(let text) = reply { throw RedisRefusal.error(text, settings) }
@@ -26,7 +28,7 @@ extension RedisConnection {
           level: settings.name)
       }
     } catch var error as CacheError {
-      if !hasHeard, end != nil, error.underlying.flatMap(RedisSecrecy.explain) == nil {
+      if !isKnown, !hasHeard, end != nil, error.underlying.flatMap(RedisSecrecy.explain) == nil {
         // It has said nothing: perhaps it speaks in another way.
         let (words, scheme) = settings.tls == nil ? ("speaks", "rediss") : ("does not speak", "redis")
         error.message += "; if it \(words) TLS, write \(scheme)://"

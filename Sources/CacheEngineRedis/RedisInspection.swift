@@ -45,7 +45,7 @@ package final class RedisInspection: Sendable {
   /// The connection, made anew if it was lost.
   private func connected() async throws -> RedisConnection {
     if let connection = connection.withLock({ $0 }), connection.end == nil { return connection }
-    let made = try await Self.open(settings, for: .commands) { _ in }
+    let made = try await open(for: .commands) { _ in }
     let old = connection.withLock { connection in
       defer { connection = made }
       return connection
@@ -54,11 +54,12 @@ package final class RedisInspection: Sendable {
     return made
   }
 
-  private static func open(
-    _ settings: RedisSettings, for use: RedisConnection.Use, onPush: @escaping @Sendable ([RESPValue]) -> Void
+  private func open(
+    for use: RedisConnection.Use, onPush: @escaping @Sendable ([RESPValue]) -> Void
   ) async throws -> RedisConnection {
+    let isKnown = connection.withLock { $0 != nil }
     let connection = try await RedisConnection.connect(settings, for: use, onPush: onPush) { _, _ in }
-    do { _ = try await connection.greet(settings) } catch {
+    do { _ = try await connection.greet(settings, isKnown: isKnown) } catch {
       connection.close(CacheError(.closed, "it was not let in", level: settings.name))
       throw error
     }
@@ -189,7 +190,7 @@ package final class RedisInspection: Sendable {
   ) async throws -> (lasted: Duration, commands: Int) {
     let count = Mutex(0)
     let (enough, enoughSaid) = AsyncStream<Void>.makeStream()
-    let connection = try await Self.open(settings, for: .monitor) { values in
+    let connection = try await open(for: .monitor) { values in
       guard case .text(let text)? = values.first else { return }
       let number = count.withLock { count in
         count += 1

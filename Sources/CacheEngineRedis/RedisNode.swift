@@ -32,6 +32,8 @@ final class RedisNode: Sendable {
     var waiting: [UInt64: CheckedContinuation<RedisConnection, any Error>] = [:]
     var lastID: UInt64 = 0
     var work: Task<Void, Never>?
+    /// The server has greeted, now or before.
+    var hasGreeted = false
     /// Whether the server speaks the protocol of before version 6.
     var isOld = false
     var isListening = false
@@ -307,7 +309,7 @@ final class RedisNode: Sendable {
         node()?.lost(connection, error)
       }
       do {
-        let isOld = try await connection.greet(settings)
+        let isOld = try await connection.greet(settings, isKnown: node()?.state.withLock { $0.hasGreeted } ?? false)
         guard let node = node() else { throw CacheError(.closed, "the store was closed", level: settings.name) }
         node.became(ready: connection, isOld: isOld)
       } catch {
@@ -326,6 +328,7 @@ final class RedisNode: Sendable {
     let waiting = state.withLock { state -> [CheckedContinuation<RedisConnection, any Error>]? in
       guard case .connecting = state.phase else { return nil }
       state.phase = .ready(connection)
+      state.hasGreeted = true
       state.isOld = isOld
       state.channels = [:]
       state.failures = 0

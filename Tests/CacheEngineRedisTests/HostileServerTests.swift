@@ -70,6 +70,23 @@ import Testing
     }
   }
 
+  @Test("a server that hangs up may speak TLS, unless it has greeted before")
+  func knownServer() async throws {
+    let known = try await HostileServer { connection, command in
+      connection == 1 && command[0] == "HELLO" ? .say("") : .close
+    }
+    let store = known.store()
+    var messages: [String] = []
+    try await turns {
+      do { _ = try await store.read([[1]]) } catch let error as CacheError { messages.append(error.message) }
+      return known.connectionCount > 2
+    }
+    #expect(!messages.contains { $0.contains("rediss://") }, "\(messages)")
+    let stranger = try await HostileServer { _, _ in .close }
+    let error = await #expect(throws: CacheError.self) { try await stranger.store().read([[1]]) }
+    #expect(error?.message.contains("if it speaks TLS, write rediss://") == true, "\(error as Any)")
+  }
+
   @Test("a reply that nobody asked for ends the connection, with or without commands in the line")
   func unasked() async throws {
     let server = try await HostileServer { connection, command in
