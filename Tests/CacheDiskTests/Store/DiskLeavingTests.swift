@@ -1,6 +1,8 @@
 import CacheEngine
 import CacheEngineTesting
+import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 @testable import CacheDisk
@@ -67,6 +69,32 @@ import Testing
     #expect(try await level.get("key") == Data([1]))
     #expect(!FileManager.default.fileExists(atPath: folder.path))
     try await level.close()
+  }
+
+  @Test("to let go of a directory waits for no opening of another")
+  func besideAnOpening() async throws {
+    let other = DiskFolder()
+    let held = Mutex<DiskCacheLevel<String, Data>?>(try DiskCacheLevel(directory: other.path, capacity: 8 << 20))
+    let isReleased = Mutex(false)
+    let real = FileCalls()
+    var calls = real
+    calls.lock = { descriptor, operation in
+      let end = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        held.withLock { $0 = nil }
+        end.signal()
+      }
+      let isInTime = end.wait(timeout: .now() + .seconds(10)) == .success
+      isReleased.withLock { $0 = isInTime }
+      return real.lock(descriptor, operation)
+    }
+    let level = try DiskCacheLevel<String, Data>(
+      directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+      durability: .buffered, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: SystemClock(),
+      removalListener: nil, calls: calls)
+    #expect(isReleased.withLock { $0 })
+    try await level.close()
+    withExtendedLifetime(other) {}
   }
 
   @Test("opening, writing and releasing from many threads never meets a directory in use, and loses nothing")

@@ -12,11 +12,26 @@ enum StoreRegistry {
     var isShared: Bool
   }
 
-  private static let open = Mutex<[StoreDirectory.Identity: Shared]>([:])
+  private struct State {
+    var stores: [StoreDirectory.Identity: Shared] = [:]
+    /// The directories that are just being opened, and what ends with that.
+    var openings: [StoreDirectory.Identity: DispatchGroup] = [:]
+  }
+
+  /// What somebody finds who opens a directory.
+  private enum Found {
+    case store(SegmentedStore)
+    case opening(DispatchGroup)
+    case closing(SegmentedStore)
+    /// Nothing: it is reserved until the group is left.
+    case reserved(DispatchGroup)
+  }
+
+  private static let open = Mutex(State())
 
   /// Opens the store of a directory, or joins it if it is open.
   ///
-  /// Blocks while the directory is read.
+  /// Blocks while the directory is read; so does any other opening of it, and nothing else.
   ///
   /// `isBlind`: An encrypted store is looked at without its key: names and values stay sealed. `locked` is called when the
   /// lock was taken, before anything is read.
@@ -33,8 +48,19 @@ enum StoreRegistry {
         return try make(directory, access, capacity, durability, clock, lock: nil, cipher, isBlind: isBlind)
       }
       while true {
-        if let store = try join(directory, capacity, durability, clock, cipher, isShared, locked) { return store }
-        try awaitClosing(directory)
+        switch try find(directory, capacity, durability, clock, cipher, isShared) {
+        case .store(let store): return store
+        case .opening(let end): end.wait()
+        case .closing(let store): try awaitClosing(of: store, in: directory)
+        case .reserved(let end):
+          defer {
+            open.withLock { $0.openings[directory.identity] = nil }
+            end.leave()
+          }
+          let store = try openAlone(directory, capacity, durability, clock, cipher, locked)
+          open.withLock { $0.stores[directory.identity] = Shared(store: store, users: 1, isShared: isShared) }
+          return store
+        }
       }
     } catch let failure as SystemFailure {
       let message =
@@ -43,44 +69,50 @@ enum StoreRegistry {
     }
   }
 
-  /// `nil` if the store of the directory is about to close.
-  private static func join(
+  /// Joins the store of a directory, or reserves the directory if nobody has it open.
+  private static func find(
     _ directory: StoreDirectory, _ capacity: Int, _ durability: Durability, _ clock: any CacheClock,
-    _ cipher: (any StoreCipher)?, _ isShared: Bool, _ locked: (StoreDirectory) throws -> Void
-  ) throws -> SegmentedStore? {
-    try open.withLock { stores in
-      if let shared = stores[directory.identity], let store = shared.store {
-        guard shared.users > 0 else { return nil }
-        if isShared, shared.isShared {
-          throw CacheError(.inUse, "this process has the store in \(directory.path) open elsewhere")
-        }
-        guard !isShared, !shared.isShared else {
-          throw CacheError(
-            .invalidSetting,
-            "this process has the store in \(directory.path) open both shared with other processes and for itself alone; let all its levels share it"
-          )
-        }
-        try store.expectSettings(capacity, clock)
-        try store.expectCipher(cipher, directory)
-        stores[directory.identity]?.users += 1
-        if durability == .synced { store.expectSyncedWrites() }
-        return store
+    _ cipher: (any StoreCipher)?, _ isShared: Bool
+  ) throws -> Found {
+    try open.withLock { state in
+      if let end = state.openings[directory.identity] { return .opening(end) }
+      guard let shared = state.stores[directory.identity], let store = shared.store else {
+        let end = DispatchGroup()
+        end.enter()
+        state.openings[directory.identity] = end
+        return .reserved(end)
       }
-      let lock = try directory.openLock()
-      guard try lock.lock() else {
-        throw CacheError(.inUse, "another program writes to the store in \(directory.path)")
+      guard shared.users > 0 else { return .closing(store) }
+      if isShared, shared.isShared {
+        throw CacheError(.inUse, "this process has the store in \(directory.path) open elsewhere")
       }
-      try locked(directory)
-      let store = try make(directory, .readWrite, capacity, durability, clock, lock: lock, cipher)
-      stores[directory.identity] = Shared(store: store, users: 1, isShared: isShared)
-      return store
+      guard !isShared, !shared.isShared else {
+        throw CacheError(
+          .invalidSetting,
+          "this process has the store in \(directory.path) open both shared with other processes and for itself alone; let all its levels share it"
+        )
+      }
+      try store.expectSettings(capacity, clock)
+      try store.expectCipher(cipher, directory)
+      state.stores[directory.identity]?.users += 1
+      if durability == .synced { store.expectSyncedWrites() }
+      return .store(store)
     }
   }
 
-  /// Waits until the store of a directory has closed, if it is about to.
-  private static func awaitClosing(_ directory: StoreDirectory) throws {
-    let closing = open.withLock { stores in stores[directory.identity].flatMap { $0.users == 0 ? $0.store : nil } }
-    guard let store = closing else { return }
+  private static func openAlone(
+    _ directory: StoreDirectory, _ capacity: Int, _ durability: Durability, _ clock: any CacheClock,
+    _ cipher: (any StoreCipher)?, _ locked: (StoreDirectory) throws -> Void
+  ) throws -> SegmentedStore {
+    let lock = try directory.openLock()
+    guard try lock.lock() else {
+      throw CacheError(.inUse, "another program writes to the store in \(directory.path)")
+    }
+    try locked(directory)
+    return try make(directory, .readWrite, capacity, durability, clock, lock: lock, cipher)
+  }
+
+  private static func awaitClosing(of store: SegmentedStore, in directory: StoreDirectory) throws {
     guard !store.isOnQueue else {
       throw CacheError(
         .inUse, "the store in \(directory.path) is about to close; open it elsewhere than in its removal listener")
@@ -92,11 +124,11 @@ enum StoreRegistry {
   ///
   /// `close` asks the store to close; who opens the directory meanwhile waits for it.
   static func release(_ store: SegmentedStore, closing close: () -> Void) -> Bool {
-    open.withLock { stores in
-      guard let (identity, shared) = stores.first(where: { $0.value.store === store }), shared.users > 0 else {
+    open.withLock { state in
+      guard let (identity, shared) = state.stores.first(where: { $0.value.store === store }), shared.users > 0 else {
         return false
       }
-      stores[identity]?.users -= 1
+      state.stores[identity]?.users -= 1
       if shared.users == 1 { close() }
       return shared.users == 1
     }
@@ -104,18 +136,18 @@ enum StoreRegistry {
 
   /// Forgets a store as it releases its directory, so that nobody finds it half closed.
   static func forget(_ store: SegmentedStore, _ letGo: () -> Void) {
-    open.withLock { stores in
-      if let identity = stores.first(where: { $0.value.store === store })?.key { stores[identity] = nil }
+    open.withLock { state in
+      if let identity = state.stores.first(where: { $0.value.store === store })?.key { state.stores[identity] = nil }
       letGo()
     }
   }
 
   /// Notes that a store stands in another directory now.
   static func move(_ store: SegmentedStore, to identity: StoreDirectory.Identity) {
-    open.withLock { stores in
-      guard let (old, shared) = stores.first(where: { $0.value.store === store }) else { return }
-      stores[old] = nil
-      stores[identity] = shared
+    open.withLock { state in
+      guard let (old, shared) = state.stores.first(where: { $0.value.store === store }) else { return }
+      state.stores[old] = nil
+      state.stores[identity] = shared
     }
   }
 
