@@ -154,6 +154,12 @@ import Testing
   func unequalToItself() async throws {
     let numbers = BasicFetcher<Double, String> { "\($0)" }
     #expect(try await numbers.allBatch().get([1, .nan, 2]) == ["1.0", "nan", "2.0"])
+    let stored = Mutex<[String]>([])
+    let level = BasicCache<Double, String>(
+      get: { _ in nil }, set: { value, key in stored.withLock { $0.append("\(key): \(value)") } }, remove: { _ in },
+      clear: {})
+    try await level.allBatch().set(["a", "b", "c"], forKey: [1, .nan, 1])
+    #expect(stored.withLock { $0.sorted() } == ["1.0: c", "nan: b"])
   }
 
   @Test("what is copied up as a list can be removed by the tags that its entries have below")

@@ -106,12 +106,10 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
   private func storeLoaded(
     _ values: [Base.Value], _ keys: [Base.Key], _ terms: StoreTerms, _ parts: [LoadTicket?]
   ) async throws {
-    let places = Dictionary(zip(keys, keys.indices)) { $1 }
-    try await base.forEach(Array(places.keys)) { [base] key in
-      guard let place = places[key] else { return }
+    try await base.forEach(DistinctKeys(keys).lastPlaces) { [base] place in
       var own = terms.withoutCost
       own.load = parts[place]
-      try await base.store(values[place], forKey: key, terms: own)
+      try await base.store(values[place], forKey: keys[place], terms: own)
     }
   }
 

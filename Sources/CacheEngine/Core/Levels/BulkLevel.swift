@@ -69,6 +69,13 @@ package struct DistinctKeys<Key: Hashable & Sendable>: Sendable {
     }
   }
 
+  /// For each key the last of its places.
+  var lastPlaces: [Int] {
+    var places = Array(repeating: 0, count: keys.count)
+    for (place, number) in numbers.enumerated() { places[number] = place }
+    return places
+  }
+
   /// What belongs to each place of the list, from what belongs to each key.
   package func spread<Answer>(_ answers: [Answer]) -> [Answer] { numbers.map { answers[$0] } }
 }
@@ -97,10 +104,12 @@ extension CacheLevel {
     }
   }
 
-  /// Does something with each key, and throws the first error when all have been tried.
-  func forEach(_ keys: [Key], _ work: @escaping @Sendable (Key) async throws -> Void) async throws {
-    let failures = try await keys.bounded(by: Self.bulkWidth) { key -> (any Error)? in
-      do { try await work(key) } catch { return error }
+  /// Does something with each key, or whatever stands for one, and throws the first error when all have been tried.
+  func forEach<Item: Hashable & Sendable>(
+    _ items: [Item], _ work: @escaping @Sendable (Item) async throws -> Void
+  ) async throws {
+    let failures = try await items.bounded(by: Self.bulkWidth) { item -> (any Error)? in
+      do { try await work(item) } catch { return error }
       return nil
     }
     if let failure = failures.lazy.compactMap(\.self).first { throw failure }
@@ -112,9 +121,9 @@ extension CacheLevel {
   /// Stores values one by one; of a key that stands twice the last one.
   func storeKeyByKey(_ entries: [(key: Key, value: Value)], terms: StoreTerms) async throws {
     // What all weigh together says nothing of each.
-    let (each, values) = (terms.withoutCost, Dictionary(entries.map { ($0.key, $0.value) }) { _, last in last })
-    try await entries.map(\.key).bounded(by: Self.bulkWidth) { key in
-      if let value = values[key] { try await self.store(value, forKey: key, terms: each) }
+    let each = terms.withoutCost
+    try await DistinctKeys(entries.map(\.key)).lastPlaces.bounded(by: Self.bulkWidth) { place in
+      try await self.store(entries[place].value, forKey: entries[place].key, terms: each)
     }
   }
 }
