@@ -99,12 +99,12 @@ import Testing
   @Test(
     "P2 a delay is one whatever the policy",
     arguments: [
-      RetryPolicy(initialDelay: .zero, factor: .infinity),
+      RetryPolicy(initialDelay: .zero, factor: .infinity), RetryPolicy(factor: 1),
       RetryPolicy(initialDelay: .seconds(Int64.max), factor: 1e308, maximumDelay: .seconds(Int64.max)),
       RetryPolicy(initialDelay: .nanoseconds(1), factor: .infinity, maximumDelay: .seconds(Int64.max)),
     ])
   func extremePolicies(policy: RetryPolicy) {
-    for retry in [0, 1, 2, 3, 1_000] {
+    for retry in [0, 1, 2, 3, 1_000, .max] {
       #expect(policy.delay(before: retry, chance: 0.999) >= .zero)
     }
   }

@@ -45,9 +45,13 @@ public struct RetryPolicy: Sendable, Equatable {
   ///   - chance: A number from 0 up to 1 that decides the random part: 0 gives the shortest delay.
   /// - Returns: The delay.
   public func delay(before retry: Int, chance: Double) -> Duration {
-    var delay = initialDelay / .seconds(1)
+    // By squares of the factor, since a retry may have any number.
+    var (delay, power, left) = (initialDelay / .seconds(1), factor, max(retry, 1) - 1)
+    while left > 0 {
+      if left % 2 == 1 { delay *= power }
+      (power, left) = (power * power, left / 2)
+    }
     let longest = maximumDelay / .seconds(1)
-    for _ in 1..<max(retry, 1) where delay < longest { delay *= factor }
     let seconds = min(delay, longest) * (1 - jitter + jitter * chance)
     // Nothing times an infinite factor is no number, and a duration of more than 292 years may not be one either.
     return seconds > 0 ? .seconds(min(seconds, 9e9)) : .zero
