@@ -9,6 +9,7 @@ struct StoreLedger {
 
   static let most = 4_096
   static let mostInstances = 256
+  static let mostTouched = 1 << 18
 
   /// Until when somebody may try again what the owner before had left unanswered.
   var graceEnd: Int64
@@ -44,7 +45,10 @@ struct StoreLedger {
       return
     }
     switch scope {
-    case .key(let key): touched.insert(key)
+    case .key(let key):
+      touched.insert(key)
+      // What is not kept cannot be told from what was not changed: nobody may try again from here on.
+      if touched.count > Self.mostTouched { (touched, graceEnd) = ([], .min) }
     case .everything: isAllTouched = true
     }
   }
