@@ -1,6 +1,7 @@
 import CacheEngine
 import CacheEngineTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -41,5 +42,36 @@ import Testing
     #expect(level.traffic.copied == 0)
     #expect(level.usage.count * 2_120 > capacity / 100 * 66)
     try await level.close()
+  }
+
+  @Test("no call reads or writes more bytes than some system takes in one")
+  func pieces() async throws {
+    let real = FileCalls()
+    var calls = real
+    #expect(real.mostAtOnce < 1 << 31)
+    calls.mostAtOnce = 100
+    let most = Mutex(0)
+    unsafe calls.write = { descriptor, bytes, offset in
+      let count = bytes.count
+      most.withLock { $0 = max($0, count) }
+      return unsafe real.write(descriptor, bytes, offset)
+    }
+    unsafe calls.read = { descriptor, bytes, offset in
+      let count = bytes.count
+      most.withLock { $0 = max($0, count) }
+      return unsafe real.read(descriptor, bytes, offset)
+    }
+    unsafe calls.readNowInstead = { _, _, _, _ in 0 }
+    let value = Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0) })
+    for _ in 0..<2 {
+      let level = try DiskCacheLevel<String, Data>(
+        directory: folder.path, capacity: 8 << 20, name: "disk", expiry: .never, keepsExpired: .zero,
+        durability: .buffered, access: .readWrite, keyCoding: .canonicalText, valueCoding: .data, clock: ManualClock(),
+        removalListener: nil, calls: calls)
+      if try await level.get("key") == nil { try await level.set(value, forKey: "key") }
+      #expect(try await level.get("key") == value)
+      try await level.close()
+    }
+    #expect(most.withLock { $0 } == 100)
   }
 }

@@ -63,6 +63,8 @@ package struct FileCalls: Sendable {
   package var open: @Sendable (Int32, String, Int32) -> Int32 = { unsafe openat($0, $1, $2, 0o600) }
   /// The same for a file that is only read, and only if no disk has to be asked for it; fails otherwise.
   package var openNow: @Sendable (Int32, String, Int32) -> Int32 = { unsafe cstore_open_nowait($0, $1, $2) }
+  /// How many bytes one call is asked to read or write at most; from 2 GiB on macOS refuses.
+  package var mostAtOnce = 1 << 30
   package var read: @Sendable (Int32, UnsafeMutableRawBufferPointer, Int) -> Int = {
     unsafe pread($0, $1.baseAddress, $1.count, off_t($2))
   }

@@ -241,7 +241,8 @@ final class StoreFile: Sendable {
   private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
     var done = 0
     while done < bytes.count {
-      let written = unsafe calls.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]), offset + done)
+      let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...].prefix(calls.mostAtOnce))
+      let written = unsafe calls.write(descriptor, part, offset + done)
       if written < 0 && errno == EINTR { continue }
       guard written > 0 else { throw SystemFailure("write", written == 0 ? EIO : errno) }
       done += written
@@ -269,8 +270,8 @@ final class StoreFile: Sendable {
   func read(into memory: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Int {
     var filled = 0
     while filled < memory.count {
-      let got = unsafe calls.read(
-        descriptor, UnsafeMutableRawBufferPointer(rebasing: memory[filled...]), offset + filled)
+      let part = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[filled...].prefix(calls.mostAtOnce))
+      let got = unsafe calls.read(descriptor, part, offset + filled)
       if got < 0 && errno == EINTR { continue }
       if got < 0 { throw SystemFailure("read") }
       if got == 0 { break }
