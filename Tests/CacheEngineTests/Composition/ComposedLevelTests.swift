@@ -63,7 +63,7 @@ import Testing
     let broken = Level(name: "broken") { _ in throw CacheError(.diskReadFailed, "no") }
     try await lower.set(1, forKey: "a")
     #expect(try await broken.compose(lower, observer: observer).get("a") == 1)
-    #expect(observer.events.map(\.description) == ["broken get failed a (no) 0.000 ms"])
+    #expect(observer.events.map(\.description) == ["broken ask a", "broken get failed a (no) 0.000 ms"])
   }
 
   @Test("C21 cancelling while the upper level is pending never asks the lower one")

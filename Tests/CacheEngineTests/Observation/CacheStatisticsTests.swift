@@ -135,6 +135,19 @@ struct CacheStatisticsTests {
     #expect(statistics.snapshot.served == ["source": 2])
   }
 
+  @Test(
+    "A failed read of an upper level counts once, whoever tells of it: the level, the composition or both",
+    arguments: [true, false])
+  func failingUpper(isObserved: Bool) async throws {
+    let statistics = CacheStatistics()
+    let broken = ScriptedLevel<String, Int>(name: "memory") { _ in throw CacheError(.simulated, "no") }
+    let upper = isObserved ? broken.observed(as: "memory", by: statistics).normalize() : broken.normalize()
+    let cache = upper.compose(ScriptedLevel<String, Int>(name: "disk") { _ in .hit(Entry(1)) }, observer: statistics)
+    #expect(try await cache.get("a") == 1)
+    let counts = try #require(statistics.snapshot.levels["memory"])
+    #expect(counts.lookups == 1 && counts.errors == 1 && counts.pending == 0)
+  }
+
   @Test("What came between two moments, added to the first, is the second")
   func differences() {
     let statistics = CacheStatistics()

@@ -126,7 +126,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     } catch {
       above = .failure(error)
     }
-    try reportFailure(of: above, key)
+    try reportFailure(of: above, key, isTold: false)
     try Task.checkCancellation()
     let below = try await lower.lookupIncludingExpired(key)
     return below.missReason == .nothingToAsk ? try above.get() : below
@@ -189,11 +189,12 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
   }
 
-  /// A level that fails is passed over and reported; a cancellation ends the read.
+  /// A level that fails is passed over and reported, unless it tells of such a read itself; a cancellation ends the read.
   @inlinable
-  func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key) throws {
+  func reportFailure(of above: Result<Lookup<Value>, any Error>, _ key: Key, isTold: Bool = true) throws {
     guard case .failure(let error) = above else { return }
     if error is CancellationError { throw error }
+    if isTold, manner.upperTellsOfReads { return }
     manner.report(.get, of: upper.name, key: key, error, since: nil)
   }
 
@@ -342,7 +343,7 @@ extension CacheLevel {
     ComposedLevel(
       upper: self, lower: lower,
       manner: CompositionManner(
-        lower: lower, partialStores: partialStores, backFill: backFill, observer: observer, clock: clock))
+        upper: self, lower: lower, partialStores: partialStores, backFill: backFill, observer: observer, clock: clock))
   }
 }
 

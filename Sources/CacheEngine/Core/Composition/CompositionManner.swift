@@ -14,11 +14,15 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   /// What the lower level says is not there, is not there: then the upper one need not keep it either.
   @usableFromInline let isLowerSource: Bool
 
+  /// The upper level tells the same observer of its reads by itself.
+  @usableFromInline let upperTellsOfReads: Bool
+
   private let observer: (any CacheObserver)?
   private let copies = Atomic(0)
 
   init(
-    lower: any CacheLevel<Key, Value>, partialStores: PartialStores, backFill: BackFill,
+    upper: any CacheLevel<Key, Value>, lower: any CacheLevel<Key, Value>, partialStores: PartialStores,
+    backFill: BackFill,
     observer: (any CacheObserver)?, clock: any CacheClock, isLowerSource: Bool = false
   ) {
     self.partialStores = partialStores
@@ -26,6 +30,7 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
     self.observer = observer
     self.clock = clock
     self.isLowerSource = isLowerSource
+    upperTellsOfReads = observer.map(upper.tellsOfReads(to:)) ?? false
     let sharing =
       (lower as? any SharingLevel<Key, Value>) ?? (lower as? BasicCache<Key, Value>)?.inner
       as? any SharingLevel<Key, Value>
@@ -51,10 +56,13 @@ final class CompositionManner<Key: Hashable & Sendable, Value: Sendable>: Sendab
   ) {
     guard let observer else { return }
     let now = clock.now
-    observer.record(
-      CacheEvent(
-        time: now, request: .current, level: level, key: EventRecorder.text(of: key),
-        kind: .failed(operation, String(describing: error), began?.duration(to: now) ?? .zero)))
+    func tell(_ kind: CacheEvent.Kind) {
+      observer.record(
+        CacheEvent(time: now, request: .current, level: level, key: EventRecorder.text(of: key), kind: kind))
+    }
+    // Whoever counts look-ups counts as many ends as beginnings.
+    if operation == .get { tell(.lookupBegan) }
+    tell(.failed(operation, String(describing: error), began?.duration(to: now) ?? .zero))
   }
 }
 
@@ -80,4 +88,22 @@ extension Result {
 extension Entry {
   /// The tags, or `nil` if there are none: where they are not kept with a value, what was removed by tag may be this one.
   @inlinable var toldTags: Set<String>? { tags.isEmpty || hasUntoldTags ? nil : tags }
+}
+
+extension CacheLevel {
+  /// Whether an observer of this level is, or tells, the one given.
+  fileprivate func tellsOfReads(to observer: any CacheObserver) -> Bool {
+    switch shapeOrLeaf {
+    case .observed(_, as: _, by: let told): told.reaches(observer)
+    case .wrapper(let level): level.tellsOfReads(to: observer)
+    default: false
+    }
+  }
+}
+
+extension CacheObserver {
+  fileprivate func reaches(_ other: any CacheObserver) -> Bool {
+    if let all = self as? CacheObservers { return all.observers.contains { $0.reaches(other) } }
+    return self as AnyObject === other as AnyObject
+  }
 }

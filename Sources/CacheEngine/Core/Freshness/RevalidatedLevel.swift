@@ -310,8 +310,8 @@ extension CacheLevel {
       base: ComposedLevel(
         upper: self, lower: lower,
         manner: CompositionManner(
-          lower: lower, partialStores: .allowed, backFill: .within(.milliseconds(50)), observer: observer, clock: clock,
-          isLowerSource: true)),
+          upper: self, lower: lower, partialStores: .allowed, backFill: .within(.milliseconds(50)), observer: observer,
+          clock: clock, isLowerSource: true)),
       policy: policy,
       recorder: OperatorRecorder(name: name, observer: observer, clock: clock))
   }
