@@ -50,6 +50,20 @@ import Testing
     #expect(try await Set(lifetimes(of: .seconds(60), jitter: 1, terms: terms)) == [.seconds(7)])
   }
 
+  @Test("what is told of a store is the deadline that it was given", arguments: [StoreTerms.Purpose.set, .backFill])
+  func told(purpose: StoreTerms.Purpose) async throws {
+    let memory = MemoryCacheLevel<Int, Int>(clock: clock)
+    let observer = RecordingObserver()
+    let cache = memory.expiring(after: .seconds(60), jitter: 1, seed: 1, clock: clock)
+      .observed(as: "memory", by: observer, clock: clock)
+    for key in 0..<20 { try await cache.store(key, forKey: key, terms: StoreTerms(purpose: purpose)) }
+    let told = observer.events.compactMap { event -> CacheInstant? in
+      if case .stored(_, _, let deadline, _) = event.kind { deadline } else { nil }
+    }
+    #expect(told == (0..<20).compactMap { memory.peekEntry($0)?.deadline })
+    #expect(Set(told).count == 20)
+  }
+
   @Test("what is copied up at once does not expire at once")
   func backFill() async throws {
     let below = MemoryCacheLevel<Int, Int>(name: "below", clock: clock)

@@ -71,7 +71,11 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
 
   @inlinable
   func timed(_ terms: StoreTerms) -> StoreTerms {
+    let id = jitter.map { ObjectIdentifier($0) }
+    // Who tells of the store has asked before.
+    if let id, terms.jitter == id { return terms }
     var timed = terms
+    timed.jitter = id
     let expiry = jitter.map { .after($0.shortened(lifetime)) } ?? expiry
     timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at) ?? .never
     return timed
@@ -147,3 +151,5 @@ extension LifetimeLevel {
 extension LifetimeLevel: ShapedLevel { package var shape: LevelShape { .around(.init("expiry"), base) } }
 
 extension LifetimeLevel: EndingLevel {}
+
+extension LifetimeLevel: TimingLevel {}

@@ -168,6 +168,8 @@ public struct StoreTerms: Sendable {
   public var created: CacheInstant?
   /// The load that gave the value, if it was loaded for this store: what came since that load began wins.
   @usableFromInline package var load: (any LoadMark)?
+  /// The jitter that has shortened the lifetime already.
+  @usableFromInline var jitter: ObjectIdentifier?
 
   /// Creates terms.
   ///

@@ -16,12 +16,15 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   @usableFromInline let recorder: EventRecorder
   /// What is told of a look-up at its end does not come after what is told inside.
   @usableFromInline let tellsInOrder: Bool
+  /// The level observed, if it gives lifetimes that nobody else can tell.
+  @usableFromInline let timing: (any TimingLevel)?
 
   init(base: Base, name: String, observer: any CacheObserver, clock: any CacheClock) {
     self.base = base
     self.name = name
     recorder = EventRecorder(level: name, observer: observer, clock: clock)
     tellsInOrder = recorder.counter != nil || !base.isWatched
+    timing = base as? any TimingLevel
   }
 
   /// Returns the value held for a key, or `nil` if there is none.
@@ -131,6 +134,7 @@ public struct ObservedLevel<Base: CacheLevel>: CacheLevel {
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
     guard isTold else { return try await base.store(value, forKey: key, terms: terms) }
     let operation: CacheEvent.Operation = terms.purpose == .backFill ? .backFill : .set
+    let terms = timing?.timed(terms) ?? terms
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
     try await recorder.timed(operation, key: recorder.text(of: key)) {
@@ -200,6 +204,7 @@ extension ObservedLevel: ConditionalLevel where Base: ConditionalLevel {
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
     guard isTold else { return try await base.store(value, forKey: key, terms: terms, if: condition) }
+    let terms = timing?.timed(terms) ?? terms
     let deadline = terms.deadline(levelDefault: expiry, clock: recorder.clock)
     let cost = terms.cost ?? (value as? any CostRepresentable)?.cost
     return try await recorder.timed(.set, key: recorder.text(of: key)) {
@@ -346,4 +351,11 @@ extension ObservedLevel {
 
 extension ObservedLevel: ShapedLevel {
   package var shape: LevelShape { .observed(base, as: name, by: recorder.observer) }
+}
+
+/// A level that gives what is stored lifetimes that only it knows.
+@usableFromInline
+protocol TimingLevel: Sendable {
+  /// The terms with the deadline that they mean here, on which the level then stores.
+  func timed(_ terms: StoreTerms) -> StoreTerms
 }
