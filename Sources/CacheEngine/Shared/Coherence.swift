@@ -97,11 +97,7 @@ final class Hearing: Sendable {
 
   /// Tells what stands around the level that a key was changed; `nil` if that may be any.
   func tell(_ key: (any Sendable)?) {
-    let told = ears.withLock { $0 }
-    let stay = told.map { $0(key) }
-    guard stay.contains(false) else { return }
-    // Others may have come, behind these.
-    ears.withLock { $0 = zip(told, stay).filter(\.1).map(\.0) + $0.dropFirst(told.count) }
+    ears.withLock { ears in ears.removeAll { !$0(key) } }
   }
 
   func count(_ change: (inout CoherenceReport) -> Void) { state.withLock { change(&$0) } }
