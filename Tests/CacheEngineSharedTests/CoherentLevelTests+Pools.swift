@@ -26,7 +26,9 @@ extension CoherentLevelTests {
     let late = Task { try await pool.get(key) }
     try await turns { observer.events.count > before }
     answers.open()
-    #expect(try await early.value == 1)
-    #expect(try await late.value == (how == "tag" ? nil : 2))
+    let now = how == "tag" ? nil : 2
+    #expect(try await late.value == now)
+    // The one from before may find what the other one brought.
+    #expect([1, now].contains(try await early.value))
   }
 }

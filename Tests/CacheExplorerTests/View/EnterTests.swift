@@ -60,9 +60,13 @@ struct EnterTests {
     var scene = Scene(size: Size(width: 120, height: 40))
     #expect(!scene.lines.contains { $0.contains("\"\"") })
     scene.read("", from: 0)
+    scene.send(.snapshot(level: "memory", [EntrySummary(key: "", cost: 3, created: Scene.start, deadline: nil)]))
+    scene.model.page = .entries
+    scene.pass(.seconds(1))
     #expect(scene.lines.contains { $0.contains("\"\"") })
     #expect(scene.model.shown("") == "\"\"" && scene.model.told("").isEmpty)
     let export = try #require(EntriesPanel.rows(scene.model))
+    try #require(export.rows.count == 1)
     #expect(export.rows[0][0]?.line == "\"\"")
   }
 
