@@ -7,9 +7,10 @@ extension ComposedLevel {
   /// Stores a value in the levels that can take it here.
   @inlinable
   func storeAtOnce(_ value: Value, _ key: Key, _ terms: StoreTerms, since began: GatePhase) -> Written {
-    guard lower.storeAtOnce(value, forKey: key, terms: terms) else { return .neither }
-    guard gate.enter(began) else { return .lower }
+    // Entered for both, so that a sweep waits for both.
+    guard gate.enter(began) else { return .neither }
     defer { gate.leave(began) }
+    guard lower.storeAtOnce(value, forKey: key, terms: terms) else { return .neither }
     let isAbove = upper.storeAtOnce(value, forKey: key, terms: terms)
     return isAbove && !gate.isSwept(key, terms.tags, since: began) ? .both : .lower
   }
