@@ -66,19 +66,26 @@ public struct LifetimeLevel<Base: CacheLevel>: LevelDecorator, ExpiringLevel {
   /// Stores a value on terms of its own, with this level's lifetime where they name none.
   @inlinable
   public func store(_ value: Value, forKey key: Key, terms: StoreTerms) async throws {
-    try await base.store(value, forKey: key, terms: timed(terms))
+    try await base.store(value, forKey: key, terms: timedInside(terms))
   }
 
+  /// The terms with this level's lifetime, for whoever tells of a store and then makes it on these.
   @inlinable
   func timed(_ terms: StoreTerms) -> StoreTerms {
-    let id = jitter.map { ObjectIdentifier($0) }
-    // Who tells of the store has asked before.
-    if let id, terms.jitter == id { return terms }
+    if terms.isTimed { return terms }
     var timed = terms
-    timed.jitter = id
+    timed.isTimed = true
     let expiry = jitter.map { .after($0.shortened(lifetime)) } ?? expiry
     timed.expiry = terms.deadline(levelDefault: expiry, clock: clock).map(Expiry.at) ?? .never
     return timed
+  }
+
+  /// The same for the level inside, which may have a lifetime of its own.
+  @inlinable
+  func timedInside(_ terms: StoreTerms) -> StoreTerms {
+    var inside = timed(terms)
+    inside.isTimed = false
+    return inside
   }
 }
 
@@ -87,7 +94,7 @@ extension LifetimeLevel: ConditionalLevel where Base: ConditionalLevel {
   public func store(
     _ value: Value, forKey key: Key, terms: StoreTerms, if condition: StoreCondition
   ) async throws -> Bool {
-    try await base.store(value, forKey: key, terms: timed(terms), if: condition)
+    try await base.store(value, forKey: key, terms: timedInside(terms), if: condition)
   }
 }
 

@@ -162,14 +162,14 @@ public struct StoreTerms: Sendable {
   public var cost: Int?
   /// Why the value is stored.
   public var purpose: Purpose
+  /// The expiry is already what the next level means by these terms.
+  @usableFromInline var isTimed = false
   /// The tags by which the entry can be removed, in a ``TaggedLevel``.
   public var tags: Set<String>
   /// When the value was first stored, if that was earlier; `nil` for now.
   public var created: CacheInstant?
   /// The load that gave the value, if it was loaded for this store: what came since that load began wins.
   @usableFromInline package var load: (any LoadMark)?
-  /// The jitter that has shortened the lifetime already.
-  @usableFromInline var jitter: ObjectIdentifier?
 
   /// Creates terms.
   ///
