@@ -3,9 +3,7 @@
 /// Eviction policies order these numbers and need to know nothing of keys. Swift's `Dictionary` costs several times
 /// as much where every insertion evicts, since each removal hashes the neighbours of the removed key again.
 ///
-/// Open addressing with linear probing and backward-shift deletion (Knuth, The Art of Computer Programming 3, 6.4,
-/// algorithm R). The index holds 32 bits of each hash beside the slot number, so that probing touches no key that
-/// does not match and deletion hashes nothing.
+/// Its index is a ``SlotIndex``.
 @usableFromInline
 package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable {
   @usableFromInline
@@ -20,7 +18,6 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
     }
   }
 
-  /// 0 for an empty place, else the upper half of the hash, then the slot number plus one.
   @usableFromInline package var index: ContiguousArray<UInt64>
   @usableFromInline package var slots: ContiguousArray<Slot?>
   @usableFromInline var freeSlots: [Int32]
@@ -82,35 +79,19 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
       slot = Int32(slots.count)
       slots.append(Slot(key: key, payload: payload))
     }
-    place(UInt64(hash) << 32 | UInt64(UInt32(slot + 1)))
+    place(SlotIndex.word(slot, hash: hash))
     return slot
   }
 
   /// Takes an entry out and returns it, so that its value can die outside the caller's lock.
   @inlinable
   package mutating func remove(_ slot: Int32, hash: UInt32) -> Slot? {
-    let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
+    let word = SlotIndex.word(slot, hash: hash)
     let mask = mask
-    let isThere = unsafe index.withUnsafeMutableBufferPointer { index in
-      var hole = Int(hash) & mask
-      while unsafe index[hole] != word {
-        if unsafe index[hole] == 0 { return false }
-        hole = (hole &+ 1) & mask
-      }
-      var next = (hole &+ 1) & mask
-      while unsafe index[next] != 0 {
-        let home = unsafe Int(index[next] >> 32) & mask
-        // An entry may move back into the hole only if the hole lies between its home and its place.
-        if (next &- home) & mask >= (next &- hole) & mask {
-          unsafe index[hole] = index[next]
-          hole = next
-        }
-        next = (next &+ 1) & mask
-      }
-      unsafe index[hole] = 0
-      return true
+    let wasThere = unsafe index.withUnsafeMutableBufferPointer { index in
+      unsafe SlotIndex.remove(word, from: index.baseAddress.unsafelyUnwrapped, mask: mask)
     }
-    guard isThere else { return nil }
+    guard wasThere else { return nil }
     freeSlots.append(slot)
     var content: Slot?
     swap(&content, &slots[Int(slot)])
@@ -122,9 +103,7 @@ package struct SlotTable<Key: Hashable & Sendable, Payload: Sendable>: Sendable 
   mutating func place(_ word: UInt64) {
     let mask = mask
     unsafe index.withUnsafeMutableBufferPointer { index in
-      var place = Int(word >> 32) & mask
-      while unsafe index[place] != 0 { place = (place &+ 1) & mask }
-      unsafe index[place] = word
+      unsafe SlotIndex.insert(word, into: index.baseAddress.unsafelyUnwrapped, mask: mask)
     }
   }
 

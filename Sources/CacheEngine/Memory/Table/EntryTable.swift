@@ -3,10 +3,8 @@ public import CacheCore
 /// A hash table of cache entries in which everything that a hit needs of an entry lies in one record.
 ///
 /// A slot number names a record for as long as it lives; policies order these numbers and need to know nothing of keys.
-/// The index is that of ``SlotTable``: open addressing with linear probing and backward-shift deletion (Knuth, The Art
-/// of Computer Programming 3, 6.4, algorithm R), 32 bits of each hash beside the slot number. Changed: records lie in
-/// blocks and never move; and there is no reference count between a reader and a record, so that two readers write to no
-/// line of the processor's cache in common.
+/// The index is a `SlotIndex`, as that of `SlotTable` is. Unlike there, records lie in blocks and never move, and there is no
+/// reference count between a reader and a record, so that two readers write to no line of the processor's cache in common.
 ///
 /// The caller hashes, by one ``KeyHashing``, so that no key is hashed under a lock.
 ///
@@ -27,7 +25,6 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     }
   }
 
-  /// 0 for an empty place, else the hash, then the slot number plus one.
   @usableFromInline var index: UnsafeMutablePointer<UInt64>
   @usableFromInline var mask: Int
   /// Sixteen blocks hold as many records as there are in all blocks before, so that little room is spare.
@@ -116,7 +113,7 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   mutating func insert(_ record: consuming Record, hash: UInt32) -> Int32 {
     if (count + 1) * 4 > (mask + 1) * 3 { grow() }
     let slot = lastFree >= 0 ? takeFree() : nextSlot()
-    place(UInt64(hash) << 32 | UInt64(UInt32(slot + 1)))
+    unsafe SlotIndex.insert(SlotIndex.word(slot, hash: hash), into: index, mask: mask)
     unsafe self.record(slot).initialize(to: record)
     return slot
   }
@@ -127,23 +124,8 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
   @inlinable
   mutating func remove(_ slot: Int32, hash: UInt32) -> Record {
     let record = unsafe record(slot).move()
-    let word = UInt64(hash) << 32 | UInt64(UInt32(slot + 1))
-    var hole = Int(hash) & mask
-    while unsafe index[hole] != word {
-      unsafe precondition(index[hole] != 0, "an entry was taken out by a hash that it did not come with")
-      hole = (hole &+ 1) & mask
-    }
-    var next = (hole &+ 1) & mask
-    while unsafe index[next] != 0 {
-      let home = unsafe Int(index[next] >> 32) & mask
-      // An entry may move back into the hole only if the hole lies between its home and its place.
-      if (next &- home) & mask >= (next &- hole) & mask {
-        unsafe index[hole] = index[next]
-        hole = next
-      }
-      next = (next &+ 1) & mask
-    }
-    unsafe index[hole] = 0
+    let wasThere = unsafe SlotIndex.remove(SlotIndex.word(slot, hash: hash), from: index, mask: mask)
+    precondition(wasThere, "an entry was taken out by a hash that it did not come with")
     unsafe remains(slot).storeBytes(of: lastFree, as: Int32.self)
     lastFree = slot
     freeCount &+= 1
@@ -173,13 +155,6 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     let number = Int(slot) &+ 64
     let part = (number.leadingZeroBitCount ^ 63) &- 4
     return ((part &- 2) &* 16 &+ (number &>> part) &- 16, number & (1 &<< part &- 1), 1 &<< part)
-  }
-
-  @inlinable
-  mutating func place(_ word: UInt64) {
-    var place = Int(word >> 32) & mask
-    while unsafe index[place] != 0 { place = (place &+ 1) & mask }
-    unsafe index[place] = word
   }
 
   /// What is left of the record in a free slot.
@@ -222,7 +197,9 @@ struct EntryTable<Key: Hashable & Sendable, Value: Sendable>: ~Copyable {
     unsafe index = .allocate(capacity: oldCount * 2)
     unsafe index.initialize(repeating: 0, count: oldCount * 2)
     mask = oldCount * 2 - 1
-    for place in 0..<oldCount where unsafe old[place] != 0 { unsafe self.place(old[place]) }
+    for place in 0..<oldCount where unsafe old[place] != 0 {
+      unsafe SlotIndex.insert(old[place], into: index, mask: mask)
+    }
     unsafe old.deallocate()
   }
 }
