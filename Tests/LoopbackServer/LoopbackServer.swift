@@ -234,7 +234,10 @@ public final class LoopbackServer: Sendable {
     if request.target.hasPrefix("/-/") {
       return LoopbackScript(request: request, address: address).run(on: socket)
     }
-    if let file = file(for: request.target) { return socket.send(body: file) }
+    // As old as a file is, so that a cache may keep it for a while.
+    if let file = file(for: request.target) {
+      return socket.send("Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n", body: file)
+    }
     return socket.send(status: 404, body: Data("nothing here\n".utf8))
   }
 

@@ -117,8 +117,8 @@ struct LoopbackSocket: Sendable {
 
 extension LoopbackSocket {
   /// Sends a complete answer.
-  func send(status: Int = 200, body: Data) -> LoopbackScript.Outcome {
-    let head = "HTTP/1.1 \(status) Scripted\r\nContent-Length: \(body.count)\r\n\r\n"
+  func send(status: Int = 200, _ fields: String = "", body: Data) -> LoopbackScript.Outcome {
+    let head = "HTTP/1.1 \(status) Scripted\r\n\(fields)Content-Length: \(body.count)\r\n\r\n"
     return write(Data(head.utf8) + body) ? .keepAlive : .clientLeft
   }
 

@@ -113,6 +113,17 @@ struct ServeTests {
     #expect(
       answer.output.hasPrefix("HTTP/1.1 200 OK\n") && answer.output.contains("\n# CacheEngine and CacheExplorer\n"))
     #expect(answer.output.contains("\nCache-Status: cache-explorer; fwd=uri-miss"))
+    let second = try await Curl.run(try arguments(of: "curl", ["http://127.0.0.1:8080": address])).output
+    // As the README shows it, but for the numbers, and for what another server says of itself and of a file.
+    func shape(_ lines: [String]) -> [String] {
+      lines.filter { !$0.hasPrefix("Server: ") && !$0.hasPrefix("Content-type: ") && !$0.hasPrefix("Date: ") }.map {
+        $0.hasPrefix("Last-Modified: ") ? "Last-Modified: " : $0.replacing(/[0-9]+/, with: "0")
+      }.sorted()
+    }
+    let shown = section.components(separatedBy: "```")[3].split(separator: "\n").map(String.init)
+    let head = second.split(separator: "\n", omittingEmptySubsequences: false).prefix { !$0.isEmpty }.map(String.init)
+    #expect(shape(head) == shape(shown))
+    #expect(server.requests.count == 1)
     program.signal(SIGTERM)
     #expect(await program.end().status == 0)
   }
