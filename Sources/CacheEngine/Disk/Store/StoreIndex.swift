@@ -1,13 +1,5 @@
 import CacheCore
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
-
 /// Where the newest record of each key lies, and which key was not used for the longest time.
 ///
 /// A plain value, of which an entry takes some 65 bytes and its key. An entry stands in a slot, which it keeps for as long as
@@ -17,112 +9,26 @@ internal import Darwin
 /// R) over slot numbers of four bytes; a slot holds the hash of its key, so that probing compares keys only where hashes are
 /// equal.
 struct StoreIndex: Sendable {
-  /// What the index knows of an entry.
-  struct Entry: Sendable, Equatable, RecordShape {
-    var segment: UInt64
-    var offset: Int
-    /// The lower half of the record's number: enough to tell a record from those that stood in its place.
-    var sequence: UInt32
-    var keyLength: UInt32
-    var typeLength: UInt16
-    var tagsLength: UInt32
-    var valueLength: UInt64
-    var cost: Int64
-    var isSealed: Bool
-    /// Its lifetime was ended by hand, of which its record does not tell.
-    var isEnded = false
-    /// The number of the file that holds the value, if that is not in the record.
-    var ownFile: UInt64?
-    var ownFileLength = 0
-    /// By this process's clock; `Int64.max` for never.
-    var deadline: Int64
-    var created: Int64
-    /// In an encrypted store: the key itself, if it is known; the store knows the entry by a name for it.
-    var realKey: StoreKey?
-
-    /// What the entry takes on the disk, its own file included.
-    var bytes: Int { recordLength + StoreIndex.blocks(ownFileLength) }
-    var deadlineInstant: CacheInstant? { deadline == .max ? nil : CacheInstant(nanoseconds: deadline) }
-    /// The length of the value, wherever it stands.
-    var size: Int { ownFile == nil ? Int(valueLength) : ownFileLength }
-  }
-
-  /// An entry as it is kept.
-  private struct Slot: Sendable {
-    var deadline: Int64 = .max
-    var created: Int64 = 0
-    /// A number that stands for the segment's, see ``SegmentUse``.
-    var segment: UInt32 = 0
-    /// In eights, at which records begin.
-    var offset: UInt32 = 0
-    var sequence: UInt32 = 0
-    var valueLength: UInt32 = 0
-    var cost: UInt32 = 0
-    /// Its place in the arena, unless it is among the rare things.
-    var key: UInt32 = 0
-    var hash: UInt32 = 0
-    /// Neighbours in the order of use; of a free slot, `older` is the next free one.
-    var (older, newer): (Int32, Int32) = (none, none)
-    var typeLength: UInt16 = 0
-    var isUsed = false
-    var flags: Flags = []
-  }
-
-  private struct Flags: OptionSet, Sendable {
-    let rawValue: UInt8
-    static let isSealed = Flags(rawValue: 1)
-    static let isEnded = Flags(rawValue: 2)
-    static let hasRarities = Flags(rawValue: 4)
-  }
-
-  /// What few entries have.
-  private struct Rarities: Sendable {
-    var ownFile: UInt64?
-    var ownFileLength = 0
-    var tagsLength: UInt32 = 0
-    var realKey: StoreKey?
-    /// A cost that the slot has no room for.
-    var cost: Int64?
-    /// A key that the arena does not take.
-    var key: [UInt8]?
-
-    var isNone: Bool {
-      ownFile == nil && ownFileLength == 0 && tagsLength == 0 && realKey == nil && cost == nil && key == nil
-    }
-  }
-
-  /// A segment in which entries live.
-  private struct SegmentUse: Sendable {
-    var number: UInt64
-    var count = 0
-    /// What the records take that live there.
-    var bytes = 0
-  }
-
   /// What an entry takes beside its key and its place in the table.
   static let slotLength = MemoryLayout<Slot>.stride
-  private static let none: Int32 = -1
+  static let none: Int32 = -1
   private static let chunkBits: Int32 = 12
 
   private var chunks: ContiguousArray<ContiguousArray<Slot>> = []
   /// How many slots there are, and the first of those that are free.
-  private var slotCount: Int32 = 0
+  var slotCount: Int32 = 0
   private var firstFree = none
   /// 0 for an empty place, else a slot number and one.
-  private var places = ContiguousArray<UInt32>(repeating: 0, count: 16)
-  private var keys = KeyArena()
-  private var rarities: [Int32: Rarities] = [:]
+  var places = ContiguousArray<UInt32>(repeating: 0, count: 16)
+  var keys = KeyArena()
+  var rarities: [Int32: Rarities] = [:]
   private var tags = TagIndex<Int32>()
-  /// Segments in which something lives, by the numbers that stand for theirs; and what stands for a number.
-  private var segments: ContiguousArray<SegmentUse> = []
-  private var freeSegments: [UInt32] = []
-  private var segmentPlaces: [UInt64: UInt32] = [:]
-  private var joinedLast: UInt32 = 0
+  private var segments = SegmentUses()
   private var (oldest, newest) = (none, none)
   /// The deadlines of entries that can expire, soonest first.
   private var deadlines = DeadlineHeap()
   /// Makes hashes shorter, so that a test has many that are equal.
-  private let hashMask: UInt32
+  let hashMask: UInt32
 
   private(set) var count = 0
   /// What the records and own files of all entries take.
@@ -192,7 +98,7 @@ struct StoreIndex: Sendable {
   }
 
   /// What lives in a segment; the rest of it was overwritten, removed or evicted.
-  func liveBytes(in segment: UInt64) -> Int { segmentPlaces[segment].map { segments[Int($0)].bytes } ?? 0 }
+  func liveBytes(in segment: UInt64) -> Int { segments.bytes(in: segment) }
 
   /// Whether there may be something to take out.
   func hasExpired(at now: Int64) -> Bool { deadlines.first.map { $0.deadline <= now } ?? false }
@@ -254,8 +160,8 @@ struct StoreIndex: Sendable {
   mutating func move(_ key: StoreKey, to segment: UInt64, offset: Int, sequence: UInt64) {
     guard let slot = slot(of: key) else { return }
     let length = entry(slot).recordLength
-    leave(self[slot].segment, length)
-    self[slot].segment = join(segment, length)
+    segments.leave(self[slot].segment, length)
+    self[slot].segment = segments.join(segment, length)
     self[slot].offset = Self.eighths(offset)
     self[slot].sequence = UInt32(truncatingIfNeeded: sequence)
   }
@@ -277,7 +183,7 @@ struct StoreIndex: Sendable {
 
   // MARK: Slots
 
-  private subscript(slot: Int32) -> Slot {
+  subscript(slot: Int32) -> Slot {
     _read { yield chunks[Int(slot >> Self.chunkBits)][Int(slot & (1 << Self.chunkBits - 1))] }
     _modify { yield &chunks[Int(slot >> Self.chunkBits)][Int(slot & (1 << Self.chunkBits - 1))] }
   }
@@ -285,7 +191,7 @@ struct StoreIndex: Sendable {
   private func entry(_ slot: Int32) -> Entry {
     let kept = self[slot]
     var entry = Entry(
-      segment: segments[Int(kept.segment)].number, offset: Int(kept.offset) * 8, sequence: kept.sequence, keyLength: 0,
+      segment: segments.number(of: kept.segment), offset: Int(kept.offset) * 8, sequence: kept.sequence, keyLength: 0,
       typeLength: kept.typeLength, tagsLength: 0, valueLength: UInt64(kept.valueLength), cost: Int64(kept.cost),
       isSealed: kept.flags.contains(.isSealed), isEnded: kept.flags.contains(.isEnded), deadline: kept.deadline,
       created: kept.created)
@@ -309,7 +215,7 @@ struct StoreIndex: Sendable {
       ownFile: entry.ownFile, ownFileLength: entry.ownFileLength, tagsLength: entry.tagsLength, realKey: entry.realKey,
       cost: UInt32(exactly: entry.cost) == nil ? entry.cost : nil, key: key)
     if !rare.isNone { rarities[slot] = rare }
-    let place = join(entry.segment, entry.recordLength)
+    let place = segments.join(entry.segment, entry.recordLength)
     var flags: Flags = entry.isSealed ? .isSealed : []
     if entry.isEnded { flags.insert(.isEnded) }
     if !rare.isNone { flags.insert(.hasRarities) }
@@ -330,7 +236,7 @@ struct StoreIndex: Sendable {
   /// Takes what is known of the entry out of all counts; its key stays.
   private mutating func forget(_ slot: Int32, _ entry: Entry) {
     liveBytes -= entry.bytes
-    leave(self[slot].segment, entry.recordLength)
+    segments.leave(self[slot].segment, entry.recordLength)
     tags.remove(slot)
     guard self[slot].flags.contains(.hasRarities), let key = rarities.removeValue(forKey: slot)?.key else { return }
     rarities[slot] = Rarities(key: key)
@@ -377,107 +283,6 @@ struct StoreIndex: Sendable {
     return removed
   }
 
-  // MARK: Keys
-
-  private func hash(_ key: UnsafeRawBufferPointer) -> UInt32 {
-    unsafe UInt32(truncatingIfNeeded: HashSecrets.hash(key) >> 32) & hashMask
-  }
-
-  private func slot(of key: StoreKey) -> Int32? {
-    unsafe key.bytes.withUnsafeBytes { unsafe find($0, hash($0)) }
-  }
-
-  private func find(_ key: UnsafeRawBufferPointer, _ hash: UInt32) -> Int32? {
-    let mask = places.count - 1
-    var place = Int(hash) & mask
-    while places[place] != 0 {
-      let slot = Int32(bitPattern: places[place] &- 1)
-      if self[slot].hash == hash, unsafe withKey(slot, { unsafe Self.areEqual($0, key) }) { return slot }
-      place = (place &+ 1) & mask
-    }
-    return nil
-  }
-
-  private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    guard left.count == right.count else { return false }
-    guard let first = left.baseAddress, let second = right.baseAddress else { return true }
-    return unsafe memcmp(first, second, left.count) == 0
-  }
-
-  private func withKey<Answer>(_ slot: Int32, _ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
-    if self[slot].flags.contains(.hasRarities), let key = rarities[slot]?.key {
-      return unsafe key.withUnsafeBytes { unsafe body($0) }
-    }
-    return unsafe keys.withKey(self[slot].key, body)
-  }
-
-  private func key(_ slot: Int32) -> StoreKey { unsafe withKey(slot) { unsafe StoreKey(Array($0)) } }
-
-  /// Keeps a key that the arena does not take.
-  private mutating func keepAside(_ key: [UInt8], _ slot: Int32) {
-    self[slot].flags.insert(.hasRarities)
-    rarities[slot, default: Rarities()].key = key
-  }
-
-  /// Empties a block of the arena, of which little is held.
-  private mutating func compact(_ block: Int) {
-    for (place, key) in keys.keys(in: block) {
-      guard let slot = slot(at: place, unsafe key.withUnsafeBytes { unsafe hash($0) }) else { continue }
-      if let new = unsafe key.withUnsafeBytes({ unsafe keys.add($0) }) {
-        self[slot].key = new
-      } else {
-        keepAside(key, slot)
-      }
-    }
-    keys.free(block)
-  }
-
-  /// The slot whose key has a place in the arena; `nil` if that was released.
-  private func slot(at keyPlace: UInt32, _ hash: UInt32) -> Int32? {
-    let mask = places.count - 1
-    var place = Int(hash) & mask
-    while places[place] != 0 {
-      let slot = Int32(bitPattern: places[place] &- 1)
-      if self[slot].key == keyPlace, self[slot].hash == hash,
-        !self[slot].flags.contains(.hasRarities) || rarities[slot]?.key == nil
-      {
-        return slot
-      }
-      place = (place &+ 1) & mask
-    }
-    return nil
-  }
-
-  private mutating func place(_ slot: Int32, _ hash: UInt32) {
-    let mask = places.count - 1
-    var place = Int(hash) & mask
-    while places[place] != 0 { place = (place &+ 1) & mask }
-    places[place] = UInt32(bitPattern: slot) &+ 1
-  }
-
-  private mutating func takePlace(of slot: Int32) {
-    let mask = places.count - 1
-    let word = UInt32(bitPattern: slot) &+ 1
-    var hole = Int(self[slot].hash) & mask
-    while places[hole] != word { hole = (hole &+ 1) & mask }
-    var next = (hole &+ 1) & mask
-    while places[next] != 0 {
-      let home = Int(self[Int32(bitPattern: places[next] &- 1)].hash) & mask
-      // An entry may move back into the hole only if the hole lies between its home and its place.
-      if (next &- home) & mask >= (next &- hole) & mask {
-        places[hole] = places[next]
-        hole = next
-      }
-      next = (next &+ 1) & mask
-    }
-    places[hole] = 0
-  }
-
-  private mutating func growPlaces() {
-    places = ContiguousArray(repeating: 0, count: places.count * 2)
-    for slot in 0..<slotCount where self[slot].isUsed { place(slot, self[slot].hash) }
-  }
-
   // MARK: Order of use
 
   private mutating func touch(_ slot: Int32) {
@@ -499,30 +304,7 @@ struct StoreIndex: Sendable {
     if newer == Self.none { newest = older } else { self[newer].older = older }
   }
 
-  // MARK: Segments and deadlines
-
-  /// Counts a record in a segment, and gives what stands for that.
-  private mutating func join(_ number: UInt64, _ length: Int) -> UInt32 {
-    if segments.isEmpty || segments[Int(joinedLast)].number != number || segments[Int(joinedLast)].count == 0 {
-      joinedLast = segmentPlaces[number] ?? freeSegments.popLast() ?? UInt32(segments.count)
-      if segmentPlaces[number] == nil {
-        if joinedLast == segments.count { segments.append(SegmentUse(number: number)) }
-        segments[Int(joinedLast)] = SegmentUse(number: number)
-        segmentPlaces[number] = joinedLast
-      }
-    }
-    segments[Int(joinedLast)].count += 1
-    segments[Int(joinedLast)].bytes += length
-    return joinedLast
-  }
-
-  private mutating func leave(_ place: UInt32, _ length: Int) {
-    segments[Int(place)].count -= 1
-    segments[Int(place)].bytes -= length
-    guard segments[Int(place)].count == 0 else { return }
-    segmentPlaces[segments[Int(place)].number] = nil
-    freeSegments.append(place)
-  }
+  // MARK: Deadlines and sizes
 
   private mutating func remember(_ deadline: Int64, of slot: Int32) {
     // Overwritten entries leave their old deadlines behind; once in a while they go.
@@ -536,24 +318,9 @@ struct StoreIndex: Sendable {
     }
   }
 
-  /// Records begin at multiples of eight, and no file of the log is so long that this were too much.
+  /// Records begin at multiples of eight, and no file of the log is too long for this.
   private static func eighths(_ offset: Int) -> UInt32 { UInt32(clamping: offset / 8) }
 
   /// Files take whole blocks.
   static func blocks(_ bytes: Int) -> Int { (bytes + 4_095) & ~4_095 }
-}
-
-extension StoreIndex.Entry {
-  /// What the index knows of a record.
-  init(
-    _ header: RecordHeader, segment: UInt64, offset: Int, ownFile: UInt64? = nil, ownFileLength: Int = 0,
-    at reading: ClockReading, realKey: StoreKey? = nil
-  ) {
-    self.init(
-      segment: segment, offset: offset, sequence: UInt32(truncatingIfNeeded: header.sequence),
-      keyLength: header.keyLength, typeLength: header.typeLength, tagsLength: header.tagsLength,
-      valueLength: header.valueLength, cost: header.cost, isSealed: header.flags & RecordHeader.isSealed != 0,
-      ownFile: ownFile, ownFileLength: ownFileLength, deadline: header.times.deadline(at: reading),
-      created: header.times.created(at: reading), realKey: realKey)
-  }
 }
