@@ -1,0 +1,224 @@
+#if Proxy
+import CacheEngine
+import CacheEngineHTTP
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What happens on a connection: requests come and are answered, one after the other.
+extension HTTPCacheProxy {
+  func carry(_ connection: Connection, _ id: Int) async {
+    let peer = connection.channel.remoteAddress?.ipAddress
+    do {
+      try await connection.executeThenClose { inbound, outbound in
+        var parts = inbound.makeAsyncIterator()
+        while note(idle: true, id), case .head(let head)? = try await parts.next(isolation: #isolation) {
+          _ = note(idle: false, id)
+          let exchange = Exchange(head: head, start: .now, outbound: outbound)
+          let goesOn: Bool
+          switch RequestCheck(head, origin: target, peer: peer, settings: settings) {
+          case .refuse(let status):
+            try await answer(exchange, status, [], "", isLast: true)
+            goesOn = false
+          case .answer(let status, let fields, let body):
+            // Content with it means nothing, and is for who takes what comes behind the last answer.
+            let isEnd = if case .end? = try await parts.next(isolation: #isolation) { true } else { false }
+            goesOn = head.isKeepAlive && isEnd
+            try await answer(exchange, status, fields, body, isLast: !goesOn)
+          case .forward(let request, _, let expectsContinue):
+            goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
+          }
+          if !goesOn { break }
+        }
+        try await linger(outbound, &parts)
+      }
+    } catch {
+      // The client left, or its answer broke off: the connection is closed, which is all that can still be said.
+    }
+  }
+
+  /// Takes what a client still sends that was given its last answer, until ``ClientGuard`` ends that.
+  private func linger(
+    _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+    _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+  ) async throws {
+    outbound.finish()
+    while try await parts.next(isolation: #isolation) != nil {}
+  }
+
+  /// What ends the content of a request that has more than is accepted, and did not say so before.
+  private struct TooMuchContent: Error {}
+
+  private struct Exchange: Sendable {
+    let head: HTTPRequestHead
+    let start: ContinuousClock.Instant
+    let outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>
+  }
+
+  /// Forwards a request with its content.
+  ///
+  /// - Returns: Whether the connection can carry another one.
+  private func forward(
+    _ request: HTTPTypes.HTTPRequest, _ exchange: Exchange, _ expectsContinue: Bool, _ channel: any Channel,
+    _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+  ) async throws -> Bool {
+    let length = request.headerFields[.contentLength].flatMap { Int($0) }
+    let isChunked = exchange.head.headers.contains(name: "transfer-encoding")
+    guard isChunked || length ?? 0 > 0 else {
+      guard case .end? = try await parts.next(isolation: #isolation) else { return false }
+      var request = request
+      if request.method == .get || request.method == .head { request.headerFields[.contentLength] = nil }
+      return try await respond(to: request, HTTPBody(), exchange)
+    }
+    if expectsContinue {
+      try await exchange.outbound.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+    }
+    let feed = BodyFeed()
+    let body = HTTPBody(length: length) { try await feed.next() }
+    async let response = respond(to: request, body, exchange, then: { abandon(feed, exchange, channel) })
+    var count = 0
+    var isWhole = false
+    var failure: any Error = CacheError(.invalidResponse, "the request's content broke off")
+    do {
+      reading: while let part = try await parts.next(isolation: #isolation) {
+        switch part {
+        case .head: break reading
+        case .end:
+          isWhole = true
+          break reading
+        case .body(let bytes):
+          count += bytes.readableBytes
+          guard count <= settings.bodyBytes else {
+            failure = TooMuchContent()
+            break reading
+          }
+          guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
+        }
+      }
+      feed.put(end: isWhole ? .success(()) : .failure(failure))
+    } catch {
+      feed.put(end: .failure(error))
+    }
+    return try await response && isWhole
+  }
+
+  /// Lets a client go that has its answer before it has sent everything, and may send nothing more.
+  private func abandon(_ feed: BodyFeed, _ exchange: Exchange, _ channel: any Channel) {
+    feed.abandon()
+    guard !feed.isPut else { return }
+    let outbound = exchange.outbound
+    // An origin may answer what it has read by its length a moment before the end is read here.
+    channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
+      if !feed.isPut { outbound.finish() }
+    }
+  }
+
+  private func respond(
+    to request: HTTPTypes.HTTPRequest, _ body: HTTPBody, _ exchange: Exchange, then ended: @Sendable () -> Void = {}
+  ) async throws -> Bool {
+    defer { ended() }
+    let takesInterim = exchange.head.version == .http1_1
+    let outbound = exchange.outbound
+    let answer: HTTPCacheAnswer
+    do {
+      answer = try await cache.answer(request, body) { interim in
+        guard takesInterim else { return }
+        // A client that is gone shows with the final answer.
+        try? await outbound.write(.head(HTTPResponseHead(interim)))
+      }
+    } catch {
+      let failure = error as? ForwardFailure
+      switch failure?.error ?? error {
+      case is CancellationError: throw error
+      case is TooMuchContent: try await self.answer(exchange, 413, [], "", isLast: true)
+      case let error as CacheError where error.code == .invalidAddress:
+        try await self.answer(exchange, 400, [], "", isLast: true)
+      case let cause: try await self.answer(exchange, to: cause, failure?.status)
+      }
+      return false
+    }
+    return try await send(answer, exchange)
+  }
+
+  /// Sends an answer.
+  ///
+  /// - Returns: Whether the connection can carry another one.
+  private func send(_ answer: HTTPCacheAnswer, _ exchange: Exchange) async throws -> Bool {
+    var served = ServedRequest(answer, to: exchange.head)
+    let framed = FramedHead(answer, to: exchange.head, mayStay: !isStopping)
+    let (head, isKept, isChunked) = (framed.head, framed.isKept, framed.isChunked)
+    let announced = isChunked ? nil : head.headers["content-length"].first.flatMap { Int($0) }
+    defer {
+      // A client that has all that was announced may leave before we say that this was all.
+      if framed.mayHaveBody, served.bytes > 0, served.bytes == announced { served.isWhole = true }
+      served.duration = exchange.start.duration(to: .now)
+      tally.note(served)
+    }
+    guard framed.mayHaveBody else {
+      try await exchange.outbound.write(contentsOf: [.head(head), .end(nil)])
+      served.isWhole = true
+      return isKept
+    }
+    if let bytes = answer.body.bytes {
+      let body: [HTTPServerResponsePart] = bytes.isEmpty ? [] : [.body(.byteBuffer(ByteBuffer(bytes: bytes)))]
+      try await exchange.outbound.write(contentsOf: [.head(head)] + body + [.end(nil)])
+      served.bytes = bytes.count
+      served.isWhole = true
+      return isKept
+    }
+    try await exchange.outbound.write(.head(head))
+    var trailers: HTTPHeaders?
+    // A body that breaks off throws here, and the connection is closed without an end of the message.
+    do {
+      for try await part in answer.body {
+        switch part {
+        case .bytes(let bytes):
+          try await exchange.outbound.write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+          served.bytes += bytes.count
+        case .trailers(let fields): trailers = isChunked ? HTTPHeaders(fields) : nil
+        }
+      }
+    } catch let error as CacheError {
+      served.note(error)
+      throw error
+    }
+    try await exchange.outbound.write(.end(trailers))
+    served.isWhole = true
+    return isKept
+  }
+
+  /// Answers that the origin does not.
+  private func answer(_ exchange: Exchange, to error: any Error, _ status: CacheStatus?) async throws {
+    let fault = ProxyFault(error)
+    let fields = [("Cache-Status", status?.text), ("Proxy-Status", fault.field)]
+      .compactMap { name, value in value.map { (name, $0) } }
+    try await answer(exchange, fault.status, fields, "", isLast: true, error: error)
+  }
+
+  /// Answers by itself.
+  private func answer(
+    _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool,
+    error: (any Error)? = nil
+  ) async throws {
+    var headers = HTTPHeaders(fields)
+    let content = exchange.head.method == .HEAD ? "" : body
+    headers.add(name: "Content-Length", value: String(body.utf8.count))
+    headers.add(name: "Date", value: HTTPDate(SystemClock().timeSinceEpoch).description)
+    if isLast { headers.add(name: "Connection", value: "close") }
+    let head = HTTPResponseHead(version: .http1_1, status: HTTPResponseStatus(statusCode: status), headers: headers)
+    try await exchange.outbound.write(
+      contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
+    var served = ServedRequest(
+      method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: nil, age: nil,
+      bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true)
+    if let error { served.note(error) }
+    tally.note(served)
+  }
+}
+#endif
