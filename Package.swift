@@ -427,7 +427,7 @@ let package = Package(
         "CacheExplorer", "ExplorerCache", "ExplorerModel", "ExplorerState", "ExplorerText", "CacheEngine",
         "CacheEngineEncryption", "CacheEngineHitRatio", "CacheEngineInspector", "CacheEngineRedis", "CacheEngineShared",
         "CacheEngineTesting", "CacheEngineTransformers", "LoopbackServer", "TestRedis", "PseudoTerminal",
-        "CPseudoTerminal", "CStore", "AttachedApp",
+        "CPseudoTerminal", "CStore", "AttachedApp", "TestSupport",
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Encryption"])),
       ],
       swiftSettings: strict),

@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import TestSupport
 import Testing
 
 /// The tests of the contract itself.
@@ -71,13 +72,9 @@ import Testing
 }
 
 /// A level that promises fewer entries than it keeps.
-private struct Boastful: StorageLevel, LevelDecorator {
+private struct Boastful: StorageDecorator {
   let base = MemoryCacheLevel<String, Int>()
   var usage: LevelUsage {
     LevelUsage(count: base.usage.count, cost: base.usage.cost, capacity: 5, countLimit: 5)
   }
-  func get(_ key: String) async throws -> Int? { try await base.get(key) }
-  func contents() async throws -> [EntrySummary<String>] { try await base.contents() }
-  func expire(_ key: String) async throws { try await base.expire(key) }
-  func removeExpired() async throws -> Int { try await base.removeExpired() }
 }

@@ -7,6 +7,7 @@ import Foundation
 import PseudoTerminal
 import Synchronization
 import TestRedis
+import TestSupport
 import Testing
 
 @testable import ExplorerCache
@@ -135,26 +136,6 @@ struct FleetTests {
     one.close()
   }
 
-  /// Lists what it holds once a gate is open: before, as in an app that is stopped.
-  private struct GatedLevel: StorageLevel {
-    let base: any StorageLevel<String, Data> = MemoryCacheLevel<String, Data>(name: "memory")
-    let gate: Gate
-
-    var name: String { base.name }
-    var usage: LevelUsage { base.usage }
-    func get(_ key: String) async throws -> Data? { try await base.get(key) }
-    func set(_ value: Data, forKey key: String) async throws { try await base.set(value, forKey: key) }
-    func remove(_ key: String) async throws { try await base.remove(key) }
-    func clear() async throws { try await base.clear() }
-    func expire(_ key: String) async throws { try await base.expire(key) }
-    func removeExpired() async throws -> Int { try await base.removeExpired() }
-
-    func contents() async throws -> [EntrySummary<String>] {
-      try await gate.pass()
-      return try await base.contents()
-    }
-  }
-
   @Test("an app that does not say what it holds keeps nobody waiting, and is heard when it does")
   func stopped() async throws {
     let folder = try TemporaryFolder()
@@ -162,7 +143,7 @@ struct FleetTests {
     open.open()
     var servers: [InspectorServer] = []
     for (name, gate) in [("one", open), ("two", shut)] {
-      let level = GatedLevel(gate: gate)
+      let level = GatedLevel(base: MemoryCacheLevel<String, Data>(name: "memory"), gate: gate)
       try await level.set(Data([1]), forKey: "k")
       servers.append(try CacheInspector.serve(level, at: folder.url.appending(path: name).path(), name: name))
     }

@@ -1,6 +1,7 @@
 import CacheEngine
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ExplorerCache
@@ -9,9 +10,9 @@ import Testing
 
 struct PagedStorageTests {
   /// Has as many entries as one likes, gives them one by one, and refuses to list them.
-  private final class Endless: StorageLevel, PagedStorage {
+  private final class Endless: StorageDecorator, PagedStorage {
+    let base = MemoryCacheLevel<String, Data>()
     let given = Mutex(0)
-    let name = "endless"
     var usage: LevelUsage { LevelUsage(count: .max, cost: .max) }
 
     func forEachEntry(_ body: (EntrySummary<String>) -> Bool) async throws {
@@ -23,12 +24,6 @@ struct PagedStorageTests {
     }
 
     func contents() async throws -> [EntrySummary<String>] { throw CommandFailure(message: "too many to be listed") }
-    func get(_ key: String) async throws -> Data? { nil }
-    func set(_ value: Data, forKey key: String) async throws {}
-    func remove(_ key: String) async throws {}
-    func clear() async throws {}
-    func expire(_ key: String) async throws {}
-    func removeExpired() async throws -> Int { 0 }
   }
 
   @Test("A search ends when enough was found, and never asks a level with pages for a list")
