@@ -6,9 +6,6 @@ import Testing
 
 /// The code of the article about named caches, compiled and run.
 @Suite struct CashierArticleTests {
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   /// What the article calls `Cashier`: the same, in a directory of the test and on its clock.
   private struct Opener: Sendable {
     let bench = CashierBench()
@@ -84,25 +81,5 @@ import Testing
     // end
     #expect(today == Article(title: "today", words: 1))
     #expect(try await upgraded.value(Article.self, forKey: "today") == today)
-  }
-
-  @Test("every block of the article stands in this test")
-  func blocksAreCompiled() throws {
-    let article = try String(
-      contentsOf: Self.root.appending(path: "Sources/CacheEngine/Cashier/CacheEngineCashier.docc/CashierGuide.md"),
-      encoding: .utf8)
-    let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-    let compiled = source.components(separatedBy: "// Article\n").dropFirst().map { section in
-      section.components(separatedBy: "// end").first.map(Self.lines) ?? []
-    }
-    let blocks = article.components(separatedBy: "```swift\n").dropFirst().map { section in
-      section.components(separatedBy: "```").first.map(Self.lines) ?? []
-    }
-    #expect(!blocks.isEmpty)
-    for block in blocks { #expect(compiled.contains(block), "this block is not compiled: \(block)") }
-  }
-
-  private static func lines(_ text: String) -> [String] {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 }

@@ -6,9 +6,6 @@ import Testing
 
 /// The code of the article about models, compiled and run.
 @Suite struct ModelsArticleTests {
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   private struct Screen: Sendable {
     let shown = Calls<String>()
     func show(_ title: String, _ detail: String) { shown.append("\(title): \(detail)") }
@@ -104,27 +101,5 @@ import Testing
     ).restore()
     #expect(again.value(Book.self, id: "dune")?.title == "Dune, second edition")
     try await reopened.close()
-  }
-
-  @Test("every Swift block of the article stands in this file")
-  func blocksAreCompiled() throws {
-    let article = try String(
-      contentsOf: Self.root.appending(path: "Sources/CacheEngine/Models/CacheEngineModels.docc/Models.md"),
-      encoding: .utf8)
-    let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-    let compiled = source.components(separatedBy: "// Article\n").dropFirst().map { section in
-      section.components(separatedBy: "// end").first.map(Self.lines) ?? []
-    }
-    let blocks = article.components(separatedBy: "```swift\n").dropFirst().map { section in
-      section.components(separatedBy: "```").first.map(Self.lines) ?? []
-    }
-    #expect(blocks.count == 8)
-    for block in blocks {
-      #expect(compiled.contains(block), "this block of the article is not compiled: \(block)")
-    }
-  }
-
-  private static func lines(_ text: String) -> [String] {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 }

@@ -6,9 +6,6 @@ import Testing
 
 /// The code of the article about storages, compiled and run.
 @Suite(.timeLimit(.minutes(10))) struct StorageArticleTests {
-  private static let root = URL(filePath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-
   private final class Screen: Sendable {
     let shown = Calls<String>()
     func show(_ text: String) { shown.append(text) }
@@ -96,27 +93,5 @@ import Testing
     await follower.value
     #expect(screen.shown.take() == ["remove(cause: CacheCore.RemovalCause.removed)"])
     try await users.async.close()
-  }
-
-  @Test("every Swift block of the article stands in this file")
-  func blocksAreCompiled() throws {
-    let article = try String(
-      contentsOf: Self.root.appending(path: "Sources/CacheEngine/Storage/CacheEngineStorage.docc/StorageGuide.md"),
-      encoding: .utf8)
-    let source = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
-    let compiled = source.components(separatedBy: "// Article\n").dropFirst().map { section in
-      section.components(separatedBy: "// end").first.map(Self.lines) ?? []
-    }
-    let blocks = article.components(separatedBy: "```swift\n").dropFirst().map { section in
-      section.components(separatedBy: "```").first.map(Self.lines) ?? []
-    }
-    #expect(blocks.count == 6)
-    for block in blocks {
-      #expect(compiled.contains(block), "this block of the article is not compiled: \(block)")
-    }
-  }
-
-  private static func lines(_ text: String) -> [String] {
-    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 }
