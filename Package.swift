@@ -344,7 +344,7 @@ let package = Package(
     .testTarget(
       name: "CacheEngineCombineTests",
       dependencies: [
-        "CacheEngineCombine", "CacheEngine", "CacheEngineTesting",
+        "CacheEngineCombine", "CacheEngine", "CacheEngineTesting", "TestSupport",
         .product(
           name: "OpenCombine", package: "OpenCombine", condition: .when(platforms: withoutCombine, traits: ["Combine"])),
         .product(
@@ -368,6 +368,7 @@ let package = Package(
       name: "CacheEngineRedisTests",
       dependencies: [
         "TestRedis", "RedisAdapter", "CacheEngineRedis", "CacheEngine", "CacheEngineShared", "CacheEngineTesting",
+        "TestSupport",
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Redis"])),
         .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Redis"])),
       ],

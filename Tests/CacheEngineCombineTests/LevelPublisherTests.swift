@@ -3,6 +3,7 @@ import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(Combine)
@@ -126,7 +127,7 @@ import OpenCombine
 
   @Test("retry asks again after a failure, and no more once there is a value")
   func retries() async throws {
-    let attempts = Counter()
+    let attempts = Tally()
     let flaky = ScriptedLevel<String, Int>(onGet: { _ in
       let attempt = attempts.add()
       guard attempt == 3 else { throw CacheError(.simulated, "down") }

@@ -2,6 +2,7 @@
 import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
+import TestSupport
 import Testing
 
 #if canImport(Combine)
@@ -13,7 +14,7 @@ import OpenCombine
 @Suite(.timeLimit(.minutes(10))) struct LevelSubscriptionTests {
   let lifetime = Lifetime()
   let gate = Gate()
-  let asked = Counter()
+  let asked = Tally()
 
   /// A level that answers when the gate is open, and is gone when nobody needs it for an answer.
   private func held(failing: Bool = false) -> some CacheLevel<String, Int> {
@@ -67,7 +68,7 @@ import OpenCombine
     subscriber.cancel()
     // Had a task been started, it would have come to the gate before it let go of the level.
     try await lifetime.end()
-    #expect(asked.value == 0)
+    #expect(asked.count == 0)
   }
 
   @Test("no value comes before the subscriber knows its subscription")
@@ -135,7 +136,7 @@ import OpenCombine
     held().publisher(for: "a").subscribe(subscriber)
     subscriber.cancel()
     try await lifetime.end()
-    #expect(asked.value == 0)
+    #expect(asked.count == 0)
     #expect(subscriber.calls.isEmpty)
   }
 

@@ -3,6 +3,7 @@ import CacheEngine
 import CacheEngineCombine
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(Combine)
@@ -86,7 +87,7 @@ import OpenCombine
 
   @Test("C4 in a task that is cancelled already no publisher is made")
   func cancelledBefore() async {
-    let made = Counter()
+    let made = Tally()
     let source = PublisherFetcher { (_: String) in
       made.add()
       return Just(1)
@@ -96,7 +97,7 @@ import OpenCombine
       return try await source.get("a")
     }
     await #expect(throws: CancellationError.self) { try await reading.value }
-    #expect(made.value == 0)
+    #expect(made.count == 0)
   }
 
   @Test("C4 a task that is cancelled while the publisher is made does not wait for it")
@@ -137,7 +138,7 @@ import OpenCombine
 
   @Test("C10 C11 storing and removing succeed and reach nobody")
   func writes() async throws {
-    let made = Counter()
+    let made = Tally()
     let source = PublisherFetcher { (_: String) in
       made.add()
       return Just(1)
@@ -146,7 +147,7 @@ import OpenCombine
     try await source.remove("a")
     try await source.clear()
     await source.onMemoryWarning()
-    #expect(made.value == 0)
+    #expect(made.count == 0)
     #expect(try await source.get("a") == 1)
   }
 

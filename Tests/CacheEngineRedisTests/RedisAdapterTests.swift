@@ -6,6 +6,7 @@ import CacheEngineShared
 import CacheEngineTesting
 import RedisAdapter
 import TestRedis
+import TestSupport
 import Testing
 
 extension RESPValue {

@@ -4,6 +4,7 @@ import CacheEngineShared
 import CacheEngineTesting
 import Foundation
 import TestRedis
+import TestSupport
 import Testing
 
 @testable import CacheEngineRedis

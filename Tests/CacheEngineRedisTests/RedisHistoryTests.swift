@@ -6,6 +6,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import TestRedis
+import TestSupport
 import Testing
 
 /// Long histories with faults by chance: what was promised is looked at while they go on, and when all is quiet.

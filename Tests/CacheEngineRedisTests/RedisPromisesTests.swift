@@ -6,6 +6,7 @@ import CacheEngineTesting
 import Foundation
 import Synchronization
 import TestRedis
+import TestSupport
 import Testing
 
 /// What is promised of processes that share a server, each on a connection of its own.
@@ -358,17 +359,5 @@ struct RawRedis {
   init(_ redis: TestRedis) async throws { connection = try await RawConnection(redis.socket) }
 
   func ask(_ words: String...) async throws -> RESPValue { try await connection.ask(words) }
-}
-
-final class Tally: Sendable {
-  private let value = Mutex(0)
-  var count: Int { value.withLock { $0 } }
-  @discardableResult
-  func add() -> Int {
-    value.withLock { value in
-      value += 1
-      return value
-    }
-  }
 }
 #endif

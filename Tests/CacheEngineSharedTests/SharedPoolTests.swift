@@ -2,6 +2,7 @@ import CacheEngine
 import CacheEngineShared
 import CacheEngineTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SharedPoolTests {
@@ -304,11 +305,4 @@ import Testing
     try await cache.remove("a")
     #expect(origin.calls.count == 3)
   }
-}
-
-/// Counts across tasks.
-private final class Tally: Sendable {
-  private let value = Mutex(0)
-  var count: Int { value.withLock { $0 } }
-  func add() { value.withLock { $0 += 1 } }
 }
