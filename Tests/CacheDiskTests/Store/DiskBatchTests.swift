@@ -21,10 +21,6 @@ import Testing
       removalListener: removalListener, calls: calls)
   }
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   private func work(_ store: SegmentedStore, _ key: String, _ value: Data) throws -> WriteJob.Work {
     try store.work(
       toPut: value, for: StoreKey(Array(key.utf8)), type: Array("data".utf8), created: nil, deadline: nil, cost: 1,

@@ -20,10 +20,6 @@ import Testing
       keyCoding: .canonicalText, valueCoding: .data, clock: clock, removalListener: nil, calls: calls)
   }
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   /// A store of ten entries that was not closed: one segment, no checkpoint.
   private func filled() async throws -> (name: String, bytes: Data) {
     let level = try open(folder)

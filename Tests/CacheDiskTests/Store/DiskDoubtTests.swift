@@ -23,10 +23,6 @@ import Testing
       removalListener: nil, calls: calls)
   }
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   private func path(_ name: String, in folder: DiskFolder? = nil) -> String {
     (folder ?? self.folder).path + "/" + name
   }

@@ -21,10 +21,6 @@ import Testing
       directory: folder.path, capacity: 16 << 20, keyCoding: .canonicalText, valueCoding: .data, clock: clock)
   }
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   /// A directory as a crash leaves it, with one entry, and the random number of its store.
   private func crashed() async throws -> (folder: DiskFolder, salt: UInt64) {
     let level = try open(folder)

@@ -10,10 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct DiskFormatTests {
   typealias Level = DiskCacheLevel<String, Data>
 
-  private func value(_ seed: Int, _ count: Int) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   /// What the explorer stored that wrote the first format, before there were tags; one was closed, one was killed.
   private var stored: [String: Data] {
     [

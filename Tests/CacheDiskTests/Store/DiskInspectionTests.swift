@@ -17,10 +17,6 @@ import Testing
     try Level(directory: folder.path, capacity: capacity, clock: clock)
   }
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   private func keys(_ look: DiskCacheInspection) async throws -> Set<String> {
     var keys: Set<String> = []
     for try await entry in look.entries() { keys.insert(try #require(entry.text)) }

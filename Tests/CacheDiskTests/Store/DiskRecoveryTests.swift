@@ -26,10 +26,6 @@ import Testing
 
   let folder = DiskFolder()
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   /// System calls that have a trouble for as long as `isOn` says.
   private func calls(_ trouble: Trouble, _ isOn: @escaping @Sendable () -> Bool) -> FileCalls {
     let real = FileCalls()

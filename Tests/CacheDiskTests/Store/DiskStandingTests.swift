@@ -21,10 +21,6 @@ import Testing
       removalListener: nil, calls: calls)
   }
 
-  private func value(_ seed: Int, _ count: Int = 300) -> Data {
-    Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ seed) })
-  }
-
   @Test("P3 P6 what the disk did not confirm is taken back, here and for who opens the store later")
   func failedSync() async throws {
     let isFailing = Mutex(false)
