@@ -52,18 +52,6 @@ import Musl
       && screen.contains("┌ ORIGIN ") && screen.rows.last?.contains("qQuit") == true
   }
 
-  /// Whether the terminal is as the shell left it: its own screen, a cursor, edited lines.
-  private func expectGivenBack(_ terminal: PseudoTerminal, _ location: SourceLocation = #_sourceLocation) {
-    let screen = terminal.sight.screen
-    #expect(terminal.modes == terminal.modesBefore, sourceLocation: location)
-    #expect(!screen.isAlternate, sourceLocation: location)
-    #expect(screen.isCursorVisible, sourceLocation: location)
-    #expect(!screen.isPasteBracketed, sourceLocation: location)
-    #expect(!screen.isSynchronizing, sourceLocation: location)
-    #expect(screen.mouseModes.isEmpty, sourceLocation: location)
-    #expect(terminal.sight.unknown == [], sourceLocation: location)
-  }
-
   // MARK: A session
 
   @Test("each level answers in its turn, and the terminal is given back on leaving")

@@ -40,16 +40,6 @@ import Musl
     }
   }
 
-  private func expectGivenBack(_ terminal: PseudoTerminal, _ location: SourceLocation = #_sourceLocation) {
-    let screen = terminal.sight.screen
-    #expect(terminal.modes == terminal.modesBefore, sourceLocation: location)
-    #expect(!screen.isAlternate, sourceLocation: location)
-    #expect(screen.isCursorVisible, sourceLocation: location)
-    #expect(!screen.isPasteBracketed, sourceLocation: location)
-    #expect(!screen.isSynchronizing, sourceLocation: location)
-    #expect(screen.mouseModes.isEmpty, sourceLocation: location)
-  }
-
   @Test("QUIT gives the terminal back as every other signal does")
   func quits() async throws {
     let folder = try TemporaryFolder()
