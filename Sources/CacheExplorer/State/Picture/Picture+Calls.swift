@@ -4,17 +4,17 @@ import ExplorerText
 /// The way of every call, and why its misses were misses.
 extension Picture {
   /// Notes an event in the way of its call, before anything else changes: what the entries were like tells the cause.
-  package mutating func follow(_ event: CacheEvent, key: String?) {
+  package mutating func follow(_ event: CacheEvent) {
     let time = event.time
     switch event.kind {
     case .requestBegan(let operation):
       if let id = event.request { calls.began(id, operation, key: event.key, at: time, event: eventCount) }
     case .requestEnded(_, let outcome, let duration): ended(event.request, outcome, duration, at: time)
     case .flightBegan, .flightJoined, .flightLeft, .flightEnded: followFlight(event)
-    case .operated(let operation): follow(operation, event, key: key)
+    case .operated(let operation): follow(operation, event)
     default:
       guard let level = event.level.flatMap({ index(ofLevel: $0) }) else { return }
-      follow(event, at: level, key: key)
+      follow(event, at: level)
     }
   }
 
@@ -61,9 +61,8 @@ extension Picture {
     }
   }
 
-  private mutating func follow(_ event: CacheEvent, at level: Int, key: String?) {
-    let time = event.time
-    let number = eventCount
+  private mutating func follow(_ event: CacheEvent, at level: Int) {
+    let (key, time, number) = (event.key, event.time, eventCount)
     func end(_ outcome: RequestRecord.Step.Outcome, _ duration: Duration, cause: Cause? = nil) {
       calls.change(event.request) {
         $0.end(.level(level), outcome, at: time, after: duration, cause: cause, event: number)
@@ -171,7 +170,7 @@ extension Picture {
     }
   }
 
-  private mutating func follow(_ operation: OperatorEvent, _ event: CacheEvent, key: String?) {
+  private mutating func follow(_ operation: OperatorEvent, _ event: CacheEvent) {
     if case .servedStale = operation, let level = event.level.flatMap({ index(ofLevel: $0) }) {
       let step = RequestRecord.Step(
         place: .level(level), outcome: .stale, began: event.time, duration: .zero, event: eventCount)

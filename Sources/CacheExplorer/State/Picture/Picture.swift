@@ -121,7 +121,7 @@ package struct Picture: Sendable {
       eventCount += 1
       event.key = displayedKey(event)
       if counted == nil { self.count(event) }
-      follow(event, key: event.key)
+      follow(event)
       if fold(event) { isUncertain = true }
     }
     return isUncertain
