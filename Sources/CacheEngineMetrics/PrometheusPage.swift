@@ -180,7 +180,7 @@ extension PrometheusPage {
 
   private mutating func add(gauge value: Int, _ name: String, _ help: String, _ labels: Labels) {
     let text = Self.text(of: labels)
-    // Who begins to listen in the middle of a call hears of its end only.
+    // A listener that begins in the middle of a call hears of its end only.
     families[name, default: Family(kind: .gauge, help: help)].series[text] = ["\(name){\(text)} \(max(0, value))"]
   }
 

@@ -83,7 +83,7 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    // What was refused here is not answered again by who has read its beginning.
+    // A handler that read the beginning of a request refused here must not answer it again.
     guard !hasRefused else {
       promise?.fail(ChannelError.ioOnClosedChannel)
       return

@@ -27,7 +27,7 @@ extension HTTPCacheProxy {
             try await answer(exchange, status, [], "", isLast: true)
             goesOn = false
           case .answer(let status, let fields, let body):
-            // Content with it means nothing, and is for who takes what comes behind the last answer.
+            // Content means nothing here; linger(_:_:) takes what comes after the last answer.
             let isEnd = if case .end? = try await parts.next(isolation: #isolation) { true } else { false }
             goesOn = head.isKeepAlive && isEnd
             try await answer(exchange, status, fields, body, isLast: !goesOn)

@@ -81,7 +81,7 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   }
 }
 
-/// Adds up what was served, and tells who wants to know.
+/// Adds up what was served, and tells whoever wants to know.
 final class ProxyTally: Sendable {
   private let observe: @Sendable (ServedRequest) -> Void
   private let clock: any CacheClock

@@ -247,7 +247,7 @@ public final class ServerOrigin: HTTPOrigin {
           try await connection.send([.end(nil)], beginning: false)
           connection.noteUpload(.ends)
         } catch {
-          // What a server does not take any more it may have answered: that is for who reads.
+          // A server that takes no more may have answered already; whoever reads will see that.
           connection.noteUpload(.breaks(error))
         }
       }

@@ -3,7 +3,7 @@ import CacheEngine
 import CacheEngineShared
 import Synchronization
 
-/// Where a server of a cluster sends who asks it.
+/// Where a server of a cluster sends those who ask it.
 enum RedisRedirect: Error, Equatable {
   /// Another server has the slot from now on.
   case moved(to: RedisAddress)
@@ -203,7 +203,7 @@ final class RedisCluster: Sendable {
     }
   }
 
-  /// Learns what any of them says as it comes: who is hung holds nobody up.
+  /// Takes in what each of them says as it comes: a server that hangs holds nobody up.
   private func look() async {
     let began = clock.now
     let (members, hasListeners) = (nodes, !listeners.isEmpty)
@@ -261,7 +261,7 @@ final class RedisCluster: Sendable {
 
   private func refreshIfHeard() async -> Bool {
     let isHeard = state.withLock { state in
-      // At one moment: who comes to listen meanwhile would take it that somebody looks.
+      // At one moment: somebody who began to listen in between would assume that somebody looks.
       guard listeners.isEmpty else { return true }
       state.watch = nil
       return false

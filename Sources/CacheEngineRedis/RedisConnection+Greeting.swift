@@ -4,7 +4,7 @@ import CacheEngine
 extension RedisConnection {
   /// Says who is here, and to which database it wants.
   ///
-  /// `isKnown`: The server has greeted before, so it is no question how it speaks.
+  /// `isKnown`: The server has greeted before, so how it speaks is known.
   ///
   /// - Returns: Whether the server is of before version 6, and speaks the protocol of that.
   func greet(_ settings: RedisSettings, isKnown: Bool) async throws -> Bool {

@@ -15,8 +15,8 @@ import Darwin
 /// One connection, on which many tasks ask at once.
 ///
 /// Commands are sent in the order in which they were asked, and replies come in that order: each belongs to the command at
-/// the head of the line. Who is cancelled leaves his place in the line, and its reply is thrown away. Anything that could
-/// bring the two lines apart (bytes that are no reply, a reply that nobody waits for, one that is late) ends the connection,
+/// the head of the line. A cancelled task leaves its place in the line, and the reply is thrown away. Anything that could
+/// put the two lines out of step (bytes that are no reply, a reply that nobody waits for, a late one) ends the connection,
 /// and every command that waits fails.
 final class RedisConnection: Sendable {
   /// What it is for; what is no reply comes in among the replies in another form for each.
@@ -43,7 +43,7 @@ final class RedisConnection: Sendable {
     var head = 0
     var lastHeard: CacheInstant
     var hasHeard = false
-    /// Before that nobody is told of its end but who asks; of several addresses only one is connected to in the end.
+    /// Until then only those who ask are told of its end; of several addresses, only one is connected to in the end.
     var isHandedOut = false
     var end: CacheError?
   }

@@ -3,7 +3,7 @@ import CacheEngine
 import CacheEngineShared
 import Synchronization
 
-/// Who listens for changes on a connection, and what the server was asked to tell.
+/// Those who listen for changes on a connection, and what the server was asked to tell.
 final class RedisFeeds: Sendable {
   private struct Listener: Sendable {
     let prefixes: [[UInt8]]
@@ -72,7 +72,7 @@ final class RedisFeeds: Sendable {
     }
   }
 
-  /// The server tells of these as well: who hears everything now is told so.
+  /// The server tells of these as well: those who now hear everything are told so.
   func track(_ prefixes: [[UInt8]], on connection: RedisConnection) {
     announce(.everything(.connected)) { state in
       guard state.connection == ObjectIdentifier(connection) else { return [] }
@@ -103,7 +103,7 @@ final class RedisFeeds: Sendable {
 
   /// Decides under the lock who is told, and tells outside of it, after all that was decided before.
   ///
-  /// Who comes while another thread tells leaves it to that: it would overtake what that is about to say.
+  /// A thread that comes while another one tells leaves it to that one: it would overtake what that one is about to say.
   private func announce(_ change: SharedInvalidation, to decide: (inout State) -> [Listener]) {
     let tells = state.withLock { state -> Bool in
       let listeners = decide(&state)

@@ -33,7 +33,7 @@ struct JointHearing: Sendable {
   }
 }
 
-/// Who listens to a store, whichever servers that has.
+/// Those who listen to a store, whichever servers it has.
 ///
 /// All is told under one lock: what several servers tell comes in the order in which it counted.
 final class RedisListeners: Sendable {
@@ -93,7 +93,7 @@ final class RedisListeners: Sendable {
     }
   }
 
-  /// The number of a decision about who is listened to, for ``set(_:lastHeard:step:)``; to be drawn when it is made.
+  /// The number of a decision about who is listened to, for ``set(_:lastHeard:step:)``; drawn when it is made.
   func nextStep() -> UInt64 { steps.add(1, ordering: .relaxed).newValue }
 
   /// Listens to these servers from now on, and to no others, unless that was decided otherwise since.

@@ -35,7 +35,7 @@ extension RedisNode {
               as CacheError
               where refusal.code == .refusedByServer && settings.invalidations != .tracking
             {
-              // Who hears already would not know that he does not while this changes.
+              // Those who hear already would not know that they hear nothing while this changes.
               guard !feeds.isTold(on: connection) else { throw refusal }
               ear = try await RedisConnection.ear(of: connection, settings, feeds, instance)
               missing = ear.map { feeds.missing(on: $0) } ?? []

@@ -78,7 +78,7 @@ final class RedisNode: Sendable {
     state.withLock { state in state.channels.values.lazy.compactMap(\.self).first }
   }
 
-  /// Releases the connection; who waits for it, and who comes later, is told why.
+  /// Releases the connection; whoever waits for it, or comes later, is told why.
   func close(_ reason: CacheError? = nil) {
     let error = reason ?? CacheError(.closed, "the store was closed", level: name)
     let (old, ear, work, waiting) = state.withLock { state in
@@ -374,7 +374,7 @@ final class RedisNode: Sendable {
     }
   }
 
-  /// Who listens wants a connection whether anybody asks or not.
+  /// Listeners want a connection whether anybody asks or not.
   private func connect(after pause: Duration) {
     state.withLock { state in
       guard case .pausing = state.phase else { return }

@@ -59,7 +59,7 @@ enum RedisScript {
       case .begins(let name, let start): step("b", name, [start])
       }
     }
-    // Before the first change: who may not tell changes nothing.
+    // Before the first change: a user who may not publish changes nothing.
     for message in messages {
       steps += "p".utf8
       arguments += [message.channel, message.bytes]

@@ -33,7 +33,7 @@ struct RedisSecrecy: Sendable {
       }
     }
     var configuration = TLSConfiguration.makeClientConfiguration()
-    // Who is given up is not waited for: what was to be sent would be, meanwhile.
+    // A server that was given up is not waited for: meanwhile, what was still to be sent would be sent.
     configuration.shutdownTimeout = .nanoseconds(0)
     if let path = tls.authorities {
       configuration.trustRoots = .certificates(

@@ -46,10 +46,10 @@ enum RedisSlot {
   }
 }
 
-/// Who has which slots, put together of what several servers say.
+/// Who has which slots, put together from what several servers say.
 ///
-/// Servers learn of a change one after the other. Of two who are said to have a slot the one counts that took it later: it has the
-/// higher epoch.
+/// Servers learn of a change one after the other. Of two that are said to have a slot, the one that took it later counts: it has
+/// the higher epoch.
 struct RedisTopology: Sendable, Equatable {
   struct Claim: Sendable, Equatable {
     var owner: RedisAddress

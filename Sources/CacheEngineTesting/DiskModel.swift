@@ -138,7 +138,7 @@ package struct DiskModel: Sendable {
 
   private static func names(of node: Node, _ survives: (Int) -> Bool) -> [String: Int] {
     var names = node.names
-    // Who is known by the old name need not be, if that is all that was lost.
+    // A file known by its old name need not be, if that is all that was lost.
     var seen = names
     for (moment, change) in node.waiting {
       switch change {

@@ -50,8 +50,8 @@ public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   }
 }
 
-// So that who asks a level what it is gets the same answer around it: an observer tells nothing of writes into a
-// fetcher, and reads a storage level's usage.
+// So that a level says the same about itself with faults around it: an observer tells nothing of writes into a fetcher, and
+// reads a storage level's usage.
 extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {}
 extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {}
 

@@ -39,7 +39,7 @@ public struct SpannedLevel<Base: CacheLevel>: LevelDecorator {
   /// Returns the entry for a key, or why there is none; what the level inside has at hand makes no span.
   public func lookup(_ key: Base.Key) async throws -> Lookup<Base.Value> {
     if let entry = base.peekEntry(key) { return .hit(entry) }
-    // Some levels have a value at hand, and no entry. Who asks for what has expired as well was counted before.
+    // Some levels have a value at hand, and no entry. A look-up that includes expired entries was counted before.
     if base.peek(key) != nil, case .hit(let entry) = try await base.lookupIncludingExpired(key), !entry.isStale {
       return .hit(entry)
     }

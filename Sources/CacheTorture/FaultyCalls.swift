@@ -138,9 +138,9 @@ final class FaultyCalls: Sendable {
     calls.status = { self.fails(.status) ? nil : real.status($0) }
     calls.statusOf = { self.fails(.statusOf) ? nil : real.statusOf($0, $1, $2) }
     calls.names = { self.fails(.names) ? nil : real.names($0) }
-    // To give a lock back never fails.
+    // Giving back a lock never fails.
     calls.lock = { $1 != LOCK_UN && self.fails(.lock) ? -1 : real.lock($0, $1) }
-    // Also who hears of an error has lost the descriptor.
+    // The descriptor is gone even if the call reports an error.
     calls.close = { descriptor in
       let result = real.close(descriptor)
       return self.fails(.close) ? -1 : result

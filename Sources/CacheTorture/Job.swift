@@ -50,7 +50,7 @@ struct Job {
         directory: directory, capacity: capacity, name: "torture", expiry: .never, keepsExpired: .zero,
         durability: durability ?? tier.durabilities[0], access: access, keyCoding: .utf8, valueCoding: .data,
         clock: SystemClock(), removalListener: nil, calls: calls,
-        // Machines that are tortured are slow: nobody is taken for silent who is only late.
+        // Machines under torture are slow: a process that is only late must not be taken for a silent one.
         sharing: share == nil ? .exclusive : .acrossProcesses(silence: .seconds(30)))
     }
     do { return try open() } catch let error as CacheError where isDiskFailing && error.code == .diskWriteFailed {

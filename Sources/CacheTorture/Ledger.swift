@@ -67,7 +67,7 @@ struct Ledger {
     return whole == found ? nil : "\(key) holds a torn or foreign value of \(number)"
   }
 
-  /// The work on a key, for who looks for the cause.
+  /// The work on a key, for whoever looks for the cause.
   func story(of key: String) -> String {
     lines.filter { $0.operation.key == key || $0.operation.work == .clear }.map { line in
       "\(line.operation.number) \(line.operation.work)\(line.isSynced ? ", synced" : "") \(line.begun)-\(line.ended ?? -1)"

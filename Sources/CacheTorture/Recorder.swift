@@ -38,7 +38,7 @@ final class Recorder: Sendable {
   ///   - history: What was before.
   ///   - ledger: What the disk has of it.
   ///   - path: A file for the lines.
-  ///   - announces: Whether every answer is told to who reads the standard output, by one byte.
+  ///   - announces: Whether every answer is told to the reader of the standard output, by one byte.
   ///   - moment: Counts what was done to the disk.
   /// - Throws: ``Failure`` if the file cannot be written.
   init(

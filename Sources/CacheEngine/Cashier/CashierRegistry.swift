@@ -2,7 +2,7 @@ import CacheDisk
 import CacheCore
 import Synchronization
 
-/// The caches that are open in this process: who asks twice for one gets the same.
+/// The caches that are open in this process: asking twice for one gives the same.
 enum CashierRegistry {
   /// Held weakly: a cache that nobody uses any more goes.
   private struct Slot: Sendable {

@@ -5,8 +5,8 @@ import CacheCore
 /// Models, how they point to each other, and who observes them: a value, guarded by the cache's lock.
 ///
 /// A model, or one that is only pointed to or observed, is a node with a slot number. Relations are kept at both of their
-/// ends, and each end knows its place in the other's list. So a relation comes and goes in constant time, and who is
-/// concerned by a change is found by walking backwards from it, past nobody else.
+/// ends, and each end knows its place in the other's list. So a relation comes and goes in constant time, and those whom a
+/// change concerns are found by walking backwards from it, past nobody else.
 ///
 /// Nothing passed in is called here, and nothing passed in dies here: what leaves is handed back in the ``Commit``.
 struct ModelGraph: Sendable {
@@ -214,7 +214,7 @@ struct ModelGraph: Sendable {
     commit.dropped = archive?.takeDropped() ?? []
   }
 
-  /// Finds out who is to be told: who observes what changed, and who observes what points there.
+  /// Finds out who is to be told: those who observe what changed, and those who observe what points to it.
   private mutating func gatherCalls(_ commit: inout Commit) {
     guard observerCount > 0, !commit.changed.isEmpty else { return }
     // Taken out of `commit`, for a model found expired on the way adds to it.

@@ -29,7 +29,7 @@ extension SharedCacheLevel {
   func knowTime(forWriting keys: [Key]) async throws {
     let ids = try keys.map { id(of: $0, try codec.keyCoding.bytes($0)) }
     do { _ = try await time() } catch {
-      // Who is cancelled here has not begun to write.
+      // A task that is cancelled here has not begun to write.
       if !(error is CancellationError) { unsettled.add(records: ids) }
       throw error
     }
@@ -56,7 +56,7 @@ extension SharedCacheLevel {
   /// How long the store keeps a record.
   func life(_ deadline: Int64, _ time: Duration) -> Duration {
     let left = deadline == SharedRecord.never ? longestLife : .nanoseconds(deadline) - time
-    // A second more, so that who is a little behind finds that it has expired.
+    // A second more, so that a process whose clock is a little behind still finds it expired.
     return max(.zero, min(left, longestLife)) + keepsExpired + .seconds(1)
   }
 

@@ -119,7 +119,7 @@ public struct SharedPoolLevel<Source: CacheLevel>: CacheLevel {
   private func waitForTurn(_ key: Key) async throws -> SharedCacheLevel<Key, Value>.Turn {
     var followed: [UInt8]?
     var pause = Duration.milliseconds(2)
-    // Each lease may run out; who has waited for several loads by itself.
+    // Each lease may run out; a caller that has waited for several of them loads by itself.
     let end = clock.now.advanced(by: lease * 4)
     var since = clock.now
     func tellEnd() {

@@ -95,7 +95,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
 
   // MARK: Ways to run an operation
 
-  // Only writes tell observers: who reads never runs what others passed in.
+  // Only writes tell observers: a reader never runs what others passed in.
 
   /// Carries out a read while the caller's thread waits.
   func waitForRead<Answer: Sendable>(_ read: @escaping @Sendable () async throws -> Answer) throws -> Answer {

@@ -56,7 +56,7 @@ final class Flights<Response: Sendable>: Sendable {
 
   /// How many flights have ended.
   ///
-  /// Who reads what is stored and then begins one has to look again if one ended between.
+  /// Whoever reads what is stored and then begins a flight has to look again if one ended in between.
   var endedCount: Int { table.withLock { $0.ended } }
 
   /// The flight for a key.
@@ -94,7 +94,7 @@ final class Flights<Response: Sendable>: Sendable {
     }
   }
 
-  /// Takes the flight for a key out of the table: who waits for it goes on waiting, and nobody else joins it.
+  /// Takes the flight for a key out of the table: those who wait for it go on waiting, and nobody else joins it.
   func detach(_ key: String) {
     table.withLock { table in
       if table.flights.removeValue(forKey: key) != nil { table.ended += 1 }

@@ -201,7 +201,7 @@ extension HTTPCache {
   /// The same by the text of a URI.
   package func remove(_ key: String) async throws {
     turns.invalidate(key)
-    // Who asks from now on must not join what was answered before.
+    // Whoever asks from now on must not join a request answered before.
     flights.detach(key)
     try await turns.take(key) { [store] in try await store.remove(key) }
   }

@@ -8,10 +8,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A content that comes once and is read by several, who may come while it does.
+/// Content that arrives once and is read by several readers, who may join while it arrives.
 ///
-/// All of it is held up to a bound, so that it can be stored and so that who comes late begins at its beginning. Beyond the bound it
-/// is no more than passed through: nobody new may join, what everyone has read is released, and the source waits for the slowest.
+/// All of it is held up to a bound, so that it can be stored and so that a late reader starts at its beginning. Beyond the bound it
+/// is only passed through: nobody new may join, what everyone has read is released, and the source waits for the slowest.
 /// When the last reader leaves, the source is released.
 final class SharedBody: Sendable {
   private struct State {

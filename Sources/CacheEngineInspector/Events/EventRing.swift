@@ -3,7 +3,7 @@ import Synchronization
 
 /// The last events, for everybody who looks: each reader has its own place in them.
 ///
-/// It holds so many and no more. Who is too slow misses the oldest, and is told how many; who records never waits for
+/// It holds so many and no more. A reader that is too slow misses the oldest, and is told how many; recording never waits for
 /// a reader, and memory is taken only while somebody listens.
 final class EventRing: Sendable {
   private struct State {

@@ -301,7 +301,7 @@ extension InspectorLoop {
         connection.counted = counts
         guard connection.flush() else { return false }
       }
-      // After news the next look comes in its time, however soon the next event; only who is idle asks to be woken.
+      // After news the next look comes in due time, however soon the next event is; only an idle connection asks to be woken.
       if isNews || !ring.await(from: connection.place) { hasEvents = true }
       return true
     }

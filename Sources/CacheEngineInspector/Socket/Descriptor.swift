@@ -61,7 +61,7 @@ extension Descriptor {
     var time = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     unsafe setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &time, size)
-    // Who writes a question holds up nobody but itself, and not for ever: the other side may be stopped.
+    // Writing a question holds up nobody but the writer, and not for ever: the other side may be stopped.
     time.tv_sec = 5
     unsafe setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, size)
   }

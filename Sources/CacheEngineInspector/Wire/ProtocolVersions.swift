@@ -1,6 +1,6 @@
 /// Which versions of the protocol somebody speaks, and which one two speak with each other.
 ///
-/// A version is a whole number. Within one, fields and words may be added: who does not know them leaves them alone.
+/// A version is a whole number. Within one, fields and words may be added: a program that does not know them ignores them.
 package struct ProtocolVersions: Sendable, Equatable, Codable {
   package var oldest: Int
   package var newest: Int

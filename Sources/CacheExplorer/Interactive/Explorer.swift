@@ -271,7 +271,7 @@ final class Explorer {
     MainLoop.setAlarm(of: self, after: .nanoseconds(1_000_000_000 - intoSecond)) { [weak self] in
       guard let self, exitStatus == nil else { return }
       isAlarmSet = false
-      // Not by way of the mailbox: who waits there is woken through the shared pool, by a second thread.
+      // Not through the mailbox: whoever waits there is woken through the shared pool, by a second thread.
       show([tick])
     }
   }

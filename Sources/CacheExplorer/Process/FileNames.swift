@@ -16,7 +16,7 @@ enum FileNames {
       let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
       let start = path.dropFirst(folder.count)
       return try FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)
-        // Hidden files only for who asks for them.
+        // Hidden files only for those who ask for them.
         .filter { $0.hasPrefix(start) && ($0.first != "." || start.first == ".") }
         .sorted().prefix(most)
         .map { name in

@@ -12,7 +12,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Says where to begin to who opens the screen for the first time, and never again.
+/// Tells those who open the screen for the first time where to begin, and never again.
 enum FirstStart {
   static let line =
     "new here? ^P finds everything by its name, ? explains it, w shows what a memory warning does, q leaves"

@@ -49,7 +49,7 @@ struct Playback: Sendable {
     return canvas
   }
 
-  /// How long until the next picture, by the clock of who looks; `nil` at the end, or while it stands.
+  /// How long until the next picture, by the viewer's clock; `nil` at the end, or while it stands.
   var pause: Duration? {
     guard isPlaying, !isAtEnd else { return nil }
     let gap = max(0, recording.pictures[place + 1].at - head)
@@ -123,7 +123,7 @@ struct Playback: Sendable {
     return true
   }
 
-  /// Goes on by so much time of who looks.
+  /// Goes on by so much of the viewer's time.
   mutating func pass(_ duration: Duration) {
     guard isPlaying else { return }
     let ahead = Double(duration.clampedNanoseconds) * speed

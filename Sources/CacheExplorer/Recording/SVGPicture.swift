@@ -12,7 +12,7 @@ struct SVGPicture {
   private static let baseline = 12
 
   let canvas: Canvas
-  /// What it is called, for who hears it and does not see it.
+  /// What it is called, for those who hear it and do not see it.
   let title: String
   private let palette: Palette
   private let paper: String

@@ -8,8 +8,8 @@ import Synchronization
 
 /// What the screen shows of a demonstration after so many seconds, without waiting for them.
 ///
-/// One reader after the other asks, and time passes only for who waits. Workloads and speeds that the demonstration sets on its way
-/// are left out.
+/// One reader after the other asks, and time passes only while one waits. Workloads and speeds that the demonstration sets on
+/// its way are left out.
 enum DemoPicture {
   static func canvas(
     _ demo: Demo, _ configuration: CacheConfiguration, seconds: Int, size: Size

@@ -4,7 +4,7 @@ import ExplorerState
 import ExplorerText
 
 extension CacheEvent {
-  /// What happened, as a sentence for who listens; `nil` for what only pictures need.
+  /// What happened, as a sentence for those who listen; `nil` for what only pictures need.
   ///
   /// `mask`: Gives keys other names.
   /// `levels`: Those of the cache, which may know keys by other names.

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The explorer without a screen: a sentence for everything that happens, commands a line at a time.
 ///
-/// For terminals that cannot place a cursor, for pipes, and for who listens instead of looking. What comes out is never
+/// For terminals that cannot place a cursor, for pipes, and for those who listen instead of looking. What comes out is never
 /// anything but text.
 struct PlainSession: Sendable {
   let interpreter: Interpreter

@@ -40,7 +40,7 @@ extension Session {
     let work = Task { [request] in
       var results: [[ComparedRun]] = [[], []]
       for run in 0..<runs {
-        // Who comes first changes, so that what goes before helps neither.
+        // The sides take turns to go first, so that what went before helps neither.
         for side in run.isMultiple(of: 2) ? [0, 1] : [1, 0] {
           guard !Task.isCancelled else { return results }
           let place = folder.appending(path: "\(side)-\(run)").path

@@ -152,7 +152,7 @@ extension Session {
     let isASCII = serving.appearance.ascii
     let lines = LineWriter { StandardStreams.say(isASCII ? ASCIIGlyphs.text($0) : $0) }
     let mask = serving.appearance.keyMask
-    // Figures of levels are for who can ask for them.
+    // Figures of levels are for those who can ask for them.
     let isObserved = isPlain || !serving.expectations.isEmpty
     let isJSON = serving.manner == .json
     let isQuiet = serving.manner == .quiet
@@ -293,7 +293,7 @@ private final class Ending: Sendable {
     self.grace = grace
   }
 
-  /// Who asks again does not want to wait.
+  /// Asking again means not wanting to wait.
   func begin() {
     task.withLock { task in
       let isSecond = task != nil

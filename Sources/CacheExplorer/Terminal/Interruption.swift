@@ -9,8 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// Turns signals that end a program into a call, so that a cache is closed before the program ends; so does the end of who reads
-/// standard output.
+/// Turns signals that end a program into a call, so that a cache is closed before the program ends; the same happens when the
+/// reader of standard output ends.
 ///
 /// What is under way may never end, such as a search with a regular expression that tries every way to match. A signal that
 /// comes when all should have ended by now ends the program where it stands.

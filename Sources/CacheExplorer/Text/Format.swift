@@ -46,7 +46,7 @@ package enum Format {
     return value < 864_000 && value % 86_400 != 0 ? "\(value / 3_600)h" : span(seconds: value)
   }
 
-  /// What ``timeLeft(seconds:)`` rounds up to, from which lifetimes on; in words for who asks what the column shows.
+  /// What ``timeLeft(seconds:)`` rounds up to, from which lifetimes on; in words for those who ask what the column shows.
   static let timeLeftSteps: [(from: Int64, step: Int64)] = [
     (0, 1), (20, 2), (50, 5), (100, 10), (300, 30), (600, 60), (5_400, 360), (36_000, 3_600), (864_000, 86_400),
   ]

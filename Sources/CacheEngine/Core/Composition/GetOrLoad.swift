@@ -228,7 +228,7 @@ extension PooledLevel: LoadingLevel {
   @usableFromInline
   func storeLoaded(_ value: Value, _ key: Key, _ terms: StoreTerms) async throws -> Bool {
     guard let ticket = LoadTicket.ticket(in: terms, for: gate) else { return false }
-    // Who asks afterwards finds what was stored, and joins no read from before.
+    // Whoever asks afterwards finds what was stored, and joins no read from before.
     defer { reads.detach(key) }
     try await gate.backFill(key, in: base, ticket, tags: terms.tags.isEmpty ? nil : terms.tags) {
       try await base.store(value, forKey: key, terms: terms)
@@ -247,7 +247,7 @@ extension TracedCache: LoadingLevel {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
-// A decorator that answers otherwise than the level inside has loads of its own: who asks that must be given no other's.
+// A decorator that answers differently from the level inside has loads of its own: its callers must not join those of others.
 extension LoadingLevel where Self: LevelDecorator {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }

@@ -47,7 +47,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
 
   /// Returns what a load of the key gives: the one under way, or one that is begun now.
   ///
-  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for who asks.
+  /// - Throws: ``CacheError`` with code ``CacheError/Code/circular`` if the load under way waits for the caller.
   @inlinable
   func answer(
     for key: Key, load: @escaping @Sendable () async throws -> Answer
@@ -74,7 +74,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
         // It may have been cancelled before it waited.
         return table.beginToWait(waiter, for: flight, of: key) ? nil : .failure(CancellationError())
       }
-      // Nobody leaves an answer any more for who waits, or has left.
+      // Nobody leaves an answer any more for a task that waits or has left.
       early.deallocate()
       if let answer { waiter.resume(with: answer) }
     }
@@ -97,7 +97,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
       case .follows(let flight, let callers):
         if let slow { hasten(slow, to: urgency) }
         recorder.record(.flightJoined(callers: callers), key: key)
-        // A load waits for who asks if that one loads something itself, or has a turn that somebody wants who does.
+        // A load can wait for its caller if the caller loads something itself, or has a turn that somebody who does wants.
         if who.work != nil || WaitingCircle.mayLeadOverGates { leaveCircle(id, who, flight, key: key) }
       }
     }

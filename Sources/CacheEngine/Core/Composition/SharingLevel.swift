@@ -25,7 +25,7 @@ struct SharedReads<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 @usableFromInline
 struct SharedAnswer<Value: Sendable>: Sendable {
   @usableFromInline let lookup: Lookup<Value>
-  /// Who made the load, if it does more than to ask the level below.
+  /// Who made the load, if it does more than ask the level below.
   @usableFromInline let loader: ObjectIdentifier?
 
   @inlinable

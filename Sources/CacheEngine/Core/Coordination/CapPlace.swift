@@ -2,7 +2,7 @@ import Synchronization
 
 /// One of the places of a cap, which is given back when everything that was begun in it has ended.
 ///
-/// A time limit returns without its work, and a pool's load outlives who began it: both hold the place until the end.
+/// A time limit returns without its work, and a pool's load outlives the caller that began it: both hold the place until the end.
 @usableFromInline
 final class CapPlace: Sendable {
   /// The place that this task's read has, or had, if it goes through a cap.

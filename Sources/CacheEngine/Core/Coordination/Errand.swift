@@ -18,7 +18,7 @@ final class Errand: Sendable {
   ) async throws {
     let errand = Errand()
     let task = NestedStarts.start {
-      // Who waits does not do so for long.
+      // The caller does not wait for long.
       await Waiting.workForNobody(work)
       errand.end()
     }

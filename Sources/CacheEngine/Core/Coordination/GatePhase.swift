@@ -54,7 +54,7 @@ package struct ReadTicket: Sendable {
     hash = read.place?.hash ?? 0
   }
 
-  /// The same for who may come after the read has ended.
+  /// The same, for use after the read may have ended.
   var unplaced: ReadTicket {
     var ticket = self
     ticket.slot = -1

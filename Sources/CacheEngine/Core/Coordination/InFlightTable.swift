@@ -187,7 +187,7 @@ struct InFlightTable<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     return detached.values[place].urgency
   }
 
-  /// Somebody joined who is in a hurry: the load that has to make haste, if it was slower and is known.
+  /// Somebody in a hurry has joined: returns the load that has to hurry up, if it was slower and is known.
   @inlinable
   mutating func hasten(_ key: Key, to urgency: TaskPriority) -> Task<Void, Never>? {
     guard let place = current.place(of: key), current[place].urgency < urgency else { return nil }

@@ -6,11 +6,11 @@ protocol TurnKeeper: AnyObject, Sendable {
   func waiting(forTurnsOf task: TaskIdentity) -> [Waiting]
 }
 
-/// Finds who would wait for itself: over turns at write gates, loads that are shared, and work under a time limit.
+/// Finds tasks that would wait for themselves: through turns at write gates, shared loads, and work under a time limit.
 ///
-/// What waits for what is known where it waits. Whoever begins to wait, and might close a circle by it, looks from itself at
-/// who waits for it, who waits for those, and so on. Since everybody is noted before looking, the last one sees the whole
-/// circle. What is not known is who waits for a task that it started itself.
+/// What a task waits for is known where it waits. A task that begins to wait, and might close a circle by that, looks at those
+/// that wait for it, those that wait for them, and so on. Since every task is noted before it looks, the last one sees the whole
+/// circle. What is not known is that a task waits for one that it started itself.
 @usableFromInline
 enum WaitingCircle {
   /// Gates where somebody waits, with how many do.
@@ -24,7 +24,7 @@ enum WaitingCircle {
     let id: UInt64
   }
 
-  /// Whether a load may wait for who has a turn.
+  /// Whether a load may be waiting for a task that has a turn.
   @usableFromInline static var mayLeadOverGates: Bool { workersAtGates.load(ordering: .sequentiallyConsistent) > 0 }
 
   static func enter(_ gate: any TurnKeeper, _ who: Waiting) {
@@ -45,8 +45,8 @@ enum WaitingCircle {
   ///
   /// What is to be waited for is told by who it is, or does it.
   static func isClosed(by who: Waiting, _ isMeant: (Waiting) -> Bool) -> Bool {
-    // Nobody stands still while this looks. Who is found twice in the same place has been there in between, and all of them
-    // at once.
+    // Nobody stands still while this looks. A task that is found twice in the same place was there in between, and so all of
+    // them were there at once.
     var last: [Step]?
     while let way = way(from: who, isMeant) {
       if way == last { return true }

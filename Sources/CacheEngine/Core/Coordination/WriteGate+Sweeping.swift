@@ -35,7 +35,7 @@ extension WriteGate {
   @usableFromInline
   func forget<Upper: CacheLevel>(_ key: Key, in upper: Upper) async throws where Upper.Key == Key {
     guard Task.isCancelled, !upper.storesAtOnce else { return try await upper.remove(key) }
-    // A level that takes its time may do nothing for who is cancelled, but what is gone below must not be left above.
+    // A slow level may do nothing for a cancelled task, but what is gone below must not be left above.
     let removal = MovedWork()
     defer { removal.end() }
     try await Task { try await Waiting.work(on: removal) { try await upper.remove(key) } }.value
@@ -126,7 +126,7 @@ extension WriteGate {
     do {
       if waits() { try await drain(before: began) }
     } catch {
-      // What is gone below must not be left above. Who is there still forgets by itself what it stores.
+      // What is gone below must not be left above. Writers that are still there forget what they store by themselves.
       try await above()
       throw error
     }

@@ -160,7 +160,7 @@ public final class CacheStatistics: CacheObserver {
   private let stripes = (0..<ThreadStripe.count).map { _ in Stripe() }
   /// The names of the levels that count here without events, by number.
   private let names = Mutex<[String]>([])
-  /// Those of what only the last word counts of: who waits at a cap, the phase of a breaker.
+  /// Where only the last word counts: who waits at a cap, the phase of a breaker.
   private let told = Mutex(Snapshot())
   /// Reads that joined a load and have not ended.
   private let joining = Mutex<Set<RequestID>>([])
@@ -241,7 +241,7 @@ public final class CacheStatistics: CacheObserver {
   /// Adds what was counted elsewhere: by another process, or before.
   package func add(_ counts: Snapshot) { stripes[0].counts.withLock { $0.sum += counts } }
 
-  /// Forgets how caps and breakers stand, for who stops listening and will not hear how that changes.
+  /// Forgets how caps and breakers stand, for a listener that stops and will not hear of changes.
   package func forgetStates() { told.withLock { $0 = $0.withoutStates } }
 
   /// Notes who joins; says whether a read that ends had joined.

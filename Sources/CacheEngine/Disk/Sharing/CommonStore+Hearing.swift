@@ -57,7 +57,7 @@ extension CommonStore {
     tellEars()
   }
 
-  /// Tells ears what they are to be told in the order in which it came to be; who comes meanwhile leaves it to who tells already.
+  /// Tells ears what they are to be told, in the order in which it happened; a second thread leaves that to the first.
   private func tellEars() {
     let isTelling = state.withLock { state in
       defer { state.isTelling = true }

@@ -37,7 +37,7 @@ extension CommonStore {
     var isOpen = true
     var refusal: CacheError?
     let came = now
-    // Who lets nobody in may have given the lock back.
+    // An owner that lets nobody in may have given the lock back.
     while isOpen, !isLeaving, isWelcome || now - came <= limit {
       var polled = [
         pollfd(fd: poller.descriptor, events: Int16(POLLIN), revents: 0),
@@ -54,7 +54,7 @@ extension CommonStore {
           isOpen = try socket.receive { try take($0, from: socket, &isWelcome) }
         } catch { (isOpen, refusal) = (false, error as? CacheError) }
       }
-      // Who was stopped meanwhile looks first for what was answered before.
+      // A process that was stopped meanwhile looks first at what was answered before.
       if now - looked <= limit { tick() }
     }
     socket.breakOff()

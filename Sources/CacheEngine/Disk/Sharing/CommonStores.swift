@@ -19,9 +19,9 @@ enum CommonStores {
 
   private static let open = Mutex<[Part: Joined]>([:])
 
-  /// Opens a shared directory, or joins who has it open in this process.
+  /// Opens a shared directory, or joins those in this process who have it open.
   ///
-  /// Blocks until this process owns the files or was let in by who does.
+  /// Blocks until this process owns the files or was let in by the owner.
   static func store(_ settings: CommonStore.Settings) throws -> CommonStore {
     do {
       let directory = try StoreDirectory(settings.path, access: .readWrite, calls: settings.calls)
@@ -62,7 +62,7 @@ enum CommonStores {
   }
 
   private static func awaitOpening(_ store: CommonStore, _ settings: CommonStore.Settings) throws {
-    // Who has the lock may begin and read a long log, or end and write its index.
+    // The process that has the lock may be starting and reading a long log, or ending and writing its index.
     let patience = DispatchTimeInterval.nanoseconds(Int(min(5 * store.limit, 3_600_000_000_000)))
     let isInTime = store.opening.wait(timeout: .now() + patience) == .success
     // For the next level that opens the directory.

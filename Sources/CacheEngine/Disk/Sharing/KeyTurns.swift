@@ -32,7 +32,7 @@ final class KeyTurns: Sendable {
       return false
     }
 
-    /// Whether somebody waits who is in the way.
+    /// Whether somebody who waits is in the way.
     func isAwaited(_ scope: Scope) -> Bool {
       waiting.contains { one in
         switch (one.scope, scope) {
@@ -58,7 +58,7 @@ final class KeyTurns: Sendable {
   }
 
   private static func takeNow(_ scope: Scope, _ state: inout State) -> Bool {
-    // Who waits already comes first.
+    // Those who wait already come first.
     guard state.waiting.isEmpty || !state.isAwaited(scope) else { return false }
     var (behind, isAllAhead): (Set<StoreKey>, Bool) = ([], false)
     return state.take(scope, behind: &behind, &isAllAhead)

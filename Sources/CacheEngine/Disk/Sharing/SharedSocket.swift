@@ -36,7 +36,7 @@ enum SharedSocket {
     return StoreFile(made)
   }
 
-  /// Connects to who listens; -1 if nobody does, or lets nobody in.
+  /// Connects to the listener; -1 if there is none, or it lets nobody in.
   static func connect(in directory: StoreDirectory) -> Int32 { reach(directory) { unsafe cstore_connect($0) } }
 
   /// Removes the socket, while this process has the lock.

@@ -145,7 +145,7 @@ extension StoreRequest {
       kind: kind, flags: isAgain ? SharedFrame.again : 0, number: number, writer.bytes, tail: tail)
   }
 
-  /// Reads a request; who sends what cannot be read is not listened to any more.
+  /// Reads a request; a guest that sends what cannot be read is not listened to any more.
   init(_ kind: UInt8, _ body: [UInt8], origin: inout UInt64, sent: inout Int64) throws {
     self = try unsafe body.withUnsafeBytes { raw in
       var reader = unsafe ByteReader(raw)

@@ -23,7 +23,7 @@ extension StoreServer {
     }
   }
 
-  /// Whether somebody has to be looked at again soon, who may be waited for in vain.
+  /// Whether a guest that may be waited for in vain has to be looked at again soon.
   var isWaiting: Bool {
     guests.withLock { $0 }.contains { guest in
       guest.state.withLock { $0.instance == nil } || guest.socket.isWaitingForRoom

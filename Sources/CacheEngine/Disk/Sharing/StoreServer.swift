@@ -10,10 +10,10 @@ internal import Foundation
 
 /// Serves the store of a directory that this process owns: to itself, and to other processes.
 ///
-/// Who asks for a change says which of its changes it is. One that comes again, because an answer was lost, is not carried out
-/// again if it was by this owner, nor if its key has been changed since this owner took over: then it counts as carried out
-/// before that change. The owner before cannot have carried out another change of the key in between, for it answered
-/// each change before it let the next one of the key begin.
+/// A guest that asks for a change says which of its changes it is. One that comes again because an answer was lost is not carried
+/// out again if this owner has carried it out, nor if its key was changed since this owner took over: then it counts as carried
+/// out before that change. The previous owner cannot have carried out another change of the key in between, for it answered
+/// each change of a key before it let the next one begin.
 final class StoreServer: Sendable {
   /// Somebody who shares the directory.
   final class Guest: Sendable {
@@ -38,7 +38,7 @@ final class StoreServer: Sendable {
   /// So many requests of one guest may be under way; the rest stays in its socket.
   static let mostRunning = 4_096
   static let mostGuests = 1_024
-  /// Who has not said hello by then is not waited for.
+  /// A guest that has not said hello by then is not waited for.
   static let patience: Int64 = 5_000_000_000
 
   let store: SegmentedStore
@@ -49,7 +49,7 @@ final class StoreServer: Sendable {
   let ledger: Mutex<StoreLedger>
   let guests = Mutex<[Guest]>([])
   let executor = ServingExecutor()
-  /// Where keys are read for who wants to hear of losses: once, however many do, and no other read waits behind that.
+  /// Where keys are read for those who want to hear of losses: once, however many do, and no other read waits behind that.
   private let learning = DispatchQueue(label: "CacheEngine.store.learning")
   let wake: @Sendable () -> Void
   private let tellHere: @Sendable (StoreChange, UInt64) -> Void

@@ -57,7 +57,7 @@ struct Checkpoint {
     var isDoubtful = false
     unsafe index.forEachInOrderOfUse { key, entry, tags in
       isDoubtful = isDoubtful || (entry.deadline == .min && entry.created > reading.now)
-      // One that was ended by hand is gone for who opens the store later.
+      // One that was ended by hand is gone for whoever opens the store later.
       guard !entry.isEnded, let place = places[entry.segment] else { return }
       unsafe Self.put(entry, key, tags, in: place, &writer)
       count += 1

@@ -143,7 +143,7 @@ struct OpenedStore {
       if head == .valid(salt: salt), segment.number < Self.lastNumber {
         state.hasSegmentEnded = false
       } else if head == .damaged, segment.number < Self.highestNumber {
-        // Who writes is about to write it.
+        // The writer is about to write it.
         if access == .readOnly, segment === found.last?.segment, segment.file.size < Segment.headSize { continue }
         state.damaged += 1
         // As a crash leaves one that was just made. What is appended to it would not be found again.

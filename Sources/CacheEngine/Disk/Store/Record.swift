@@ -19,8 +19,8 @@ struct RecordTimes: Equatable, Sendable {
 
   /// The deadline by the clock of this moment; `Int64.max` for never, `Int64.min` for "over, whatever the clock says".
   ///
-  /// Within one boot the clock that cannot step decides. After a restart only the time of day is left, and who was
-  /// created in the future of it has a lifetime that cannot be trusted.
+  /// Within one boot the clock that cannot step decides. After a restart only the time of day is left, and the lifetime of a
+  /// record created in its future cannot be trusted.
   func deadline(at reading: ClockReading) -> Int64 {
     guard lifetime != Self.forever else { return .max }
     if boot == reading.boot, boot != 0 {

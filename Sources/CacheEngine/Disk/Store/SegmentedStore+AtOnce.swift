@@ -29,7 +29,7 @@ extension SegmentedStore {
   func writeAtOnce(_ work: WriteJob.Work, _ durability: Durability) throws -> Int? {
     guard durability == .buffered, let small = SmallWrite(work), !MainQueue.draws, try isInPlace() else { return nil }
     for _ in 0..<Self.looks {
-      // Who waits already comes first.
+      // Those who wait already come first.
       guard !isAnyPending else { return nil }
       let answer = try turn.withLockIfAvailable { pace in try writeInTurn(work, small, &pace) }
       if let answer {
@@ -90,7 +90,7 @@ private enum MainQueue {
     return key
   }()
 
-  /// Whether who calls would hold up the screen.
+  /// Whether the caller would hold up the screen.
   static var draws: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
   #else
   static var draws: Bool { false }
@@ -98,10 +98,10 @@ private enum MainQueue {
 }
 
 extension WriteBatch {
-  /// Whether a small write needs nothing but to be appended, after entries have left the index that are in its way.
+  /// Whether a small write needs only to be appended, after entries that are in its way have left the index.
   ///
-  /// Entries whose values have files of their own are left to the store's thread, since these are removed; so is what
-  /// somebody listens to, who is told there.
+  /// Entries whose values have files of their own are left to the store's thread, since the files are removed; so is everything
+  /// that somebody listens to, as listeners are told there.
   fileprivate mutating func hasRoomAtOnce(for write: SmallWrite) -> Bool {
     guard !isTracking else { return false }
     let (limits, length) = (store.limits, write.length)

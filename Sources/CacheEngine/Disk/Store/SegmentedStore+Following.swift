@@ -9,7 +9,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// How who only looks keeps up with who writes.
+/// How a store that is only looked at keeps up with the process that writes.
 extension SegmentedStore {
   /// Reads what was appended since the store was opened or last read.
   ///

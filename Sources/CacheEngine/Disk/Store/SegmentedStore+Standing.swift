@@ -4,8 +4,8 @@ import Synchronization
 /// When the names in a directory, or its own, last changed, and whether that says that none has changed since.
 ///
 /// A directory's time changes with every file that comes or goes and when it is moved, but only as often as the file system's clock
-/// ticks: who looks between two changes of one tick would not see the second. So a time is trusted when the files were looked at
-/// once more, longer than a tick after the time was first seen. Only equality counts, so the file system's clock may be wrong, or
+/// ticks: a look between two changes in one tick would miss the second. So a time is trusted when the files were looked at
+/// again, longer than a tick after the time was first seen. Only equality counts, so the file system's clock may be wrong, or
 /// set.
 struct DirectoryLook: Sendable {
   /// How long a directory that shows no change is taken to be where its path leads: what happens to a directory above it
@@ -41,7 +41,7 @@ struct DirectoryLook: Sendable {
 /// Who removed or emptied the directory has cleared the cache. Only what was seen for certain counts as that: a call that
 /// fails says nothing, and files that are there are not removed because others are missing.
 extension SegmentedStore {
-  /// Whether what is written will be found there by who opens the same path.
+  /// Whether whoever opens the same path will find what is written there.
   ///
   /// One system call where no file has come or gone in the directory for a moment, else up to four.
   ///

@@ -120,7 +120,7 @@ extension SegmentedStore {
       }
     }
     report.allocatedBytes += directory.allocatedBytes(of: FileName.checkpoint)
-    // Who looks without the key does not count them.
+    // They are not counted when one looks without the key.
     for name in StoreSealing.fileNames where sealing != nil {
       report.allocatedBytes += directory.allocatedBytes(of: name)
     }

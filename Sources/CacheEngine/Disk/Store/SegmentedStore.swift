@@ -110,7 +110,7 @@ final class SegmentedStore: Sendable {
   let state: BriefLock<State>
   let queue = DispatchQueue(label: "CacheEngine.store")
   let removals = DispatchQueue(label: "CacheEngine.store.removals")
-  /// Held by who changes the store: its queue, or a caller for one small write.
+  /// Held by whoever changes the store: its queue, or a caller for one small write.
   let turn = Mutex(WritePace())
   let readers = ReadQueues()
   let pending = Mutex<[WriteJob]>([])

@@ -126,7 +126,7 @@ final class StoreDirectory: Sendable {
     return StoreFile(descriptor: opened, size: status.size, calls: calls)
   }
 
-  /// Opens the file that who writes holds the lock of.
+  /// Opens the file whose lock the writer holds.
   func openLock() throws -> StoreFile {
     do {
       let lock = try open(FileName.lock, forWriting: true, create: true)

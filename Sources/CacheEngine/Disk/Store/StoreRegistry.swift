@@ -18,7 +18,7 @@ enum StoreRegistry {
     var openings: [StoreDirectory.Identity: DispatchGroup] = [:]
   }
 
-  /// What somebody finds who opens a directory.
+  /// What is found when a directory is opened.
   private enum Found {
     case store(SegmentedStore)
     case opening(DispatchGroup)
@@ -122,7 +122,7 @@ enum StoreRegistry {
 
   /// Gives up one use of a store; `true` if it was the last one, which closes it.
   ///
-  /// `close` asks the store to close; who opens the directory meanwhile waits for it.
+  /// `close` asks the store to close; whoever opens the directory meanwhile waits for that.
   static func release(_ store: SegmentedStore, closing close: () -> Void) -> Bool {
     open.withLock { state in
       guard let (identity, shared) = state.stores.first(where: { $0.value.store === store }), shared.users > 0 else {

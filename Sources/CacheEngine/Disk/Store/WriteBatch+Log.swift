@@ -190,7 +190,7 @@ extension WriteBatch {
 
   /// Begins a new segment.
   ///
-  /// Who opens the store looks into the two newest for what did not come to the disk: what waits in older ones has to be
+  /// Whoever opens the store looks for what did not reach the disk in the two newest only: what waits in older ones has to be
   /// there first.
   @discardableResult
   mutating func openSegment() throws -> Segment {

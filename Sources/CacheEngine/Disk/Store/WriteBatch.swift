@@ -127,7 +127,7 @@ struct WriteBatch {
   }
 
   mutating func remove(_ key: StoreKey, cause: RemovalCause = .removed) throws {
-    // What was evicted still stands in the log, and would be found again by who opens the store after a crash.
+    // What was evicted still stands in the log, and would be found again by whoever opens the store after a crash.
     // So does what a failed write left behind and could not be cut off.
     let isNeeded = store.state.withLock { $0.hasForgotten || !$0.uncut.isEmpty || $0.index.find(key) != nil }
     guard isNeeded else { return }
@@ -146,10 +146,10 @@ struct WriteBatch {
     return 1
   }
 
-  /// Lets an entry end now, also for who opens the store later: a record says so.
+  /// Ends an entry now, also for whoever opens the store later: a record says so.
   private mutating func expire(_ key: StoreKey) throws {
     let now = store.clock.now.nanoseconds
-    // What was evicted still stands in the log, and would be found again as it was.
+    // What was evicted still stands in the log, and would be found there again as it was.
     guard let entry = store.state.withLock({ $0.index.find(key) }) else { return try remove(key) }
     // What has expired already would be kept for longer.
     guard entry.deadline > now else { return }
@@ -332,9 +332,9 @@ struct WriteBatch {
         state.lengths[number] = length
         state.uncut[number] = length
       }
-      // The system says so once. What it lost of this file is not known, so nothing more is added to it.
+      // The system reports this once. What it lost of this file is not known, so nothing more is added to it.
       state.hasSegmentEnded = true
-      // Nor is it known of removals that were written before: who asks for one again has it written again.
+      // Nor is it known which earlier removals were lost: one that is asked for again is written again.
       state.hasForgotten = true
     }
     cutBack()

@@ -79,8 +79,8 @@ struct GhostCaches: Sendable {
 
   /// Asks every cache for a key.
   ///
-  /// `cost`: What the value weighs, if the real cache had it: then who has not stores it. Otherwise it is stored when the
-  /// real cache stores it.
+  /// `cost`: What the value weighs, if the real cache had it: then every cache that has not stores it. Otherwise it is stored
+  /// when the real cache stores it.
   mutating func request(_ key: UInt64, cost: Int?, lifetime: UInt32, at time: UInt32, group: Int, weight: Double) {
     let hash = Self.hash(key)
     guard let id = table.find(key, hash: hash) else {

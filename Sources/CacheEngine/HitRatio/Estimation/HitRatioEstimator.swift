@@ -156,7 +156,7 @@ public struct HitRatioEstimator: Sendable {
     // If all groups there are were sampled, there would be more of them: the sample has 64.
     let mean = 1 / Double(Self.groups)
     let traffic = (values: sampled, mean: Double(requests) * mean)
-    // Who looks at every key leaves nothing to chance.
+    // Looking at every key leaves nothing to chance.
     let chance = (1 - rate).squareRoot()
     // The cache as it is, from the sample alone: what chance does not explain of the difference to what is known is that
     // a small cache does not behave like a large one. Another policy has another such difference, so only as much is

@@ -69,7 +69,7 @@ struct TraceBytes: ~Copyable {
 
   /// Reads into an array from a place on, until there is no more room; less, or nothing, only at the end.
   ///
-  /// Who is cancelled is not kept waiting by a file that others have yet to write.
+  /// A cancelled task is not kept waiting for a file that others have yet to write.
   mutating func read(into buffer: inout [UInt8], from start: Int) throws(TraceProblem) -> Int {
     if let problem { throw problem }
     let isBeginning = !hasBegun

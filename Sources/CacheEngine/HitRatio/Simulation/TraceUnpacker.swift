@@ -46,7 +46,7 @@ private let starting = Mutex(())
 /// No shell is asked, and no name of the file is given to it.
 struct TraceUnpacker {
   let packing: TracePacking
-  /// Where what is unpacked comes from; it belongs to who reads.
+  /// Where the unpacked bytes come from; it belongs to the reader.
   let output: Int32
   private let process: pid_t
 

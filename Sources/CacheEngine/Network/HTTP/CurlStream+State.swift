@@ -40,7 +40,7 @@ extension CurlStream {
       set { if side == .reader { reader = newValue } else { writer = newValue } }
     }
 
-    /// Notes that there is something new, and hands out who waits for it.
+    /// Notes that there is something new, and hands over the task that waits for it.
     mutating func change(_ side: Side) -> CheckedContinuation<Void, Never>? {
       self[side].changes += 1
       self[side].deadline = nil

@@ -24,7 +24,7 @@ struct AppFollower: Sendable {
       guard begin(next) else { return next.client.close() }
       let (app, pid) = (next.client.welcome, session.client.welcome.pid)
       session = next
-      // It had hung up, as on who takes nothing for long.
+      // It had hung up, as it does on those who take nothing for long.
       let same = app.pid == pid ? ", the process of before" : ""
       log("attached again (pid \(app.pid)) to \(app.app)\(same); counters were reset", .notice, session, follower)
     }
@@ -40,7 +40,7 @@ struct AppFollower: Sendable {
         case .usage(let usage): follower.post(.usage(usage))
         // The counts come behind the events that they count.
         case .counts: follower.post(.events([], lost: 0))
-        // Who leaves ends the connection as well, which is no news of the app.
+        // Leaving ends the connection as well, which is no news of the app.
         case .ended(let why): return Task.isCancelled ? nil : why
         case .events, .hearing: break
         }

@@ -172,7 +172,7 @@ package struct CacheBuilder<Value: ShownValue> {
     return observed.normalize()
   }
 
-  /// Has who is above a level that was just added hear what other processes change there.
+  /// Lets the levels above the one that was just added hear what other processes change there.
   private mutating func share(_ level: DiskCacheLevel<String, Value>) {
     levels[levels.count - 1].owner = { [weak level] in level?.owner }
     joins.append { upper, lower in upper.compose(lower, coherence: Coherence(level), observer: nil).normalize() }

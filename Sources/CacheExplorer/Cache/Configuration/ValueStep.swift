@@ -12,7 +12,7 @@ package enum ValueStep: Equatable, Sendable {
 
   /// What `transformValues` takes: all that can be turned back.
   package static let stored = ["gzip", "zlib", "base64", "json"]
-  /// What `postProcess` takes: all that makes sense for who reads.
+  /// What `postProcess` takes: all that makes sense for a reader.
   package static let read = ["json", "base64", "uppercase", "lowercase"]
   static let readFields = ["prefix", "suffix"]
 

@@ -57,7 +57,7 @@ package struct ServedDemo: Sendable {
     await cache.close()
   }
 
-  /// Breaks off what is being stored and removed, so that who leaves waits for no level.
+  /// Breaks off what is being stored and removed, so that leaving waits for no level.
   package func breakOff() { cache.breakOff() }
 
   private func ask(_ request: HTTPTypes.HTTPRequest) async {

@@ -1,7 +1,7 @@
 package import CacheEngine
 import Synchronization
 
-/// A clock on which waiting takes no time: who waits moves it on.
+/// A clock on which waiting takes no time: a task that waits moves it on.
 ///
 /// It is for one caller at a time. Threads of the levels' own neither move it nor are waited for.
 package final class SimulatedClock: CacheClock, Sendable {

@@ -18,7 +18,7 @@ package final class AdjustableClock: CacheClock, Sendable {
     var speed = 1.0
     var sleepers: [UInt64: Sleeper] = [:]
     var nextSleeper: UInt64 = 0
-    /// Waits on the clock below for the first who sleeps.
+    /// Waits on the clock below for the first sleeper.
     var timer: Task<Void, Never>?
     /// The deadline that the timer is for, by this clock.
     var earliest: CacheInstant?

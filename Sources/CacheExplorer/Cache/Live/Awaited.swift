@@ -16,7 +16,7 @@ package final class Awaited<Value: Sendable>: Sendable {
     self.isThere = isThere
   }
 
-  /// Puts something in, and wakes who waits.
+  /// Puts something in, and wakes whoever waits.
   package func put(_ change: (inout Value) -> Void) {
     let waiting = state.withLock { state in
       change(&state.value)
@@ -67,7 +67,7 @@ package final class Awaited<Value: Sendable>: Sendable {
   }
 }
 
-/// Does work, which is cancelled with who waits for it; that one does not wait for its end then.
+/// Does work that is cancelled with the task that waits for it, which then does not wait for its end.
 func unlessCancelled<Answer: Sendable>(
   _ work: @escaping @Sendable () async throws -> Answer
 ) async throws -> Answer {

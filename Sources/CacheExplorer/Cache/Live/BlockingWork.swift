@@ -11,7 +11,7 @@ package enum BlockingWork {
     }
   }
 
-  /// As ``run(_:)``, but who is cancelled does not wait for the end: what comes of it then is dropped.
+  /// As ``run(_:)``, but a cancelled task does not wait for the end: the result is dropped then.
   package static func runUnlessCancelled<Answer: Sendable>(
     _ work: @escaping @Sendable () throws -> Answer
   ) async throws -> Answer {

@@ -10,6 +10,6 @@ package enum Touched: Sendable {
   case configuration
   case clock
 
-  /// Nobody may do it who may only read.
+  /// Those who may only read may not do it.
   package var isChange: Bool { self == .contents || self == .faults }
 }

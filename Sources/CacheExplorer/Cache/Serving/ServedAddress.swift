@@ -48,7 +48,7 @@ package struct ServedAddress: Equatable, Sendable {
     isSecure = scheme == "https"
   }
 
-  /// Whether who listens here may be who is asked there.
+  /// Whether the listener here may be the server asked there.
   package func mayBe(_ other: ServedAddress) -> Bool {
     let local = ["127.0.0.1", "localhost", "::1", "0.0.0.0", "::"]
     return port == other.port && (host == other.host || local.contains(host) && local.contains(other.host))

@@ -47,7 +47,7 @@ struct ServedLevels: Sendable {
   func live(behind cache: HTTPCache<ServedStore>) -> LiveCache {
     var live = live
     live.purge = { key in
-      // The cache removes also for who is cancelled, for as long as its levels take.
+      // The cache removes even for a cancelled caller, for as long as its levels take.
       try await unlessCancelled {
         if let key { try await cache.remove(key) } else { try await cache.removeAll() }
       }

@@ -18,7 +18,7 @@ package struct DeleteVerb: Verb {
     let live = session.live
     let key = key ?? ""
     return await session.timed(name) { result in
-      // A disk level tells what it removes on a thread of its own, and an app elsewhere: who asks before knows it all.
+      // A disk level tells what it removes on a thread of its own, and an app elsewhere: only asking first tells everything.
       var holders: [String] = []
       // Of a level that cannot say, the removal tells.
       for level in live.levels where (try? await level.holds(key)) == true { holders.append(level.name) }

@@ -87,7 +87,7 @@ package final class Interpreter: Sendable {
     return result
   }
 
-  /// What the last command did, for who takes it back; nobody else can then.
+  /// What the last command did, for the one who takes it back; nobody else can then.
   func takeUndo() -> UndoRecord? {
     undo.withLock { record in
       defer { record = nil }

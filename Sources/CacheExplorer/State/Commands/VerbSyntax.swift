@@ -36,7 +36,7 @@ package struct VerbSyntax: Sendable {
   }
 
   package let name: String
-  /// What it is called elsewhere: who writes that is told its name.
+  /// What it is called elsewhere: whoever writes that is told its name here.
   package let otherNames: [String]
   /// How it is used, as in help: `get KEY [--level L]`.
   package let usage: String

@@ -1,7 +1,7 @@
 import CacheEngine
 package import ExplorerText
 
-/// What a listening for a server's commands brought: who reads and writes which keys, and what a memory level in front of
+/// What listening to a server's commands brought: who reads and writes which keys, and what a memory level in front of
 /// each client would have answered.
 package struct MonitoredTraffic: Sendable, Equatable, Codable {
   package struct Prefix: Sendable, Equatable, Codable {

@@ -64,7 +64,7 @@ package enum WhatIfText {
     var rows = [row("now", "\(level.eviction.name) \(capacity(level.capacity, level))", 0)]
     let factors = Set(level.factors).subtracting([1]).sorted()
     for factor in factors {
-      // Who wants no limit writes the largest number.
+      // Those who want no limit write the largest number.
       let other = Int(min(max(0, Double(level.capacity) * factor), 9e18))
       rows.append(row(name(of: factor), capacity(other, level), rows.count))
     }
