@@ -20,7 +20,7 @@ final class ClientGuard: ChannelDuplexHandler {
   private let idleTimeout: TimeAmount
   /// When the client has to have done what is expected of it.
   private var deadline: NIODeadline?
-  /// What rings no later than that, and is set anew when it rings, not with every request.
+  /// What rings no later than that, and is set again when it rings, not with every request.
   private var alarm: (time: NIODeadline, ringing: Scheduled<Void>)?
   /// A request has begun and not ended.
   private var isReading = false

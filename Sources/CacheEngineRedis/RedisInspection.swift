@@ -42,7 +42,7 @@ package final class RedisInspection: Sendable {
       CacheError(.closed, "the server is not looked at any more", level: settings.name))
   }
 
-  /// The connection, made anew if it was lost.
+  /// The connection, made again if it was lost.
   private func connected() async throws -> RedisConnection {
     if let connection = connection.withLock({ $0 }), connection.end == nil { return connection }
     let made = try await open(for: .commands) { _ in }

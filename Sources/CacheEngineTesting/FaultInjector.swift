@@ -95,7 +95,7 @@ public final class FaultInjector: Sendable {
   /// What was done so far.
   public var count: Count { state.withLock { $0.count } }
 
-  /// Begins the row of chances anew.
+  /// Begins the row of chances again.
   ///
   /// - Parameter seed: Other seeds give other faults.
   package func reseed(_ seed: UInt64) { state.withLock { $0.choices = SeededGenerator(seed: seed) } }

@@ -6,7 +6,7 @@ import Foundation
 
 /// Copies the folder of a store as a crash at this moment would leave it.
 ///
-/// A file may go between listing and copying it, a segment or what is to become a checkpoint; then all begins anew.
+/// A file may go between listing and copying it, a segment or what is to become a checkpoint; then everything starts over.
 package func copyFolder(_ path: String, to copy: String) throws {
   while true {
     do {

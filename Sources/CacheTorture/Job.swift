@@ -20,7 +20,7 @@ struct Job {
   var capacity = 1 << 20
   var calls = FileCalls()
   var tasks = 4
-  /// After one of how many rounds the store is cleared, and after one of how many it is opened anew.
+  /// After one of how many rounds the store is cleared, and after one of how many it is opened again.
   var pauses = 12
   /// What is known of an operation that threw.
   ///
@@ -127,7 +127,7 @@ struct Job {
 
   /// Works until the store has written own files and reclaimed segments and, if its room is tight, evicted entries.
   ///
-  /// - Returns: How often it began anew for that.
+  /// - Returns: How often it started over for that.
   /// - Throws: ``Failure`` if a promise is broken, or if it does not come to that.
   @discardableResult
   func runUntilAllIsDone(seed: UInt64, rounds: Int, operations: Int, recorder: Recorder) async throws -> Int {

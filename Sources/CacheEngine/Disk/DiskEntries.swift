@@ -58,7 +58,7 @@ public struct DiskEntries<Key: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// Begins anew.
+  /// Starts over.
   ///
   /// - Returns: What gives one entry after the other.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(entries: self) }

@@ -156,7 +156,7 @@ public final class ModelCache: Sendable {
 
   // MARK: Commits
 
-  /// Carries out edits, after a clear if asked to, computed anew as often as somebody else changes what they were computed from, and tells.
+  /// Carries out edits, after a clear if asked to, computed again as often as somebody else changes what they were computed from, and tells.
   @discardableResult
   func commit(
     clearing isClearing: Bool = false, completion: (@Sendable () -> Void)? = nil,

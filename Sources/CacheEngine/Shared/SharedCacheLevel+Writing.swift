@@ -163,7 +163,7 @@ extension SharedCacheLevel {
     return .begins(name, with: bytes)
   }
 
-  /// Makes a stamp anew, so that what was written under the old one is gone.
+  /// Renews a stamp, so that what was written under the old one is gone.
   func renew(_ stamp: [UInt8], lifetime: Duration?) async throws {
     try await named {
       try Task.checkCancellation()

@@ -4,7 +4,7 @@ import Synchronization
 /// The writes of a shared level of which nobody knows what they left behind, until the store has been set right.
 ///
 /// Whatever was to be written, the name is removed when the store answers again: meanwhile others may have written a newer
-/// value, and nobody heard. What stands for many, a stamp, is made anew.
+/// value, and nobody heard. What stands for many, a stamp, is renewed.
 final class UnsettledWrites: Sendable {
   /// A name, and the number of the write that failed last.
   struct Names: Sendable {
@@ -98,7 +98,7 @@ final class UnsettledWrites: Sendable {
     }
   }
 
-  /// A stamp was made anew.
+  /// A stamp was renewed.
   func settle(stamp: [UInt8], asOf moment: UInt64) {
     state.withLock { state in
       guard let number = state.names.stamps[stamp], number <= moment else { return }

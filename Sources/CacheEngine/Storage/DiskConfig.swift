@@ -149,7 +149,7 @@ public struct DiskConfig: Sendable {
     }
   }
 
-  /// Gives the folder its attributes, which a folder that was made anew lacks.
+  /// Gives the folder its attributes, which a folder that was made again lacks.
   func applyAttributes() throws {
     var attributes: [FileAttributeKey: Any] = [:]
     if let permissions { attributes[.posixPermissions] = permissions }

@@ -12,7 +12,7 @@ package enum FieldList {
     let bytes = text.utf8
     var start = bytes.startIndex
     var index = start
-    // After one that is never closed there is none that is: to look anew from each would take the square of the length.
+    // After one that is never closed there is none that is: to look again from each would take the square of the length.
     var mayClose = true
     func add(upTo end: String.Index) {
       let member = trimmed(text[start..<end])

@@ -108,7 +108,7 @@ extension HTTPCachePolicy {
     fields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
     // The strong tag may be that of other bytes, of which the weak one is only an equivalent.
     if response.entityTag?.isWeak == true { fields[.eTag] = nil }
-    // What was told of its age then is told anew, or is no more.
+    // What was told of its age then is told again, or is no more.
     fresh.head.headerFields.remove(Set(fields.map(\.name)).union([.age]))
     fresh.head.headerFields.append(contentsOf: fields)
     if !fields.contains(.date) { fresh.head.headerFields[.date] = HTTPDate(responseTime).description }

@@ -24,7 +24,7 @@ extension Explorer {
     return "recorded \(Format.bytes(status.bytes))\(end); watch it with cache-explorer --replay \(recorder.path)"
   }
 
-  /// Records from here on: what is listed, logged and shown comes with it, and counts begin anew.
+  /// Records from here on: what is listed, logged and shown comes with it, and counts start from zero.
   func beginRecording(_ file: String, limit: Int?) throws -> String {
     if let recorder {
       throw CommandFailure(message: "the session is recorded into \(recorder.path); end that with record off")

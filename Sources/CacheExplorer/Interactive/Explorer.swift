@@ -27,7 +27,7 @@ final class Explorer {
   let screen: any Screen
   private let buffer: EventBuffer
   let interpreter: Interpreter
-  /// What was read anew and waits for a yes.
+  /// What was read again and waits for a yes.
   var pending: CacheConfiguration?
   private let models: ModelShow?
   private let follow: Follower.Follow?

@@ -56,7 +56,7 @@ struct PanelMemory: Sendable {
 
   private struct Unusable: Error {}
 
-  /// Writes the file anew.
+  /// Writes the file again.
   ///
   /// - Returns: Why it could not be written; `nil` if it was, or is to be left alone.
   func keep(_ arrangement: PanelArrangement) -> String? {

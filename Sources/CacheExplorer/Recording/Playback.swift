@@ -85,7 +85,7 @@ struct Playback: Sendable {
     }
   }
 
-  /// Makes a picture anew, since the messages of the next one were understood in part.
+  /// Makes a picture again, since the messages of the next one were understood in part.
   private mutating func stand(at picture: Int) {
     let problem = failure
     let nearest = kept.keys.filter { $0 <= picture }.max() ?? 0

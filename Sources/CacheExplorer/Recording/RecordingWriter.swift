@@ -28,7 +28,7 @@ struct RecordingWriter: ~Copyable {
   private var hasEnded = false
   /// What a replay of the file comes to, where that is not what is on the screen.
   ///
-  /// Keys have other names in it, or counts begin anew.
+  /// Keys have other names in it, or counts start from zero.
   private var replayed: Model?
 
   init(file: consuming RecordingFile, limit: Int, mask: RecordingMask?) {

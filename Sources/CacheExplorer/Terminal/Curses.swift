@@ -116,7 +116,7 @@ final class Curses {
 
   /// Without what asks for a pause, as in `$<5>` and `$<2.5*/>`.
   ///
-  /// By hand: a regular expression is made anew at each use, which was a twentieth of the program's start.
+  /// By hand: a regular expression is made again at each use, which was a twentieth of the program's start.
   static func withoutPadding(_ sequence: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var rest = sequence[...]
@@ -305,7 +305,7 @@ final class Curses {
     cn_redraw_all()
   }
 
-  /// Ends the drawing for now; the next drawing begins anew.
+  /// Ends the drawing for now; the next drawing starts afresh.
   ///
   /// Returns what to write to the terminal.
   func end() -> [UInt8] {

@@ -49,7 +49,7 @@ struct ClickCounter {
   mutating func count(at place: Point, _ time: ContinuousClock.Instant) -> Int {
     var clicks = 1
     if let last, last.at == place, last.time.duration(to: time) <= Self.patience { clicks = last.clicks + 1 }
-    // A third one begins anew.
+    // A third one starts over.
     if clicks > 2 { clicks = 1 }
     last = (place, time, clicks)
     return clicks

@@ -15,7 +15,7 @@ protocol Screen: AnyObject {
   func close()
   /// Stops the process as ^Z does; returns when it was continued.
   func suspend()
-  /// Draws everything anew with the next canvas.
+  /// Redraws everything with the next canvas.
   func invalidate()
   /// Takes the mouse from the terminal, or gives it back.
   func useMouse(_ isOn: Bool)

@@ -213,7 +213,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     state.withLock { $0.table.endRead(key, at: ticket.place(in: self)) }
   }
 
-  /// Notes that a key is read anew, and numbers the reloads that are under way.
+  /// Notes that a key is read again, and numbers the reloads that are under way.
   @usableFromInline
   package func beginReload(_ key: Key) -> (ticket: ReadTicket, number: UInt64) {
     state.withLock { state in

@@ -1,12 +1,12 @@
-/// Which keys are being read anew, and which were in vain a moment ago.
+/// Which keys are being read again, and which were in vain a moment ago.
 struct Refreshes<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-  /// Beyond so many keys that pause, all of them may be read anew at once.
+  /// Beyond so many keys that pause, all of them may be read again at once.
   static var room: Int { 10_000 }
 
   private(set) var underWay: [Key: Task<Lookup<Value>?, any Error>] = [:]
   private var pauses: [Key: CacheInstant] = [:]
 
-  /// The task that reads a key anew; one that begins now unless there is one, or unless the key pauses.
+  /// The task that reads a key again; one that begins now unless there is one, or unless the key pauses.
   ///
   /// A key that does not equal itself has none, since that would never be found again, nor what it brings be copied upwards.
   mutating func task(

@@ -136,7 +136,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     return entry
   }
 
-  /// Reads a key anew of which there is a stale value, and gives that if it takes long; `nil` if no such value may be given.
+  /// Reads a key again whose value is stale, and gives the stale value if that takes long; `nil` if no such value may be given.
   ///
   /// All who wait for a key wait for one reading, which goes on without them.
   @usableFromInline
@@ -208,7 +208,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
   @usableFromInline
   func refresh(_ key: Key) { _ = refresh(key, heedsPause: true) }
 
-  /// Reads a key anew in a task of its own, if that is not under way already.
+  /// Reads a key again in a task of its own, if that is not under way already.
   ///
   /// - Returns: The task; `nil` if it is too soon.
   private func refresh(_ key: Key, heedsPause: Bool) -> Task<Lookup<Value>?, any Error>? {

@@ -31,7 +31,7 @@ package enum LevelShape {
   case stacked(any CacheLevel, any CacheLevel)
   case around(Operation, any CacheLevel)
   case lanes(Operation, any CacheLevel, any CacheLevel)
-  /// What holds values, and the source that they are read anew from.
+  /// What holds values, and the source from which they are read again.
   case stale(Operation, any CacheLevel, from: any CacheLevel)
 }
 

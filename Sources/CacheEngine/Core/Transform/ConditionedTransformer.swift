@@ -82,7 +82,7 @@ extension OneWayTransformer {
   /// The result throws ``CacheError`` with code ``CacheError/Code/conditionNotSatisfied`` where the condition says
   /// `false`, and the condition's own error where it throws; in neither case is this transformer asked.
   ///
-  /// - Parameter condition: Whether a value may be turned. It is evaluated anew each time and may take its time.
+  /// - Parameter condition: Whether a value may be turned. It is evaluated again each time and may take its time.
   /// - Returns: The conditioned transformer.
   public func conditioned(
     _ condition: @escaping @Sendable (Input) async throws -> Bool

@@ -12,7 +12,7 @@ final class SettingsDomain: Sendable {
     enum Work: Sendable {
       /// Changes the entries, and says how many it changed. 0 saves the writing.
       case edit(@Sendable (inout Entries) -> Int)
-      /// Begins anew, whatever is there now.
+      /// Starts over, whatever is there now.
       case clear
     }
 
@@ -48,7 +48,7 @@ final class SettingsDomain: Sendable {
   /// Nothing is held in memory.
   var isUnread: Bool { state.withLock { $0.copy == nil } }
 
-  /// All entries: from memory, or read anew.
+  /// All entries: from memory, or read again.
   func entries() async throws -> Entries {
     if let copy = state.withLock({ $0.copy }) { return copy.entries }
     return try await withCheckedThrowingContinuation { done in

@@ -48,7 +48,7 @@ struct SettingsFile: SettingsStorage {
     _ change: (_ current: () throws -> [String: SettingsEntry]) throws -> [String: SettingsEntry]?
   ) throws -> SettingsContents? {
     try failing(with: .diskWriteFailed) {
-      // Opened anew each time, so that a directory that was removed comes back.
+      // Opened again each time, so that a directory that was removed comes back.
       let folder = try open()
       try folder.lock()
       defer { folder.unlock() }

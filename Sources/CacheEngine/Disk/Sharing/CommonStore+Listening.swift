@@ -13,7 +13,7 @@ internal import Darwin
 /// What the thread of a shared directory does while another process owns the files.
 extension CommonStore {
   func connect() throws -> FrameSocket? {
-    // It may have been removed and made anew since.
+    // It may have been removed and made again since.
     let directory = try StoreDirectory(directory.path, access: .readWrite, calls: settings.calls)
     let number = SharedSocket.connect(in: directory)
     guard number >= 0 else { return nil }

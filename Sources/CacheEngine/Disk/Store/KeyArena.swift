@@ -1,7 +1,7 @@
 /// The bytes of many short keys, end to end in blocks: an array for each of them would take more than the keys do.
 ///
 /// A key has a place, a number, for as long as it is held. A block of which nothing is held is used again; one that is sparse,
-/// while a good part of all blocks is, is named to the owner, who adds what lives in it anew (``keys(in:)``, ``free(_:)``).
+/// while a good part of all blocks is, is named to the owner, who adds what lives in it again (``keys(in:)``, ``free(_:)``).
 struct KeyArena: Sendable {
   /// Longer keys are not taken.
   static let longest = 1 << 10

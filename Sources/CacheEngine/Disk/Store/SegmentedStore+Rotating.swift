@@ -45,7 +45,7 @@ extension SegmentedStore {
     return try await blocking { [self] in
       try all.compactMap { key, entry in
         if let sealed = try sealedLabel(of: key, entry), sealing.isCurrent(sealed.label) { return nil }
-        // Gone, moved, or to be sealed anew.
+        // Gone, moved, or to be sealed again.
         guard let now = state.withLock({ $0.index.find(key) }) else { return nil }
         return (key, now)
       }
@@ -102,7 +102,7 @@ extension WriteBatch {
     return try reclaimOldest()
   }
 
-  /// Writes the file of the secrets anew, when the disk has everything that the newest key sealed.
+  /// Writes the file of the secrets again, when the disk has everything that the newest key sealed.
   mutating func forgetOlderKeys() throws {
     if isTracking { try commit() }
     store.awaitRemoval()

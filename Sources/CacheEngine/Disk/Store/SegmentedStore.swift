@@ -98,7 +98,7 @@ final class SegmentedStore: Sendable {
     var look: DirectoryLook?
   }
 
-  /// Changes when the directory was removed under the store and made anew.
+  /// Changes when the directory was removed under the store and made again.
   let place: Mutex<Place>
   var directory: StoreDirectory { place.withLock { $0.directory } }
   let access: StoreAccess

@@ -359,7 +359,7 @@ struct WriteBatch {
 
   /// Sees to it that the directory is there and is ours; returns why it cannot be.
   ///
-  /// Whoever removed or emptied the directory has cleared the cache: the store begins anew in the same place.
+  /// Whoever removed or emptied the directory has cleared the cache: the store starts over in the same place.
   mutating func standAgain() -> (any Error)? {
     if store.state.withLock({ !$0.uncut.isEmpty }) { cutBack() }
     guard !store.state.withLock({ $0.isClosed }) else { return nil }

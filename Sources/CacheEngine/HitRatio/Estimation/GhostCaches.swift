@@ -128,7 +128,7 @@ struct GhostCaches: Sendable {
       if self[id].holders & 1 << UInt32(index) == 0 {
         insert(id, hash, into: index, at: time)
       } else if !isAsked {
-        // Somebody wrote it anew: it is as young everywhere.
+        // Somebody wrote it again: it is as young everywhere.
         questions[index].policy.touched(id)
         note(id, index, at: time)
       }
@@ -158,7 +158,7 @@ struct GhostCaches: Sendable {
     for index in questions.indices { makeRoom(for: 0, in: index) }
   }
 
-  /// Counts anew, and forgets nothing.
+  /// Counts from zero again, and forgets nothing else.
   mutating func restart() { misses = questions.map { _ in Array(repeating: 0, count: groups) } }
 
   private static func hash(_ key: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: key >> 32) }

@@ -124,7 +124,7 @@ public final class HitRatioObserver: CacheObserver {
     }
   }
 
-  /// Counts anew, from what the small caches hold now.
+  /// Counts from zero again, from what the small caches hold now.
   public func restart() { for watch in watches { watch.restart() } }
 
 }

@@ -112,7 +112,7 @@ import Musl
 
   /// Frees the multi handle.
   ///
-  /// A later request begins anew.
+  /// A later request starts over.
   private func end(_ state: inout State) {
     unsafe curl_multi_cleanup(multi)
     unsafe multi = nil

@@ -31,7 +31,7 @@ package struct AttachedCache: Sendable {
   /// Looks once more, and tells the model of a picture what no level tells.
   package var refresh: @Sendable () async -> [Message] = { [] }
 
-  /// What a model keeps when the cache is reached, for the first time or anew.
+  /// What a model keeps when the cache is reached, for the first time or again.
   package var replacement: Replacement {
     var config = ConfigSheet()
     (config.file, config.settings) = (source, settings)

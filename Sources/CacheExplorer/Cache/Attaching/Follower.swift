@@ -6,7 +6,7 @@ package struct Follower: Sendable {
   package typealias Follow = @Sendable (Follower) async -> Void
 
   package let post: @Sendable (Message) -> Void
-  /// Puts a cache that was reached anew in place of the one in use.
+  /// Puts a cache that was reached again in place of the one in use.
   package let use: @Sendable (LiveCache) async -> Void
   /// Waits, in the way that costs the program least.
   package let pause: @Sendable (Duration) async throws -> Void

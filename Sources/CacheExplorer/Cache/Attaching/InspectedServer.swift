@@ -74,7 +74,7 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     let (run, counted) = (facts["run_id"], number("total_commands_processed"))
     let isSame = state.withLock { state in
       defer { (state.run, state.counted) = (run, counted) }
-      // Its counts can be set back (CONFIG RESETSTAT) without its being started anew.
+      // Its counts can be set back (CONFIG RESETSTAT) without a restart.
       return state.run == nil || state.run == run && state.counted <= counted
     }
     if !isSame { inspection.forgetOwn() }
@@ -100,7 +100,7 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     server.keys = min(max(0, keys), 1 << 60)
     state.withLock { state in
       let old = state.sheet.server
-      // Of a server that counts anew nothing is known of the last second.
+      // Of a server that counts from zero again, the last second is not known.
       if let last = state.lookedAt, isSame {
         let seconds = max(0.001, Double(last.duration(to: now).clampedNanoseconds) / 1e9)
         var rates = KeyspaceSheet.Rates()

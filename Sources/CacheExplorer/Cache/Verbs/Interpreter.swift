@@ -190,7 +190,7 @@ package final class Interpreter: Sendable {
     }
   }
 
-  /// Puts a cache of another program, reached anew, in place of the one in use.
+  /// Puts a cache of another program, reached again, in place of the one in use.
   package func use(_ live: LiveCache) async {
     await stopWorkload()
     undo.withLock { $0 = nil }

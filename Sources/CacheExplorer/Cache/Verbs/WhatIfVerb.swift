@@ -12,7 +12,7 @@ package struct WhatIfVerb: Verb {
 
   package enum Aftermath: Equatable, Sendable {
     case goOn
-    /// Everything is counted anew.
+    /// Everything is counted from zero again.
     case reset
   }
 

@@ -38,7 +38,7 @@ package enum Effect: Sendable, Equatable {
   case theme(Theme)
   /// Remember where the panels stand.
   case keepArrangement(PanelArrangement)
-  /// Draw everything anew.
+  /// Redraw everything.
   case redraw
   case suspend
   case quit

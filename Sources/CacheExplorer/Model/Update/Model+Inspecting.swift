@@ -89,7 +89,7 @@ extension Model {
     return focus.panel.key(self)
   }
 
-  /// Another configuration is in force: what is known begins anew, but for the log.
+  /// Another configuration is in force: what is known starts over, but for the log.
   mutating func replace(by new: Replacement) {
     let log = live.log
     var picture = Picture(levels: new.levels, operators: new.operators, chain: new.chain, now: live.now)
@@ -104,7 +104,7 @@ extension Model {
     command.answer = CommandLineState.Answer(isGood: true, text: "the configuration is in force; counters were reset")
   }
 
-  /// Begins anew with a program that was gone; what somebody looks at closely stays until they leave it.
+  /// Starts over with a program that was gone; what somebody looks at closely stays until they leave it.
   package mutating func attachedAgain(_ attachment: Attachment, _ new: Replacement) {
     let (still, seen) = (frozen, inspection)
     replace(by: new)

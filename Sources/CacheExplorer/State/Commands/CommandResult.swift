@@ -26,7 +26,7 @@ package struct CommandResult: Sendable {
   package var error: String?
   /// It could not be carried out: what failed is what was asked for, not the cache.
   package var isRefused = false
-  /// It failed, and the cache in use is another one since, or begins anew.
+  /// It failed, and the cache in use is another one since, or starts over.
   package var hasStartedOver = false
   /// What an expectation was compared with.
   package var expectation: ExpectationReport?

@@ -15,7 +15,7 @@ package enum InputEvent: Equatable, Sendable, Codable {
   case terminate(signal: Int32)
   /// SIGTSTP from outside: stop as ^Z does.
   case suspend
-  /// The process was continued: sizes may have changed and the screen must be drawn anew.
+  /// The process was continued: sizes may have changed and the screen must be redrawn.
   case resumed
 
   package struct Mouse: Equatable, Sendable, Codable {

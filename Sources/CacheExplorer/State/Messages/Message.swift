@@ -58,7 +58,7 @@ package enum Message: Sendable, Codable {
   case replaced(Replacement)
   /// How it stands with the program that the cache belongs to.
   case attachment(Attachment)
-  /// The program that the cache belongs to was gone and is there again: everything counts anew.
+  /// The program that the cache belongs to was gone and is there again: everything is counted from zero.
   case attachedAgain(Attachment, Replacement)
   /// What the Config screen shows, where it changes by itself.
   case settings([ConfigurationSetting])

@@ -1,6 +1,6 @@
 /// A question that is answered with y or anything else.
 package struct Confirmation: Sendable, Equatable {
-  /// What y does: `nil` loads the configuration anew.
+  /// What y does: `nil` loads the configuration again.
   package var command: KeyCommand?
   /// Says what will go.
   ///

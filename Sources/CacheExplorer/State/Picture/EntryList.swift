@@ -2,7 +2,7 @@ import CacheEngine
 
 /// How the entries are listed: which, in what order, and where the reader is.
 ///
-/// The order is changed by what changed and never sorted anew for a picture; only another order or another filter looks at
+/// The order is changed by what changed and never sorted again for a picture; only another order or another filter looks at
 /// every entry once.
 package struct EntryList: Sendable {
   package enum Column: String, Sendable, CaseIterable {

@@ -35,7 +35,7 @@ package struct EntryTable: Sendable {
   private var slots: [String: Int] = [:]
   private let levelCount: Int
   private let capacity: Int
-  /// Goes up when so much changed at once that a list looks at everything anew.
+  /// Goes up when so much changed at once that a list looks at everything again.
   package private(set) var epoch = 0
   /// The slots that changed, in order; a change has a number.
   private var changed: [Int32] = []

@@ -282,7 +282,7 @@ package struct Picture: Sendable {
     (eventCount, lost) = (earlier.eventCount, earlier.lost)
   }
 
-  /// Begins the figures anew; what is known of entries and calls stays, and so does what is under way.
+  /// Sets the figures back to zero; what is known of entries and calls stays, and so does what is under way.
   package mutating func resetFigures() {
     traffic = traffic.map { $0.begunAnew }
     requests.beginAnew()

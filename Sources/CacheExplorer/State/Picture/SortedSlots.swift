@@ -50,7 +50,7 @@ package struct SortedSlots: Sendable {
     return (found, work + found.count)
   }
 
-  /// Puts all items in, sorted anew.
+  /// Puts in all items, sorted again.
   mutating func replace(_ items: [Item], reversed: Bool, tie: Tie) {
     let sorted = items.sorted { Self.precedes($0, $1, reversed, tie) }
     work += items.count
