@@ -43,7 +43,7 @@ extension HTTPCacheProxy {
     }
   }
 
-  /// Takes what a client still sends that was given its last answer, until ``ClientGuard`` ends that.
+  /// Takes what a client still sends after its last answer, until ``ClientGuard`` ends that.
   private func linger(
     _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
     _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
@@ -52,7 +52,7 @@ extension HTTPCacheProxy {
     while try await parts.next(isolation: #isolation) != nil {}
   }
 
-  /// What ends the content of a request that has more than is accepted, and did not say so before.
+  /// Ends the content of a request that has more than is accepted and did not say so before.
   private struct TooMuchContent: Error {}
 
   private struct Exchange: Sendable {
@@ -108,12 +108,12 @@ extension HTTPCacheProxy {
     return try await response && isWhole
   }
 
-  /// Lets a client go that has its answer before it has sent everything, and may send nothing more.
+  /// Lets go of a client that has its answer before it has sent everything; it may send nothing more.
   private func abandon(_ feed: BodyFeed, _ exchange: Exchange, _ channel: any Channel) {
     feed.abandon()
     guard !feed.isPut else { return }
     let outbound = exchange.outbound
-    // An origin may answer what it has read by its length a moment before the end is read here.
+    // An origin that reads by the length may answer a moment before the end is read here.
     channel.eventLoop.scheduleTask(in: .milliseconds(100)) {
       if !feed.isPut { outbound.finish() }
     }
@@ -193,7 +193,7 @@ extension HTTPCacheProxy {
     return isKept
   }
 
-  /// Answers that the origin does not.
+  /// Says that the origin does not answer.
   private func answer(_ exchange: Exchange, to error: any Error, _ status: CacheStatus?) async throws {
     let fault = ProxyFault(error)
     let fields = [("Cache-Status", status?.text), ("Proxy-Status", fault.field)]
@@ -201,7 +201,7 @@ extension HTTPCacheProxy {
     try await answer(exchange, fault.status, fields, "", isLast: true, error: error)
   }
 
-  /// Answers by itself.
+  /// Answers without the origin.
   private func answer(
     _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool,
     error: (any Error)? = nil

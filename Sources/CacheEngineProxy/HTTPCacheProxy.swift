@@ -36,7 +36,7 @@ where Store.Key == String, Store.Value == StoredVariants {
   /// The port on which it listens.
   public let port: Int
   let settings: ProxySettings
-  /// A target of the origin's.
+  /// One of the origin's targets, which names it.
   let target: TargetURI
   private let listener: NIOAsyncChannel<Connection, Never>
   private let accepted = AcceptedConnections()
@@ -77,7 +77,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     self.settings = settings
     tally = ProxyTally(clock: clock, observe)
     do {
-      // What can be answered at once is, where it was read.
+      // What can be answered at once is answered where it was read.
       let instant = InstantAnswers(
         cache: { [cache] in cache.immediateAnswer(for: $0, at: $1) }, origin: target, settings: settings,
         note: { [tally] in tally.note($0) })
@@ -85,7 +85,7 @@ where Store.Key == String, Store.Value == StoredVariants {
         .serverChannelOption(.backlog, value: 1024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-        // Of what is found in memory most goes out with one write, which need not be told twice how far it has come.
+        // Most of what is found in memory goes out in one write, which need not be told twice how far it has got.
         .childChannelOption(
           .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10)
         )

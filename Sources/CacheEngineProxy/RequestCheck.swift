@@ -108,7 +108,7 @@ enum RequestCheck {
       throw Refusal(status: 421)
     }
     let path = rest[place.endIndex...]
-    // Of the server as a whole: RFC 9112, section 3.2.4.
+    // About the server as a whole: RFC 9112, section 3.2.4.
     if path.isEmpty, method == .options { return "*" }
     return path.hasPrefix("/") ? String(path) : "/\(path)"
   }

@@ -227,7 +227,7 @@ public final class ServerOrigin: HTTPOrigin {
 
     deinit {
       let (upload, isUploading, hasEnded) = state.withLock { $0 }
-      // To cancel what it has left would close a connection that others use by now.
+      // Cancelling what it has left would close a connection that others use by now.
       if isUploading || !hasEnded { upload?.cancel() }
       if !hasEnded { connection.close() }
     }

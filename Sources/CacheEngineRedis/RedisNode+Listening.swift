@@ -8,7 +8,7 @@ extension RedisNode {
   func listen(_ number: Int, _ prefixes: [[UInt8]], _ send: @escaping @Sendable (SharedInvalidation) -> Void) {
     feeds.add(number, prefixes, send)
     if case .ready(let connection) = state.withLock({ $0.phase }) {
-      // Of a cluster, and asked as if alone: others will listen.
+      // It belongs to a cluster, and was asked as if it were alone: others will listen.
       if connection.isCluster, case .alone = role { return }
       listen()
     } else {

@@ -14,7 +14,7 @@ struct Job {
   let tier: Tier
   /// Room for everything that the job stores at the same time, so that nothing may be missed; or less.
   ///
-  /// Also with room enough much more is written than there is room for, so that the log is reclaimed.
+  /// Even then, far more is written than there is room for, so that the log is reclaimed.
   let isRoomy: Bool
   /// The least there is: few writes fill it.
   var capacity = 1 << 20

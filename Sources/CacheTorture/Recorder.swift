@@ -23,7 +23,7 @@ final class Recorder: Sendable {
     var history: History
     var ledger: Ledger
     var last: Int
-    /// Of each key that several processes write: what was seen there, when it was seen no more, and what is seen.
+    /// For each key that several processes write: what was seen there, when it was last seen, and what is seen now.
     var past: [String: [Int: Int]] = [:]
     var shown: [String: (number: Int, ended: Int)] = [:]
     var looks = 0
@@ -117,7 +117,7 @@ final class Recorder: Sendable {
         return "\(key) shows operation \(number) again, which had been replaced"
       }
       if let shown = state.shown[key] {
-        // Of two looks at once nobody knows which told of the later moment.
+        // Of two simultaneous looks, nobody knows which one saw the later moment.
         guard shown.ended < began, shown.number != number else { return nil }
         state.past[key, default: [:]][shown.number] = state.looks
       }

@@ -106,7 +106,7 @@ struct ArchiveLedger: Sendable {
 
   mutating func beginRead(_ key: ModelKey, at now: CacheInstant, number: UInt64) -> Begun {
     if let unsaved = unsaved[key] {
-      // Of a partial model the level may have the rest.
+      // The level may have the rest of a partial model.
       let isPartial = unsaved.partialSince != nil && !(unsaved.model?.isExpired(at: now) ?? false)
       if !isPartial { return .known(unsaved.model) }
     }

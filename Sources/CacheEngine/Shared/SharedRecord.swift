@@ -33,7 +33,7 @@ struct SharedRecord: Equatable, Sendable {
   static let never = Int64.max
   private static let magic: UInt32 = 0x3153_4543  // "CES1"
   private static let version: UInt8 = 1
-  /// Of a sealed record; the seals of version 1 held in every namespace.
+  /// The version of a sealed record; the seals of version 1 held in every namespace.
   private static let sealedVersion: UInt8 = 2
   private static let sealedFlag: UInt8 = 1
 

@@ -11,7 +11,7 @@ package struct CacheControl: Sendable, Equatable {
   private enum Argument: Equatable {
     case none
     case text(String)
-    /// Of a directive that may name fields.
+    /// The fields of a directive that may name some.
     case names(Set<HTTPField.Name>)
     case malformed
   }

@@ -110,7 +110,7 @@ extension ServerLine.Answer {
     return answer
   }
 
-  /// Of a large value the beginning, and how large it is.
+  /// Sends the beginning of a large value, and how large it is.
   ///
   /// - Returns: The value, if the one who asked goes on with it.
   mutating func give(_ data: Data, _ ask: ClientLine.Ask) -> InspectorLoop.Rest? {

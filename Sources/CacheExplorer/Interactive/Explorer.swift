@@ -17,9 +17,9 @@ final class Explorer {
   private static let busyFrame = Duration.milliseconds(200)
   /// Between two pictures of what travels from level to level.
   private static let step = Duration.milliseconds(125)
-  /// So many events in a frame are few.
+  /// Up to this many events in a frame are few.
   private static let few = 10
-  /// Levels with more entries than this are not listed, but for what is used and looked for.
+  /// Levels with more entries than this are not listed, except for entries that are used or looked for.
   static let surveyLimit = 100_000
   /// Looking for keys in such a level ends with so many.
   static let mostFound = 1_000
@@ -169,7 +169,7 @@ final class Explorer {
     }
   }
 
-  /// Draws at once what somebody asked for, and of what happens by itself no more pictures than can be read.
+  /// Draws what somebody asked for at once, and no more pictures than can be read of what happens by itself.
   private func drawInTime(isAsked: Bool) {
     guard let wait = pace.wait(isAsked: isAsked, at: .now) else { return draw(isAsked: isAsked) }
     MainLoop.setAlarm(of: nextPicture, after: wait) { [weak self] in

@@ -91,7 +91,7 @@ extension Session {
     let inbox = ServedInbox()
     let served: Served
     do {
-      // What is written into standard error would stand across the screen.
+      // What is written to standard error would stand across the screen.
       served = try await open(
         serving, isObserved: true, clock: AdjustableClock(), observers: [buffer], report: { inbox.put($0) }
       ) { _, exchange in

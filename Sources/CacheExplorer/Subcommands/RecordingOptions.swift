@@ -41,7 +41,7 @@ struct RecordingOptions: ParsableArguments, Sendable {
       guard format == .cast || format == .svg else {
         throw ValidationError("end the name behind --export with .cast, or with .svg for one picture")
       }
-      // Of a demonstration there is a picture without a recording.
+      // A demonstration has a picture without a recording.
       guard replay != nil || (hasSession == nil && format == .svg && record == nil) else {
         throw ValidationError("--export needs --replay FILE")
       }

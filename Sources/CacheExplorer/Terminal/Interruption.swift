@@ -27,7 +27,7 @@ final class Interruption: Sendable {
   ) {
     self.patience = patience
     self.onSignal = onSignal
-    // Of its own, as all threads of the shared ones may be busy with what does not end.
+    // A queue of its own, as all threads of the shared ones may be busy with what does not end.
     let queue = DispatchQueue(label: "signals")
     sources.withLock { sources in
       for number in numbers {

@@ -31,7 +31,7 @@ struct LinkPace {
   private static let slow = 32_000.0
   /// Above so many nobody waits for anything.
   private static let fast = 1_000_000.0
-  /// Of the last measurements the best counts: a program that was busy when the answer came makes a line look slow.
+  /// The best of the last measurements counts: a program that was busy when the answer came makes a line look slow.
   private static let measurements = 3
 
   private var asked: [(bytes: Int, at: Instant)] = []

@@ -23,7 +23,7 @@ extension Canvas {
     for glyph in text.glyphs where column < size.width {
       let place = row + column
       column += glyph.width
-      // Of a glyph that begins before the canvas nothing is drawn.
+      // Nothing is drawn of a glyph that begins before the canvas.
       guard place >= row else { continue }
       if !isMended {
         mend(row, from: place - row, to: min(end, size.width))

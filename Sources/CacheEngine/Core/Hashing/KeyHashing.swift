@@ -13,7 +13,7 @@ import Synchronization
 package struct KeyHashing<Key: Hashable>: Sendable {
   @usableFromInline let factor: UInt64
   @usableFromInline let secrets = HashSecrets.process
-  /// Of keys that say themselves how they are hashed.
+  /// For keys that say themselves how they are hashed.
   @usableFromInline let own: (any FastHashable.Type)?
 
   @usableFromInline

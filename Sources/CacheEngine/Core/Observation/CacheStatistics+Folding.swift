@@ -17,7 +17,7 @@ extension CacheStatistics.Snapshot {
     case .flightEnded: pool.inFlight -= 1
     case .flightLeft: break
     case .operated(.servedStale): levels[event.level ?? "unnamed", default: CacheStatistics.Level()].stale += 1
-    // Told of a composition, which is no operator that anybody counts.
+    // A composition tells this, which is no operator that anybody counts.
     case .operated(.shared): break
     case .operated: foldOperator(event)
     default:

@@ -251,7 +251,7 @@ public final class CacheStatistics: CacheObserver {
     case .flightJoined:
       joining.withLock { joining in
         guard joining.insert(request).inserted else { return }
-        // The end of some is told to others only: the older half is forgotten.
+        // The end of some reads is only told to others: the older half is forgotten.
         if joining.count > Self.mostJoining {
           let middle = joining.sorted()[joining.count / 2]
           joining = joining.filter { $0 >= middle }
@@ -269,7 +269,7 @@ public final class CacheStatistics: CacheObserver {
 
   /// Whether the read had joined a load.
   private func forget(_ request: RequestID) -> Bool {
-    // Whoever has joined sees at least the own count.
+    // Whoever has joined sees at least its own count.
     guard joiningCount.load(ordering: .relaxed) > 0 else { return false }
     return joining.withLock { joining in
       defer { joiningCount.store(joining.count, ordering: .relaxed) }

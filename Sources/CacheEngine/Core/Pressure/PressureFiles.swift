@@ -7,7 +7,7 @@ import Musl
 
 /// Where the kernel says how short memory is.
 struct PressureFiles: Sendable {
-  /// Of the whole machine.
+  /// For the whole machine.
   var system = "/proc/pressure/memory"
   /// Which control groups this process is in.
   var groups = "/proc/self/cgroup"

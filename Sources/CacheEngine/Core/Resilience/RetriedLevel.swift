@@ -1,7 +1,7 @@
 /// How often, and how long apart, a failed read is tried again.
 ///
 /// The delay before the n-th retry is the initial delay times the factor to the power of n - 1, at most the maximum.
-/// Of that a part, the jitter, is left to chance, so that callers that failed together do not come back together
+/// A part of that, the jitter, is left to chance, so that callers that failed together do not come back together
 /// (M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
 public struct RetryPolicy: Sendable, Equatable {
   /// How often a read is tried in all, at least 1.

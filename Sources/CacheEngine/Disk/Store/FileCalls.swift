@@ -91,12 +91,12 @@ package struct FileCalls: Sendable {
     return fdatasync(descriptor)
     #endif
   }
-  /// Of an open file or directory.
+  /// The status of an open file or directory.
   package var status: @Sendable (Int32) -> FileStatus? = { descriptor in
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? FileStatus(status) : nil
   }
-  /// Of what has a name: descriptor of the directory, name, flags.
+  /// The status of what has a name: descriptor of the directory, name, flags.
   package var statusOf: @Sendable (Int32, String, Int32) -> FileStatus? = { directory, name, flags in
     var status = stat()
     return unsafe fstatat(directory, name, &status, flags) == 0 ? FileStatus(status) : nil

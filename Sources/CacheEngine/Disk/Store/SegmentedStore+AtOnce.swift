@@ -11,13 +11,13 @@ internal import Foundation
 
 /// Small writes where their callers run.
 ///
-/// To append a kibibyte to a file that the page cache holds takes two microseconds; to have another thread do it, and to
-/// come back, takes ten times as long. So the caller does it, if it is its turn and nothing about the write has to wait:
+/// Appending a kibibyte to a file that the page cache holds takes two microseconds; having another thread do it, and coming
+/// back, takes ten times as long. So the caller does it, if it is its turn and nothing about the write has to wait:
 /// no file is opened, removed, cut or synced, and no record is read.
 ///
-/// The file system itself may let such a write wait, for its journal or because the disk does not keep up. Two things keep
-/// that from Swift's threads: ``WritePace``, and that in the whole process one thread at least is never in such a
-/// write. On Apple platforms the main actor never is: it draws.
+/// The file system itself may make such a write wait, for its journal or because the disk does not keep up. Two things keep
+/// that from Swift's threads: ``WritePace``, and that at least one thread of the process is never in such a write. On Apple
+/// platforms the main actor never is: it draws.
 extension SegmentedStore {
   /// How often to look whether it is one's turn: about as long as a small write takes.
   private static let looks = 200

@@ -13,7 +13,7 @@ extension StoreIndex {
     var valueLength: UInt64
     var cost: Int64
     var isSealed: Bool
-    /// Its lifetime was ended by hand, of which its record does not tell.
+    /// Its lifetime was ended by hand, which its record does not tell.
     var isEnded = false
     /// The number of the file that holds the value, if that is not in the record.
     var ownFile: UInt64?

@@ -50,7 +50,7 @@ extension StoreIndex {
     rarities[slot, default: Rarities()].key = key
   }
 
-  /// Empties a block of the arena, of which little is held.
+  /// Empties a block of the arena in which little is held.
   mutating func compact(_ block: Int) {
     for (place, key) in keys.keys(in: block) {
       guard let slot = slot(at: place, unsafe key.withUnsafeBytes { unsafe hash($0) }) else { continue }

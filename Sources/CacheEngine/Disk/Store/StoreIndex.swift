@@ -1,9 +1,9 @@
 import CacheCore
 
-/// Where the newest record of each key lies, and which key was not used for the longest time.
+/// Where the newest record of each key lies, and which key has gone unused the longest.
 ///
-/// A plain value, of which an entry takes some 65 bytes and its key. An entry stands in a slot, which it keeps for as long as
-/// it lives; slots stand in chunks, so that none is copied when there are more. What few entries have is kept beside them.
+/// A plain value that takes some 65 bytes for an entry, and its key. An entry keeps its slot for as long as it lives; slots stand
+/// in chunks, so that none is copied when more are needed. What only few entries have is kept beside them.
 ///
 /// Open addressing with linear probing and backward-shift deletion (Knuth, The Art of Computer Programming 3, 6.4, algorithm
 /// R) over slot numbers of four bytes; a slot holds the hash of its key, so that probing compares keys only where hashes are
@@ -27,7 +27,7 @@ struct StoreIndex: Sendable {
   private var (oldest, newest) = (none, none)
   /// The deadlines of entries that can expire, soonest first.
   private var deadlines = DeadlineHeap()
-  /// Makes hashes shorter, so that a test has many that are equal.
+  /// Shortens hashes, so that a test gets many that are equal.
   let hashMask: UInt32
 
   private(set) var count = 0
@@ -84,7 +84,7 @@ struct StoreIndex: Sendable {
 
   /// Entries from a place on, at most so many; `next` is where to go on, `nil` after the last.
   ///
-  /// Whoever goes through all entries so meets each that was there all the time once.
+  /// Going through all entries this way meets each one that was there all the time exactly once.
   func entries(from place: Int, count: Int) -> (entries: [(key: StoreKey, entry: Entry)], next: Int?) {
     guard place < slotCount else { return ([], nil) }
     let end = place + min(count, Int(slotCount) - place)
@@ -92,7 +92,7 @@ struct StoreIndex: Sendable {
     return (slots.map { (key($0), entry($0)) }, end)
   }
 
-  /// The entry that was not used for the longest time.
+  /// The entry that has gone unused the longest.
   var leastRecentlyUsed: (key: StoreKey, entry: Entry)? {
     oldest == Self.none ? nil : (key(oldest), entry(oldest))
   }
@@ -233,7 +233,7 @@ struct StoreIndex: Sendable {
     if entry.deadline != .max { remember(entry.deadline, of: slot) }
   }
 
-  /// Takes what is known of the entry out of all counts; its key stays.
+  /// Takes an entry out of all counts; its key stays.
   private mutating func forget(_ slot: Int32, _ entry: Entry) {
     liveBytes -= entry.bytes
     segments.leave(self[slot].segment, entry.recordLength)

@@ -17,7 +17,7 @@ extension WriteBatch {
     do {
       let file = try store.directory.open(temporary, forWriting: true, create: true, isNew: true)
       try file.write(value, at: 0)
-      // A record must not come to the disk without the value that it points to: it hides what the key had before.
+      // A record must not reach the disk without the value that it points to: it hides what the key had before.
       if isTracking { try file.sync() }
       let allocated = file.allocatedBytes
       try store.directory.rename(temporary, to: name)
@@ -35,7 +35,7 @@ extension WriteBatch {
     if isTracking {
       do { try syncNames() } catch {
         unlink(number, value.count)
-        // The system says so once: of the other names that wait, nobody would hear again.
+        // The system reports this once: nobody would hear again of the other names that wait.
         throw fail(error)
       }
     }

@@ -14,7 +14,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Changes that are carried out one after the other, by whose turn it is.
+/// Changes that are carried out one after the other, by the one whose turn it is.
 ///
 /// In a batch that is to be synced, what the disk did not confirm is taken back: the index, the log and the files are
 /// then as they were before. A part ends with each successful wait for the disk, and fails as a whole.
@@ -30,7 +30,7 @@ struct WriteBatch {
   let isSyncing: Bool
   /// Everything can be taken back until the disk has it: in a store with synced writes, whoever wrote this one.
   let isTracking: Bool
-  /// Somebody listens to what leaves.
+  /// Somebody listens for entries that leave.
   let isHeard: Bool
   var losses: [SegmentedStore.Loss] = []
   /// The key that is written, for whose value others may have to leave; `nil` where the store knows only its seal.
@@ -113,7 +113,7 @@ struct WriteBatch {
       if let ownFile { unlink(ownFile, value?.count ?? 0) }
       throw error
     }
-    // Not before: to append may wait for the disk, which is told of what has a record.
+    // Not before: appending may wait for the disk, and that settles only what has a record.
     if isTracking, let ownFile { newFiles[ownFile] = value?.count ?? 0 }
     return true
   }
@@ -267,7 +267,7 @@ struct WriteBatch {
   /// Waits for the disk, and takes back what it did not confirm.
   mutating func commit() throws {
     let (segments, isDirectoryChanged) = store.state.withLock { state in
-      // What changes while the disk is waited for counts for the next time. Others wrote what nobody waited for.
+      // What changes during the wait counts for the next one. Others wrote what nobody waited for.
       defer { (state.isDirectoryChanged, state.unsynced) = (false, []) }
       return (state.segments.filter { state.unsynced.contains($0.number) }, state.isDirectoryChanged)
     }

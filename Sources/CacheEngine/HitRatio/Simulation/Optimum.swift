@@ -35,7 +35,7 @@ struct Optimum {
       }
       needed[Int(key)] = following[position]
       queue.insert(key, time: following[position])
-      // Of those that are never needed again it does not matter which one leaves, so neither does their order.
+      // Which one leaves of those that are never needed again does not matter, so neither does their order.
       if queue.count > max(1_024, 4 * count) { queue.keep { needed[Int($0.key)] == $0.time } }
     }
     return HitRatio(hits: hits, requests: trace.keys.count)

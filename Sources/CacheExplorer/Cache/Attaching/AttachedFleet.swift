@@ -68,7 +68,7 @@ package final class AttachedFleet: Sendable {
     }
     let sessions = fleet.state.withLock { $0.sessions }
     if paths.count == 1, sessions.count < 2, failure == nil {
-      // Of several sockets one at the most is served: then that app is shown, and nothing beside it.
+      // At most one of several sockets is served: then that app is shown, and nothing beside it.
       for session in sessions { session.client.close() }
       return try await AttachedApp.open(AppPlace(path: paths[0]), buffer: buffer)
     }
@@ -130,7 +130,7 @@ package final class AttachedFleet: Sendable {
         freed = spare
         state.sockets.remove(state.sessions[spare].cache.source)
       }
-      // Of two that come at once each has the same place here and there.
+      // If two come at once, each has the same place here and there.
       let place = watch.join(
         FleetSheet.App(name: welcome.app, pid: welcome.pid, socket: socket),
         shared: Set(welcome.levels.filter { $0.kind == "shared" }.map(\.name)),

@@ -68,7 +68,7 @@ final class FleetWatch: Sendable {
     return state.withLock { state in
       let due = state.waiting.filter { $0.event.time <= end }
       state.waiting.removeAll { $0.event.time <= end }
-      // Of one moment what came first stays first.
+      // Of what has the same moment, what came first stays first.
       let sorted = due.enumerated().sorted {
         ($0.element.event.time.nanoseconds, $0.offset) < ($1.element.event.time.nanoseconds, $1.offset)
       }

@@ -364,7 +364,7 @@ package struct Demo: Sendable {
 
   /// The demo as a configuration whose disk level writes below a folder.
   ///
-  /// That it can be read is tested.
+  /// A test checks that it can be read.
   package func configuration(folder: String) throws(ConfigurationFailure) -> CacheConfiguration {
     try ConfigurationReader.read(yaml, file: "demo \(name)", folder: folder)
   }

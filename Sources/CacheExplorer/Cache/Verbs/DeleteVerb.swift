@@ -20,7 +20,7 @@ package struct DeleteVerb: Verb {
     return await session.timed(name) { result in
       // A disk level tells what it removes on a thread of its own, and an app elsewhere: only asking first tells everything.
       var holders: [String] = []
-      // Of a level that cannot say, the removal tells.
+      // For a level that cannot say, the removal tells.
       for level in live.levels where (try? await level.holds(key)) == true { holders.append(level.name) }
       try await live.remove(key)
       result.note = holders.isEmpty ? "it was in no level" : "removed from \(holders.joined(separator: ", "))"

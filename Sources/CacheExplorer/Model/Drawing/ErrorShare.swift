@@ -8,14 +8,14 @@ struct ErrorShare {
   private let all: (errors: Int, of: Int)
   private let lately: (errors: Int, of: Int)
 
-  /// Of the look-ups of a level that were answered.
+  /// The share among the answered look-ups of a level.
   init(_ picture: Picture, level index: Int) {
     let (all, lately) = (picture.traffic[index].count, picture.traffic[index].recent(at: picture.now))
     self.all = (all.errors, all.answered)
     self.lately = (lately.errors, lately.answered)
   }
 
-  /// Of the reads of the whole cache that ended.
+  /// The share among the ended reads of the whole cache.
   init(_ picture: Picture) {
     let (all, lately) = (picture.requests.count, picture.requests.recent(at: picture.now))
     self.all = (all.failed, all.ended)

@@ -79,7 +79,7 @@ enum LevelBoxes {
     let (level, traffic) = (picture.levels[index], picture.figures(index))
     let errors = ErrorShare(picture, level: index)
     var notes: [Span] = LevelState.all(picture, level: index).compactMap { state in
-      // That it is full and that it is deaf is told where its room and its link are.
+      // Its room and its link tell whether it is full or deaf.
       guard state.kind == .failing || state.kind == .slow else { return nil }
       return Span(state.sign + " " + state.word, state.style)
     }
@@ -193,7 +193,7 @@ enum LevelBoxes {
     Double(seconds.reduce(1) { max($0, max($1.hits, $1.misses)) })
   }
 
-  /// Of the chosen time; where there is more room, of the last seconds too.
+  /// For the chosen time; where there is more room, for the last seconds too.
   private static func latencies(_ picture: Picture, _ index: Int) -> [String] {
     func texts(_ latency: LatencyHistogram) -> [String] {
       let values = [("p50", latency.nanoseconds(0.5)), ("p99", latency.nanoseconds(0.99)), ("max", latency.longest)]

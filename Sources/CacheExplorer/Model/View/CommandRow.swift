@@ -122,7 +122,7 @@ enum CommandRow {
     }
   }
 
-  /// Of a line that starts there; `nil` without a fault that has a place.
+  /// In a line that starts at `start`; `nil` without a fault that has a place.
   private static func place(ofFaultIn state: CommandLineState, from start: Int) -> Int? {
     state.fault?.column.map { start + DisplayText(String(state.editor.characters.prefix(max(0, $0)))).width }
   }
@@ -148,7 +148,7 @@ enum CommandRow {
     let end: DisplayText = " y/N "
     let room = rect.width - end.width - 1
     let whole = DisplayText(confirmation.question)
-    // Of a key the ends tell most. Of levels, the name of one would stand before the figures of another.
+    // The ends of a key tell most. With levels, the name of one would stand before the figures of another.
     let question =
       switch confirmation.command {
       case .delete, .expire: whole.shortened(to: room)

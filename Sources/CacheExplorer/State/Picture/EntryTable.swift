@@ -163,7 +163,7 @@ package struct EntryTable: Sendable {
   private mutating func forgetOldest() {
     let ranks = rows.map { $0.isPresent ? $0.lastTouch.nanoseconds : .min }
     let bound = ranks.sorted()[rows.count / 4]
-    // Of those at the bound only as many as there is room for.
+    // Only as many of those at the bound as there is room for.
     var room = capacity * 3 / 4 - ranks.count { $0 > bound }
     rows = zip(rows, ranks).compactMap { row, rank in
       if rank == bound { room -= 1 }

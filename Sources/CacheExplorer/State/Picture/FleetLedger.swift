@@ -18,13 +18,13 @@ package struct FleetLedger: Sendable {
   /// So many keys are kept in mind, and so many changes.
   private static let mostKeys = 10_000
   private static let mostChanges = 100
-  /// Of a load others are told before it has ended, or soon after.
+  /// Others are told of a load before it has ended, or soon after.
   private static let patience = Duration.seconds(1)
   /// So many keys are told one by one.
   private static let mostListed = 500
 
   private var apps: [FleetSheet.App] = []
-  /// Of each app, the levels under which others are as well, and those that nobody filled.
+  /// For each app, the levels under which there are other apps as well, and those that nobody fills.
   private var shared: [Set<String>] = []
   private var sources: [Set<String>] = []
   private var held: [[String: FleetSheet.Copy]] = []
@@ -35,7 +35,7 @@ package struct FleetLedger: Sendable {
   private var outspoken: Set<Int> = []
   /// From when on each app tells here what happens in it.
   private var joined: [CacheInstant] = []
-  /// Of each app, until when events of it may be missing.
+  /// For each app, until when events of it may be missing.
   private var gaps: [CacheInstant] = []
   private var lost = 0
 
@@ -330,7 +330,7 @@ package struct FleetLedger: Sendable {
     // Nobody has told of a change yet: it is under way, another process made it, or it is none but the end of a load.
     var change = FleetSheet.Change(key: key, by: nil, at: time, told: Array(repeating: nil, count: apps.count))
     change.told[app] = time
-    // Of a load each app is told once, also the one that made it.
+    // Each app is told of a load once, including the one that made it.
     let load = known.load.flatMap { $0.at.duration(to: time) < Self.patience ? $0 : nil }
     if let load, load.app == app, last.map({ $0 < load.at }) ?? true { return }
     if let load, load.app != app, known.change.map({ !$0.isLoad || $0.at != load.at }) ?? true {

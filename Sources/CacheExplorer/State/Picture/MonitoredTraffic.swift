@@ -71,7 +71,7 @@ package struct MonitoredTraffic: Sendable, Equatable, Codable {
 
 /// Reads the lines of `MONITOR`, and counts them.
 ///
-/// Of what stands in them only the keys are kept, and those until the end.
+/// Only the keys in them are kept, and only until the end.
 package struct MonitorReader: Sendable {
   private struct Step {
     var client: Int

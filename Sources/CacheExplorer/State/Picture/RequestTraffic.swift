@@ -19,7 +19,7 @@ package struct RequestTraffic: Sendable {
   package private(set) var count = CacheStatistics.Snapshot()
   private var lately = RecentCounts<CacheStatistics.Snapshot>()
   package private(set) var seconds = SecondRing()
-  /// Of those that were told.
+  /// Those that were told of.
   package var pending: [RequestID: Pending] = [:]
 
   /// In the last seconds.

@@ -26,7 +26,7 @@ public struct JSONOptions: Hashable, Sendable {
     case asDeclared
     /// `userName` as `user_name`.
     ///
-    /// Of the text alone nobody can tell `imageURL` from `imageUrl`: a property with several capitals in a row, or with an
+    /// The text alone does not tell `imageURL` from `imageUrl`: a property with several capitals in a row, or with an
     /// underscore, is written and cannot be read, unless its coding key is called as the text is read.
     case snakeCase
   }
