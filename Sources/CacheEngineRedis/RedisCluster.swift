@@ -156,7 +156,7 @@ final class RedisCluster: Sendable {
 
   // MARK: Topology
 
-  /// Makes nodes of all primaries, and releases those that are none any more.
+  /// Makes nodes for all primaries, and releases those that no longer are.
   private func join() {
     let changed = state.withLock { state -> ([RedisNode], [RedisAddress: RedisNode], CacheInstant, UInt64)? in
       let primaries = state.topology.primaries

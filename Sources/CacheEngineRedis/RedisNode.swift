@@ -209,7 +209,7 @@ final class RedisNode: Sendable {
     if !changes.isEmpty { state.withLock { $0.wasPrimary = true } }
   }
 
-  /// Ends a connection to what was a primary and is none any more: its name may lead to another server by now.
+  /// Ends a connection to what is no longer a primary: its name may lead to another server by now.
   ///
   /// Not more often than the longest pause, and never from what was a replica all the time.
   private func leaveReplica(_ connection: RedisConnection, _ text: String) {

@@ -14,7 +14,7 @@ struct RedisSecrecy: Sendable {
 
   /// Reads the files.
   ///
-  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the file, or the name that is none.
+  /// - Throws: `CacheError` with code `CacheError.Code.invalidSetting`, which names the file, or the invalid name.
   init?(_ settings: RedisSettings) throws {
     guard let tls = settings.tls else { return nil }
     if let name = tls.serverName,

@@ -67,7 +67,7 @@ struct RedisTopology: Sendable, Equatable {
         && left.claims.elementsEqual(right.claims) { $0.slots == $1.slots && $0.claim == $1.claim }
     }
 
-    /// Reads the reply to `CLUSTER NODES`; `nil` if it is none.
+    /// Reads the reply to `CLUSTER NODES`; `nil` if it is not one.
     ///
     /// - Parameters:
     ///   - text: A line for each server: its number, where it is, what it is, its primary, two times, its epoch, the state of

@@ -15,7 +15,7 @@ extension ByteCoding where Value: Codable {
     return .jsonWithAllNumbers
   }
 
-  /// JSON that knows the numbers that are none.
+  /// JSON that has infinities and not-a-number.
   private static var jsonWithAllNumbers: ByteCoding {
     let (infinity, minusInfinity, nan) = ("inf", "-inf", "nan")
     let encoder = JSONEncoder()

@@ -8,7 +8,7 @@ internal import Foundation
 
 /// One spelling for each place in the file system, whether or not something stands there yet.
 enum ResolvedPath {
-  /// The path from the root, without links, repeated slashes and dots; links in what does not exist yet are none.
+  /// The path from the root, without links, repeated slashes and dots; what does not exist yet has no links.
   static func of(_ path: String) -> String {
     let start = path.hasPrefix("/") ? "" : FileManager.default.currentDirectoryPath
     let components = "\(start)/\(path)".split(separator: "/").filter { $0 != "." }

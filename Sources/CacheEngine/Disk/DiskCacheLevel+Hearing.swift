@@ -48,6 +48,6 @@ extension DiskCacheLevel {
   /// - Parameter body: Called on a thread of the store; it must not wait for the store.
   public func whenStandingAgain(_ body: @escaping @Sendable () -> Void) { store?.onStanding.withLock { $0 = body } }
 
-  /// The key with these bytes; `nil` if it is none of this level's.
+  /// The key with these bytes; `nil` if it is not one of this level's.
   package func key(of bytes: [UInt8]) -> Key? { try? keyCoding.decode(Data(bytes)) }
 }

@@ -10,7 +10,7 @@ extension SharedCacheLevel {
     }
   }
 
-  /// Finds the records of keys, each with its reason if it is none.
+  /// Finds the records of keys, or for each the reason why there is none.
   func look(_ keys: [(id: [UInt8], key: [UInt8])]) async throws -> [Result<SharedCodec<Key, Value>.Opened, any Error>] {
     // A name that is settled while it is read may have been read before that.
     let inDoubt = keys.map { unsettled.concerns($0.id) }

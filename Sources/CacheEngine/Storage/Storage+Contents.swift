@@ -40,7 +40,7 @@ extension Storage {
   /// The path of the folder; `nil` without a disk tier.
   public var path: String? { core.diskConfig?.path }
 
-  /// An error of the disk is one; that a value is of another type is none here.
+  /// A disk error is thrown; a value of another type is no error here.
   func readable(_ read: () throws -> Value?) throws -> Value? {
     do { return try read() } catch let error as CacheError {
       switch error.code {

@@ -68,7 +68,7 @@ package struct CacheControl: Sendable, Equatable {
   /// Whether a directive is there, and has no argument.
   package func isAlone(_ name: String) -> Bool { directives[name] == Argument.none }
 
-  /// The seconds of a directive; 0 for an argument that is none, `nil` if the directive is not there.
+  /// The seconds of a directive; 0 for an argument that is no number, `nil` if the directive is not there.
   package func seconds(_ name: String) -> Int? {
     directives[name].map { argument in
       if case .text(let text) = argument { FieldList.number(text[...]) ?? 0 } else { 0 }

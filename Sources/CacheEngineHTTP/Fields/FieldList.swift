@@ -12,7 +12,7 @@ package enum FieldList {
     let bytes = text.utf8
     var start = bytes.startIndex
     var index = start
-    // After one that is never closed there is none that is: to look again from each would take the square of the length.
+    // After one that is never closed, no later one is: looking again from each would take the square of the length.
     var mayClose = true
     func add(upTo end: String.Index) {
       let member = trimmed(text[start..<end])
@@ -44,7 +44,7 @@ package enum FieldList {
     return Substring(bytes)
   }
 
-  /// What a quoted string says, or `nil` if this is none, or not all of one.
+  /// What a quoted string says, or `nil` if this is not one, or not all of one.
   package static func unquoted(_ text: Substring) -> String? {
     let bytes = text.utf8
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), closingQuote(in: bytes) == bytes.indices.last else {

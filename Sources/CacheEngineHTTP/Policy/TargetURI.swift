@@ -17,7 +17,7 @@ package struct TargetURI: Hashable, Sendable {
 
   /// Reads the target of a request.
   ///
-  /// - Returns: `nil` if it has no scheme other than http and https, no host, or a path that is none.
+  /// - Returns: `nil` if it has no scheme other than http and https, no host, or no valid path.
   package init?(_ request: HTTPRequest) {
     self.init(scheme: request.scheme, authority: request.authority, path: request.path)
   }
@@ -34,7 +34,7 @@ package struct TargetURI: Hashable, Sendable {
 
   /// Another path of the same server.
   ///
-  /// - Returns: `nil` for a path that is none.
+  /// - Returns: `nil` for an invalid path.
   package func with(path text: String) -> TargetURI? {
     Self.path(text).map { TargetURI(scheme: scheme, authority: authority, normalized: $0) }
   }
@@ -78,7 +78,7 @@ package struct TargetURI: Hashable, Sendable {
       path: String(rest[authority.endIndex...]))
   }
 
-  /// A host with the port that it has beside its scheme's own; `nil` for what is none, or has a user in it.
+  /// A host, with its port unless that is its scheme's own; `nil` for what is no host, or has a user in it.
   package static func authority(_ text: String, scheme: String) -> String? {
     if isNormal(authority: text, scheme: scheme) { return text }
     var host = text.lowercased()

@@ -1,7 +1,7 @@
 import CacheEngine
 
 extension LevelContract {
-  /// What is promised of a `StorageLevel`; nothing of a level that is none.
+  /// What is promised of a `StorageLevel`; nothing for a level that is not one.
   var storageChecks: [Check] {
     guard Level.self is any StorageLevel.Type else { return [] }
     return [usageAgrees] + (capabilities.contains(.expiring) ? [removesExpired, expiresOnDemand] : [])

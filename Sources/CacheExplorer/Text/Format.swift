@@ -146,7 +146,7 @@ package enum Format {
 
   private static func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
 
-  /// With four decimals at most, and none that says nothing.
+  /// With four decimals at most, and no trailing zeros.
   package static func decimal(_ value: Double) -> String {
     let scaled = Int((min(max(value, -1e12), 1e12) * 10_000).rounded())
     var digits = String(abs(scaled) % 10_000 + 10_000).dropFirst()

@@ -231,7 +231,7 @@ extension CommonStore {
       ?? CacheError(.diskWriteFailed, (error as? SystemFailure)?.text ?? String(describing: error), underlying: error)
   }
 
-  /// Takes a question out that has its answer.
+  /// Takes out a question that has its answer.
   func finish(_ number: UInt64) -> Call? {
     state.withLock { state in
       guard let call = state.calls.removeValue(forKey: number) else { return nil }

@@ -5,10 +5,10 @@ import Synchronization
 
 /// The store of a directory that several processes use, as one of them has it.
 ///
-/// Who gets the lock of the directory owns the files, and serves the others over a socket beside them. When it ends, however it
-/// ends, the system gives the lock back and the others see their connections end; one of them gets the lock then, reads the
-/// log, and serves. A thread of its own seeks, serves or listens; callers send where they are, and answers are told from
-/// that thread.
+/// The process that gets the directory's lock owns the files, and serves the others over a socket beside them. However it ends,
+/// the system gives the lock back and the others see their connections end; then one of them gets the lock, reads the log,
+/// and serves. A thread of its own seeks, serves or listens; callers send where they are, and answers are told from that
+/// thread.
 final class CommonStore: StoreElsewhere {
   struct Settings: Sendable {
     var path: String
@@ -83,7 +83,7 @@ final class CommonStore: StoreElsewhere {
     var traffic = StoreTraffic()
   }
 
-  /// So many questions may be under way at once; the rest waits here.
+  /// At most this many questions may be under way at once; the rest wait here.
   ///
   /// Each may have a descriptor, for a long value that is sent or comes, and others of this process need some as well.
   static let mostSent = min(2_048, max(16, Int(cstore_descriptor_limit()) / 4))
@@ -98,7 +98,7 @@ final class CommonStore: StoreElsewhere {
   /// Left when it is known whether the directory can be used.
   let opening = DispatchSemaphore(value: 0)
   let ended = DispatchGroup()
-  /// Tells what left, for those may take their time.
+  /// Tells what left: the listeners may take their time.
   let telling = DispatchQueue(label: "CacheEngine.store.telling")
 
   var clock: any CacheClock { settings.clock }

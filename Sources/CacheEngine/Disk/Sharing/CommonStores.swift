@@ -2,7 +2,7 @@ import CacheCore
 import Dispatch
 import Synchronization
 
-/// The shared directories that are open in this process: all levels on one have one part in it.
+/// The shared directories that are open in this process: all levels on one of them take part as one.
 enum CommonStores {
   private struct Joined {
     var store: CommonStore
@@ -13,7 +13,7 @@ enum CommonStores {
   /// What the levels of a process on one directory have together.
   struct Part: Hashable, Sendable {
     var identity: StoreDirectory.Identity
-    /// 0 but for what stands apart.
+    /// 0 except for what stands apart.
     var number: UInt64
   }
 

@@ -14,9 +14,9 @@ internal import Darwin
 ///
 /// Any thread sends; one receives at a time, and deals with what came before another does.
 final class FrameSocket: Sendable {
-  /// So much may wait for a peer that does not read; one that lets more come is not waited for.
+  /// At most this much may wait for a peer that does not read; one that lets more pile up is not waited for.
   static let mostWaiting = 16 << 20
-  /// So many files may have come ahead of their frames.
+  /// At most this many files may have come ahead of their frames.
   private static let mostFiles = 64
 
   private struct Piece {
@@ -142,7 +142,7 @@ final class FrameSocket: Sendable {
     return isOpen ?? nil
   }
 
-  /// Waits for who receives now; nothing is received from now on.
+  /// Waits for the thread that is receiving; nothing is received from then on.
   func endReceiving() { arriving.withLock { $0.isOver = true } }
 
   private func receive(_ arriving: inout In, _ take: ([SharedFrame]) throws -> Void) throws -> Bool {
@@ -151,7 +151,7 @@ final class FrameSocket: Sendable {
       try take(frames)
       return isOpen
     } catch {
-      // Where the next frame begins, and what it belongs to, nobody knows any more.
+      // Nobody knows any more where the next frame begins, and what it belongs to.
       arriving.isOver = true
       throw error
     }

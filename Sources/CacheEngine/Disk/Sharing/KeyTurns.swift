@@ -3,8 +3,8 @@ import Synchronization
 
 /// Lets changes of one key be carried out one after the other.
 ///
-/// A change has its turn until its answer is on its way. So who lost the owner without an answer knows that nobody has changed
-/// the key after them, and may try again.
+/// A change has its turn until its answer is on its way. So a process that lost the owner without an answer knows that nobody has
+/// changed the key since, and may try again.
 final class KeyTurns: Sendable {
   enum Scope: Sendable {
     case key(StoreKey)

@@ -74,7 +74,7 @@ struct SharedFrame: Sendable {
 
   /// Reads the body, wherever it is.
   ///
-  /// - Throws: ``ProtocolViolation`` for a file that is none, or longer than `limit`, or shorter than was said.
+  /// - Throws: ``ProtocolViolation`` for what is no file, or longer than `limit`, or shorter than was said.
   func load(limit: Int) throws -> [UInt8] {
     switch body {
     case .bytes(let bytes): return bytes

@@ -47,7 +47,7 @@ struct StoreLedger {
     switch scope {
     case .key(let key):
       touched.insert(key)
-      // What is not kept cannot be told from what was not changed: nobody may try again from here on.
+      // What is not kept looks the same as what was not changed: nobody may try again from here on.
       if touched.count > Self.mostTouched { (touched, graceEnd) = ([], .min) }
     case .everything: isAllTouched = true
     }

@@ -35,7 +35,7 @@ final class StoreServer: Sendable {
     }
   }
 
-  /// So many requests of one guest may be under way; the rest stays in its socket.
+  /// At most this many requests of one guest may be under way; the rest stay in its socket.
   static let mostRunning = 4_096
   static let mostGuests = 1_024
   /// A guest that has not said hello by then is not waited for.

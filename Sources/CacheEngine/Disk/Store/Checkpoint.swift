@@ -4,7 +4,7 @@ import CacheCore
 ///
 /// It names every entry, from the least to the most recently used, and how far it knows each segment. Whatever was appended
 /// later is read from the log; whatever was reclaimed later has been copied there. It is written beside the old one and
-/// renamed, and a checksum covers all of it: a damaged one is as good as none.
+/// renamed, and a checksum covers all of it: a damaged checkpoint counts as none.
 struct Checkpoint {
   private static let magic: UInt64 = 0x5844_495f_4543_4143  // "CAC_IDX"
   /// Since 2 the tags of an entry follow its key; since 3 it tells how far sequence and files were counted; since 4 an entry has
@@ -16,7 +16,7 @@ struct Checkpoint {
   /// How many bytes of each segment the entries come from.
   var segments: [UInt64: Int]
   var index: StoreIndex
-  /// The highest numbers that a record and a value's own file have had, also those that are gone: none is given twice.
+  /// The highest numbers that a record and a value's own file have had, even if those are gone: no number is given twice.
   var sequence: UInt64
   var fileNumber: UInt64
 
@@ -24,7 +24,7 @@ struct Checkpoint {
     (self.segments, self.index, self.sequence, self.fileNumber) = (segments, index, sequence, fileNumber)
   }
 
-  /// What an entry has that others have not.
+  /// What some entries have and others have not.
   private struct Parts: OptionSet {
     let rawValue: UInt16
     static let ownFile = Parts(rawValue: 1)
@@ -37,7 +37,7 @@ struct Checkpoint {
 
   // MARK: Writing
 
-  /// `nil` if the log knows more than the index: of an entry that comes from the future, as long as the clock is wrong.
+  /// `nil` if the log knows more than the index, as it does of an entry from the future, for as long as the clock is wrong.
   func bytes(salt: UInt64, at reading: ClockReading) -> [UInt8]? {
     var writer = ByteWriter()
     writer.bytes.reserveCapacity(128 + segments.count * 16 + index.count * (Self.entryLength + 40))
@@ -115,7 +115,7 @@ struct Checkpoint {
 
   /// Reads a checkpoint; `nil` if it is damaged, of another version, or of another store.
   ///
-  /// `sizes`: how long the segments are by now. Entries that would end behind are left out.
+  /// `sizes`: How long the segments are by now. Entries that would end beyond that are left out.
   init?(_ bytes: [UInt8], salt: UInt64, at reading: ClockReading, sizes: [UInt64: Int]) {
     (segments, index, sequence, fileNumber) = ([:], StoreIndex(), 0, 0)
     let isRead = unsafe bytes.withUnsafeBytes { raw -> Bool in

@@ -48,7 +48,7 @@ package struct FileStatus: Sendable {
   var isDirectory: Bool { mode & UInt32(S_IFMT) == UInt32(S_IFDIR) }
 }
 
-/// The system calls that a store depends on, each of which a test can let fail.
+/// The system calls that a store depends on, each of which a test can make fail.
 ///
 /// What fails says why in `errno`.
 @safe  // the pointers live for one call
@@ -63,7 +63,7 @@ package struct FileCalls: Sendable {
   package var open: @Sendable (Int32, String, Int32) -> Int32 = { unsafe openat($0, $1, $2, 0o600) }
   /// The same for a file that is only read, and only if no disk has to be asked for it; fails otherwise.
   package var openNow: @Sendable (Int32, String, Int32) -> Int32 = { unsafe cstore_open_nowait($0, $1, $2) }
-  /// How many bytes one call is asked to read or write at most; from 2 GiB on macOS refuses.
+  /// How many bytes one call is asked to read or write at most; macOS refuses from 2 GiB on.
   package var mostAtOnce = 1 << 30
   package var read: @Sendable (Int32, UnsafeMutableRawBufferPointer, Int) -> Int = {
     unsafe pread($0, $1.baseAddress, $1.count, off_t($2))
@@ -83,7 +83,7 @@ package struct FileCalls: Sendable {
     let isDirectory = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     if !isDirectory {
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
-      // Directories, SMB and exFAT do not know it. What failed otherwise has failed.
+      // Directories, SMB and exFAT do not know it. Any other failure is one.
       guard [ENOTSUP, EOPNOTSUPP, ENOTTY, EINVAL, ENOSYS].contains(errno) else { return -1 }
     }
     return fsync(descriptor)
@@ -115,7 +115,7 @@ package struct FileCalls: Sendable {
   /// In a test: what reads two neighbouring stretches of a file if no disk has to be asked for them, as ``readNow(_:_:_:at:)``
   /// does.
   ///
-  /// `nil` costs every get that the page cache can answer no more than a look.
+  /// While this is `nil`, it costs a get that the page cache can answer no more than a look.
   package var readNowInstead:
     (@Sendable (Int32, UnsafeMutableRawBufferPointer, UnsafeMutableRawBufferPointer, Int) -> Int)?
 
@@ -140,7 +140,7 @@ package struct FileCalls: Sendable {
     }
     var names: [String] = []
     while true {
-      // The end and a failure look alike but for this. Half a list would bring old values back.
+      // Only this tells the end from a failure. Half a list would bring old values back.
       errno = 0
       guard let entry = unsafe readdir(stream) else { break }
       let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {

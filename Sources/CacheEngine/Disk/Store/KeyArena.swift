@@ -1,7 +1,7 @@
 /// The bytes of many short keys, end to end in blocks: an array for each of them would take more than the keys do.
 ///
-/// A key has a place, a number, for as long as it is held. A block of which nothing is held is used again; one that is sparse,
-/// while a good part of all blocks is, is named to the owner, who adds what lives in it again (``keys(in:)``, ``free(_:)``).
+/// A key has a place, a number, for as long as it is held. A block in which nothing is held is used again; a sparse one, while a
+/// good part of all blocks is sparse, is named to the owner, which adds the keys in it again (``keys(in:)``, ``free(_:)``).
 struct KeyArena: Sendable {
   /// Longer keys are not taken.
   static let longest = 1 << 10
@@ -26,7 +26,7 @@ struct KeyArena: Sendable {
 
   var bytes: Int { used }
 
-  /// Takes a key in and gives its place; `nil` if it is too long, or there is no place left.
+  /// Takes in a key and returns its place; `nil` if it is too long, or there is no place left.
   mutating func add(_ key: UnsafeRawBufferPointer) -> UInt32? {
     let length = Self.headLength + key.count
     guard key.count <= Self.longest else { return nil }
@@ -45,7 +45,7 @@ struct KeyArena: Sendable {
     return UInt32(current << Self.blockBits | offset)
   }
 
-  /// Lets a key go; a block that should be emptied for the room that it wastes.
+  /// Releases a key; returns a block that should be emptied for the room that it wastes.
   mutating func remove(_ place: UInt32) -> Int? {
     let (block, offset) = Self.split(place)
     let length = Self.headLength + count(block, offset)
@@ -72,7 +72,7 @@ struct KeyArena: Sendable {
     }
   }
 
-  /// All keys of a block, also those that are no longer held, with their places.
+  /// All keys of a block, including those no longer held, with their places.
   func keys(in block: Int) -> [(place: UInt32, key: [UInt8])] {
     var keys: [(UInt32, [UInt8])] = []
     var offset = 0

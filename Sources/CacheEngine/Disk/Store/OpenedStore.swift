@@ -11,9 +11,9 @@ internal import Darwin
 struct OpenedStore {
   /// What opening says of something that stands in the place of a file of ours.
   static let notOurs = [ELOOP, EINVAL, EISDIR, ENXIO]
-  /// Higher numbers no store of ours comes to: what has one, and nothing inside that says it is ours, was put there.
+  /// No store of ours reaches higher numbers: what has one, and nothing inside that says it is ours, was put there.
   private static let highestNumber: UInt64 = 1 << 48
-  /// Numbers are counted on from what is found, here at the most: a forged one must leave room for that.
+  /// Counting goes on from the numbers that are found, up to this one: a forged number must leave room for that.
   private static let lastNumber: UInt64 = 1 << 62
 
   private let isEncrypted: Bool
@@ -28,7 +28,7 @@ struct OpenedStore {
   ///
   /// With access for writing, what a crash left over is removed: a torn tail, temporary files, values without a record.
   /// What could not be read is neither cut off nor removed, and nothing is appended behind it.
-  /// Who only looks may meet somebody who writes. Then the checkpoint is read before the segments are listed, so that it
+  /// A store that is only looked at may meet a writer. Then the checkpoint is read before the segments are listed, so that it
   /// knows no more than they do, and files of values are listed after the log was read, so that none is missed.
   ///
   /// A record of a newer format is an error, but not in an encrypted store: there its version is as good as anything else
@@ -104,7 +104,7 @@ struct OpenedStore {
         if failure.number == ENOENT { (isWhole, isLogDoubtful) = (false, true) }
         state.damaged += 1
       } catch let failure as SystemFailure where failure.number == EIO {
-        // Not even its length is known, and so not which older values and removals it hides.
+        // Not even its length is known, and so neither is which older values and removals it hides.
         throw CacheError(
           .unusableStore,
           """
@@ -197,7 +197,7 @@ struct OpenedStore {
   /// of older ones may be there still.
   private mutating func loseEnd(of number: UInt64) {
     let isThere = state.segments.segment(number) != nil
-    // Nor was a number that nobody comes to ever one of ours.
+    // Nor was a number that nobody reaches ever one of ours.
     guard isThere || (number > state.segments.last?.number ?? 0 && number < Self.highestNumber) else { return }
     guard state.cutSegments.insert(number).inserted else { return }
     state.damaged += 1
@@ -227,7 +227,7 @@ struct OpenedStore {
     if mayTell { state.damaged += scan.damaged }
     if !isRead || extent < segment.file.size { (state.damaged, isLogDoubtful) = (state.damaged + 1, true) }
     if !isRead { state.isLogUnread = true }
-    // What was appended last may have come to the disk without its value, in place of what is there of an older one.
+    // What was appended last may have reached the disk without its value, in the place of an older one that is there.
     let mark = scan.records.lastIndex { $0.header.flags & RecordHeader.followsSync != 0 }
     let firstInDoubt = isRead && fromEnd < 2 ? mark ?? 0 : scan.records.count
     var end = start
@@ -257,7 +257,7 @@ struct OpenedStore {
     }
   }
 
-  /// Reads as much as the disk gives: a stretch that it refuses is zeros, as which no record begins.
+  /// Reads as much as the disk gives: a stretch that it refuses is zeros, and no record begins with those.
   private static func readAround(
     _ file: StoreFile, _ count: Int, at offset: Int
   ) throws -> (bytes: [UInt8], isWhole: Bool) {
@@ -277,7 +277,7 @@ struct OpenedStore {
 
   /// Whether the value of a record came to the disk with it.
   ///
-  /// `isSynced`: the disk was waited for what was written before it.
+  /// `isSynced`: Somebody waited until the disk had what was written before it.
   private func isFinished(
     _ found: SegmentScan.Found, _ bytes: [UInt8], from start: Int, _ directory: StoreDirectory, _ isSynced: Bool,
     _ reading: ClockReading

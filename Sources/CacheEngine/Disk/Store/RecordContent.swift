@@ -54,8 +54,8 @@ struct SealedRecord {
 
   /// Cuts a record, of which the value may be missing; `nil` if that cannot be done.
   ///
-  /// Where its parts stand the index knows. Times and cost are the record's own: they are bound to it, and whoever changes them
-  /// makes that it does not open.
+  /// The index knows where its parts are. Times and cost are the record's own: they are bound to it, and it does not open if
+  /// somebody changes them.
   init?(_ record: [UInt8], _ entry: StoreIndex.Entry, _ key: StoreKey) {
     guard let end = Self.lengthWithLabel(record, entry), end <= record.count,
       let terms = RecordHeader.terms(in: record)

@@ -18,7 +18,7 @@ final class Segment: Sendable {
     self.file = file
   }
 
-  /// Nothing longer is written, but for a single record that does not fit.
+  /// Nothing longer is written, except for a single record that does not fit.
   static let longest = 8 << 20
 
   /// How much of a file of this length can be records; the rest was not written by a store.
@@ -97,7 +97,7 @@ enum FileName: String, CaseIterable {
 
   static let lock = "lock"
   static let checkpoint = "index"
-  /// Where who shares the directory finds its owner.
+  /// Where those who share the directory find its owner.
   static let socket = "socket"
 
   /// Whether a store makes files of this name.

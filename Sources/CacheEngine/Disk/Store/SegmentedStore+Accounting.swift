@@ -1,7 +1,7 @@
 import CacheCore
 import Synchronization
 
-/// How what the files take is kept count of.
+/// How the store keeps count of what its files take.
 ///
 /// A file is taken for its length in blocks of 4 KiB, before it is written. What a file system takes beyond that is
 /// measured: when a segment is full, when a value's file is written, when a store is opened and when it is verified. Until
@@ -41,7 +41,7 @@ extension SegmentedStore.State {
 }
 
 extension SegmentedStore {
-  /// What all files of the store take on the disk, now; for who only looks, and keeps no count of what others write.
+  /// What all files of the store take on the disk, now; for a store that is only looked at, and keeps no count of what others write.
   func measured() throws -> Int {
     let directory = directory
     return try directory.names().reduce(0) { sum, name in

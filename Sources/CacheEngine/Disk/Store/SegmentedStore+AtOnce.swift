@@ -113,7 +113,7 @@ extension WriteBatch {
       if let replaced = state.index.find(write.key), isHeard || replaced.ownFile != nil { return nil }
       var evicted: [(key: StoreKey, entry: StoreIndex.Entry)] = []
       while state.index.liveBytes + write.live > limits.liveBudget {
-        // Nobody leaves for what may not come.
+        // No entry leaves for one that may not come.
         guard !isHeard, !write.isConditional, !state.index.hasExpired(at: state.past(store.clock.now.nanoseconds)),
           let victim = state.index.leastRecentlyUsed,
           victim.entry.ownFile == nil

@@ -16,7 +16,7 @@ extension SegmentedStore {
   /// Nothing is written and no lock is taken. A segment that is reclaimed meanwhile stays readable for as long as it is
   /// open here, and what lived in it stands in a newer one.
   ///
-  /// - Returns: `false` if this is no continuation of what is known: then the directory has to be opened again.
+  /// - Returns: `false` if this does not continue what is known: then the directory has to be opened again.
   func follow() throws -> Bool {
     let directory = directory
     guard try directory.isInPlace(), try sealing?.isCurrent(in: directory) ?? true else { return false }

@@ -23,7 +23,7 @@ extension SegmentedStore {
     var tags: Set<String>
     var value: Data
     var isExpired = false
-    /// What was sealed opened; nothing to be relied on otherwise.
+    /// What was sealed could be opened; without that, nothing here can be relied on.
     var isAuthentic = true
     /// In an encrypted store: the key itself, and the times that the record was sealed with.
     var realKey: StoreKey?
@@ -86,7 +86,7 @@ extension SegmentedStore {
       }
       // Its segment may have been reclaimed, or its own file replaced, while we were on the way.
       if state.withLock({ $0.index.find(key) }) == entry {
-        // Who only looks has no more to say than that it is not here as it was known.
+        // Where the store is only looked at, no more can be said than that it is not here as it was known.
         guard access == .readWrite else { return .miss(.damaged) }
         drop(key, if: entry, cause: .damaged)
         state.withLock { $0.damaged += 1 }
@@ -165,7 +165,7 @@ extension SegmentedStore {
 
   // MARK: What the page cache has
 
-  /// Longer values are read on a thread of the store, for to copy them takes long enough to be in the way of others.
+  /// Longer values are read on a thread of the store: copying them takes long enough to be in the way of others.
   private static let longestValueReadNow = 8 << 20
   private static let longestHeadReadNow = 4 << 10
 

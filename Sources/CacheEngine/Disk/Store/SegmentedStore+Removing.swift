@@ -2,7 +2,7 @@ import CacheCore
 import Dispatch
 import Synchronization
 
-/// How segments go in which nothing lives any more.
+/// How segments go once nothing lives in them any more.
 ///
 /// A file system takes as long to free the blocks and pages of a segment as to write some dozens of records. So that is
 /// done on a thread of its own, one segment at a time, while writes go on in the room that a spare segment has.
@@ -42,7 +42,7 @@ extension SegmentedStore {
 }
 
 extension SegmentedStore.State {
-  /// What files take beside the segment that is being removed.
+  /// What the files take, apart from the segment that is being removed.
   var stayingBytes: Int {
     allocatedBytes - (leaving.map { StoreIndex.blocks(lengths[$0] ?? 0) + (segmentExtras[$0] ?? 0) } ?? 0)
   }

@@ -9,7 +9,7 @@ internal import Foundation
 
 /// How an encrypted store changes to a new key.
 extension SegmentedStore {
-  /// Seals everything with the newest key that is not, and returns how many entries that were.
+  /// Seals with the newest key everything that is not, and returns how many entries that was.
   ///
   /// At every moment each entry is sealed with a key that the file of the secrets names. The older keys leave that file
   /// last of all, when the disk has everything else.
@@ -82,14 +82,14 @@ extension WriteBatch {
       return true
     }
     guard isThere else { return false }
-    // One that was ended by hand would rise from the dead, for its record says nothing of that.
+    // One that was ended by hand would come back to life, as its record does not say so.
     guard entry.deadline > store.clock.now.nanoseconds else {
       try remove(record.key, cause: .expired)
       return false
     }
     let before = losses.count
     guard try put(record, value, if: nil) else { return false }
-    // Nobody's entry left.
+    // No entry left the cache.
     if losses.count > before, losses.last?.cause == .replaced { losses.removeLast() }
     if entry.deadline != .max { store.state.withLock { $0.index.setDeadline(entry.deadline, of: record.key) } }
     return true

@@ -28,7 +28,7 @@ extension SegmentedStore {
 
   // MARK: Writing
 
-  /// Makes of an entry what stands in its record, sealed if the store is encrypted.
+  /// Makes the contents of an entry's record, sealed if the store is encrypted.
   func content(
     _ key: StoreKey, type: [UInt8], value: Data, tags: Set<String>, times: RecordTimes, cost: Int
   ) throws -> RecordContent {

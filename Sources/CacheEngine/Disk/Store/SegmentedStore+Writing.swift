@@ -97,7 +97,7 @@ extension SegmentedStore {
 
   func clear(durability: Durability) async throws { _ = try await perform(.clear, durability) }
 
-  /// Removes what has a tag, and returns how many entries that were.
+  /// Removes what has a tag, and returns how many entries that was.
   func removeAll(tagged tag: String, durability: Durability) async throws -> Int {
     try await perform(.removeTagged(sealing?.name(ofTag: tag) ?? tag), durability)
   }
@@ -200,7 +200,7 @@ extension SegmentedStore {
   private func carryOut(_ jobs: [WriteJob]) -> (WriteBatch, [JobAnswer]) {
     let isSyncing = jobs.contains { $0.durability == .synced }
     var batch = WriteBatch(store: self, isSyncing: isSyncing)
-    // Who removed the directory does not want it back only because nobody uses it any more.
+    // Whoever removed the directory does not want it back just because nobody uses it any more.
     let obstacle = jobs.allSatisfy(\.work.isClose) ? nil : batch.standAgain()
     var answers: [JobAnswer] = []
     var rest = jobs[...]
@@ -244,7 +244,7 @@ extension SegmentedStore {
     }
     guard let (number, file) = new else { throw SystemFailure("open", EEXIST) }
     do {
-      // A new file is not truncated: ext4 takes a file that was for one whose contents are replaced, and writes all of it to
+      // A new file is not truncated: ext4 takes a truncated one for a file whose contents are replaced, and writes all of it to
       // the disk when it is closed, which is when a segment goes and nobody needs it any more.
       try file.write(Segment.head(number: number, salt: salt), at: 0)
     } catch {
@@ -264,7 +264,7 @@ extension SegmentedStore {
 
   /// Notes in the lock that a segment has records, so that one that was emptied is not taken for a new one.
   ///
-  /// What the lock does not say is only not known. What it says too much is told as damage, and costs nothing.
+  /// What the lock does not say is merely unknown. If it says too much, that is reported as damage, and costs nothing.
   func noteBegun(_ number: UInt64, isSynced: Bool = false) {
     let lock = place.withLock { $0.lock }
     try? lock?.write(Segment.begun(number, salt: salt), at: 0)

@@ -27,24 +27,24 @@ final class SegmentedStore: Sendable {
     var index = StoreIndex()
     /// From the oldest to the newest, which is the one that is appended to.
     var segments: [Segment] = []
-    /// The highest number that a segment had, or that stands in the name of something which is none.
+    /// The highest number that a segment had, or that stands in the name of something that is no segment.
     var lastSegmentNumber: UInt64 = 0
     /// How far each segment is filled.
     var lengths: [UInt64: Int] = [:]
-    /// How long the newest segment was when somebody who only looks last looked at it.
+    /// How long the newest segment was when it was last looked at, in a store that is only looked at.
     var seenLength = 0
     /// What all files of the store take, in whole blocks.
     var allocatedBytes = 0
     /// What files take beyond their length, by the numbers of segments and of values in files of their own.
     var segmentExtras: [UInt64: Int] = [:]
     var valueExtras: [UInt64: Int] = [:]
-    /// What the checkpoint takes of these.
+    /// The checkpoint's share of these.
     var checkpointBytes = 0
     /// Stretches of the log that could not be read.
     var damaged = 0
     /// How long expired entries stay, in nanoseconds.
     var keepsExpired: Int64 = 0
-    /// Entries have left the index of which the log still tells: evicted, expired or damaged ones.
+    /// Entries that the log still has left the index: evicted, expired or damaged ones.
     var hasForgotten = false
     var isClosed = false
     /// Somebody wants writes to survive a power cut: then nothing is removed before what replaces it is on the disk.
@@ -57,7 +57,7 @@ final class SegmentedStore: Sendable {
     var cutSegments: Set<UInt64> = []
     /// The disk did not give all of the log when the store was opened: a checkpoint would say that there was no more.
     var isLogUnread = false
-    /// Segments of which the disk need not have all: who finds a key removed already waits for that as well.
+    /// Segments that may not be on the disk as a whole: whoever finds a key already removed waits for that as well.
     var unsynced: Set<UInt64> = []
     /// What was written so far is on the disk, and the next record says so.
     var isAllSynced = false
@@ -75,17 +75,17 @@ final class SegmentedStore: Sendable {
 
     /// From now on nothing is removed before what replaces it is on the disk.
     ///
-    /// The names of what was written so far nobody may have waited for, here or in a process that was killed.
+    /// Nobody may have waited for the names of what was written so far, here or in a process that was killed.
     mutating func expectSyncedWrites() {
       if !isSynced { (isSynced, isAllSynced, isDirectoryChanged) = (true, false, true) }
     }
 
-    /// The deadline is so long past that the entry is kept no longer.
+    /// Whether the deadline is so long past that the entry is no longer kept.
     func isOver(_ entry: StoreIndex.Entry, at now: Int64) -> Bool {
       entry.deadline != .max && entry.deadline <= past(now)
     }
 
-    /// What expired by then is kept no longer at `now`.
+    /// What had expired by then is no longer kept at `now`.
     func past(_ now: Int64) -> Int64 { now &- keepsExpired }
   }
 

@@ -69,7 +69,7 @@ final class StoreDirectory: Sendable {
     path.hasPrefix("/") ? path : try system("realpath") { calls.realPath(".") } + "/" + path
   }
 
-  /// Makes a directory and those above it; who finds it after a power cut finds its parents too.
+  /// Makes a directory and those above it; whoever finds it after a power cut finds its parents too.
   private static func make(_ path: String, _ calls: FileCalls) throws {
     do { _ = try system("mkdir") { calls.makeDirectory(path) } } catch let failure as SystemFailure {
       if failure.number == EEXIST { return }
@@ -115,7 +115,7 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Opens a regular file for reading if no disk has to be asked for it; `nil` for whatever else.
+  /// Opens a regular file for reading if no disk has to be asked for it; `nil` otherwise.
   func openNow(_ name: String) -> StoreFile? {
     let opened = calls.openNow(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard opened >= 0 else { return nil }
@@ -130,7 +130,7 @@ final class StoreDirectory: Sendable {
   func openLock() throws -> StoreFile {
     do {
       let lock = try open(FileName.lock, forWriting: true, create: true)
-      // Somebody's file with another name for it: what is noted here would be written over its beginning.
+      // Somebody else's file under another name: notes made here would overwrite its beginning.
       guard lock.size <= Segment.begunSize else { throw SystemFailure("open", EINVAL) }
       return lock
     } catch let failure as SystemFailure where OpenedStore.notOurs.contains(failure.number) {
@@ -145,7 +145,7 @@ final class StoreDirectory: Sendable {
 
   /// Removes a file, if there is one.
   ///
-  /// A directory of its name is none of ours, and stays.
+  /// A directory of its name is not ours, and stays.
   func remove(_ name: String) throws {
     do { _ = try system("unlink") { calls.unlink(descriptor, name) } } catch let failure as SystemFailure {
       if failure.number == ENOENT || isDirectory(name) { return }

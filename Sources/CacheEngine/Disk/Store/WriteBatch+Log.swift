@@ -65,7 +65,7 @@ extension WriteBatch {
       guard let entry = store.state.withLock({ $0.index.find(found.key) }), entry.segment == oldest.number,
         entry.offset == found.offset
       else { continue }
-      // An expired entry is not worth copying, and one that was expired by hand would rise from the dead.
+      // An expired entry is not worth copying, and one that was expired by hand would come back to life.
       if entry.deadline <= now {
         store.state.withLock { _ = $0.index.remove(found.key) }
         lose(found.key, entry, .expired)
@@ -85,10 +85,10 @@ extension WriteBatch {
     return true
   }
 
-  /// Evicts by least recent use, a segment's worth at the most, where too much of the oldest segment lives.
+  /// Evicts by least recent use, at most a segment's worth, where too much of the oldest segment lives.
   ///
   /// Copying it would free little room for much writing. Entries that were overwritten often enough cost their room
-  /// twice; giving up some of what was not used for the longest time bounds that.
+  /// twice; giving up some of what has gone unused the longest bounds that.
   private mutating func thinOut(_ oldest: Segment, _ length: Int) {
     var evicted = 0
     while evicted < length {
@@ -148,7 +148,7 @@ extension WriteBatch {
     do {
       try segment.file.write(record.bytes, at: offset)
     } catch {
-      // What was written of it is no record, but the next one must begin where it began.
+      // The part that was written is no record, but the next one must begin where it began.
       try? segment.file.truncate(to: offset)
       throw error
     }

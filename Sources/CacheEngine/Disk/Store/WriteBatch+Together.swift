@@ -3,7 +3,7 @@ import Synchronization
 
 /// How records that come together are appended with one call.
 extension WriteBatch {
-  /// Appends them all, or none; `false` if each has to be tried by itself, which tells what the matter is.
+  /// Appends them all, or none; `false` if each has to be tried by itself, which shows what is wrong.
   mutating func putTogether(_ records: [PreparedRecord]) -> Bool {
     let length = records.reduce(0) { $0 + $1.bytes.count }
     guard !store.state.withLock({ $0.isClosed }), (try? makeRoom(for: length, 0)) != nil else { return false }
@@ -51,7 +51,7 @@ extension WriteBatch {
     return true
   }
 
-  /// Cuts off what a write left behind that failed.
+  /// Cuts off what a failed write left behind.
   ///
   /// Some of its records may be whole. Where they cannot be cut off now, nothing more is written behind them.
   private func leave(_ segment: Segment, at offset: Int) {

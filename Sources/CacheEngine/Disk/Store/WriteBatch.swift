@@ -231,7 +231,7 @@ struct WriteBatch {
         store.place.withLock { $0.lock }?.unlock()
       }
     }
-    // What a checkpoint says of the log, the disk must have: it decides where the log has less.
+    // The disk must have what a checkpoint says of the log: the checkpoint decides where the log has less.
     for segment in segments { try segment.file.sync() }
     if store.state.withLock({ $0.isDirectoryChanged }) { try syncNames() }
     // Without a checkpoint the log is read the next time.
@@ -293,7 +293,7 @@ struct WriteBatch {
     endPart()
   }
 
-  /// Takes back a part of which the disk did not confirm something, and says why.
+  /// Takes back a part that the disk did not confirm as a whole, and says why.
   mutating func fail(_ error: any Error) -> CacheError {
     let failure = store.writeFailed(error)
     failedParts[part] = failure
@@ -357,7 +357,7 @@ struct WriteBatch {
     }
   }
 
-  /// Sees to it that the directory is there and is ours; returns why it cannot be.
+  /// Makes sure that the directory is there and is ours; returns why it cannot be.
   ///
   /// Whoever removed or emptied the directory has cleared the cache: the store starts over in the same place.
   mutating func standAgain() -> (any Error)? {

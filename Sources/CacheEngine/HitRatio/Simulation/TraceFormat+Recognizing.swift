@@ -32,7 +32,7 @@ extension TraceFormat {
         if try parser.entry(of: line) != nil || parser.skipped > good { good += 1 }
       } catch { bad += 1 }
     }
-    // Names of columns are none of chance, whatever comes behind them, and neither is an object on each line.
+    // Names of columns are no accident, whatever follows them, and neither is an object on each line.
     guard good > bad || parser.hasHeader || (self == .json && Self.areObjects(lines)) else { return false }
     switch self {
     case .csv: return parser.hasHeader || Self.unpacked(path).hasSuffix(".csv")
@@ -62,7 +62,7 @@ extension TraceFormat {
     return steps > 0 && steps * 2 >= numbers.count - 1
   }
 
-  /// Times that never go back, and next accesses that lie ahead or are none: chance does not make that of other bytes.
+  /// Times that never go back, and next accesses that lie ahead or are missing: other bytes do not look like that by chance.
   private static func isOracleGeneral(_ bytes: ArraySlice<UInt8>) -> Bool {
     let count = min(bytes.count / 24, 64)
     guard count > 0, bytes.prefix(count * 24).contains(0) else { return false }

@@ -80,7 +80,7 @@ struct TraceLineParser {
     guard rest.count >= 2, rest[0].count == 3, Self.isNumber(rest[0]),
       rest[1].elementsEqual("-".utf8) || Self.isNumber(rest[1])
     else { throw Problem(message: "has no status and size after the request", remedy: remedy) }
-    // A request of another method, or bytes that were none at all.
+    // A request with another method, or bytes that were no request at all.
     let words = line[(end + 3)..<quote].split(separator: UInt8(ascii: " "), maxSplits: 1)
     guard words.count == 2, Self.isRead(words[0], among: ["GET", "HEAD"]) else { return skip() }
     var target = words[1]
@@ -109,7 +109,7 @@ struct TraceLineParser {
     return nil
   }
 
-  /// `10/Oct/2000:13:55:36 -0700`; `nil` if that is none.
+  /// `10/Oct/2000:13:55:36 -0700`; `nil` if that is no time.
   private static func time(_ text: Bytes) -> Duration? {
     let parts = text.split(omittingEmptySubsequences: false) { [UInt8(ascii: "/"), UInt8(ascii: ":")].contains($0) }
     guard parts.count == 6, let day = Int(string(parts[0])),
@@ -136,7 +136,7 @@ struct TraceLineParser {
 
   /// Seconds, milliseconds or microseconds since some moment, by their size, or a time of ISO 8601; `nil` for what is neither.
   private static func time(_ text: String) -> Duration? {
-    // To be told that a text is no such time takes longer than all else that is done with a line.
+    // Finding out that a text is no such time takes longer than everything else that is done with a line.
     let isDate = text.utf8.dropFirst(10).first == UInt8(ascii: "T")
     let number = isDate ? (try? Date.ISO8601FormatStyle().parse(text))?.timeIntervalSince1970 : Double(text)
     guard let number, number.isFinite, number >= 0 else { return nil }

@@ -161,7 +161,7 @@ final class InspectedServer: StorageLevel, PagedStorage, PartialStorage {
     return traffic.sentence
   }
 
-  /// A key as text; of bytes that are none the beginning that is, and the rest in hexadecimal digits.
+  /// A key as text; for bytes that are not text, the beginning that is, and the rest in hexadecimal digits.
   static func text(_ key: [UInt8]) -> String {
     if let text = String(validating: key, as: UTF8.self) { return text }
     let readable = key.prefix { (0x20...0x7e).contains($0) }

@@ -11,7 +11,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A small web server that is none: what the proxy of a demonstration asks, without a socket.
+/// A small pretended web server: what the proxy of a demonstration asks, without a socket.
 ///
 /// What it says follows from the time since it began and from what it was asked before.
 final class DemoServer: HTTPOrigin {

@@ -327,7 +327,7 @@ package struct FleetLedger: Sendable {
       facts[key]?.change = change
       return noteTelling(change, app)
     }
-    // Nobody has told of a change yet: it is under way, another process made it, or it is none but the end of a load.
+    // Nobody has told of a change yet: it is under way, another process made it, or it is only the end of a load.
     var change = FleetSheet.Change(key: key, by: nil, at: time, told: Array(repeating: nil, count: apps.count))
     change.told[app] = time
     // Each app is told of a load once, including the one that made it.

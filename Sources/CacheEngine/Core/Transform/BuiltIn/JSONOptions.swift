@@ -88,7 +88,7 @@ public struct JSONOptions: Hashable, Sendable {
   private static func writeISO8601(_ date: Date, to encoder: any Encoder) throws {
     let seconds = date.timeIntervalSince1970
     guard (-62_135_769_600..<253_402_300_800).contains(seconds) else {
-      // Who describes a date that is none ends the program.
+      // Describing an invalid date would end the program.
       throw EncodingError.invalidValue(
         seconds, .init(codingPath: encoder.codingPath, debugDescription: "ISO 8601 has dates of the years 1 to 9999"))
     }
