@@ -102,7 +102,7 @@ final class ClientGuard: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What comes after the last answer is read by nobody.
+    // Nobody reads what comes after the last answer.
     if hasEnded, error is HTTPParserError { return }
     if let error = error as? HTTPParserError, !hasRefused, !(isReading ? hasAnswered : isAnswering) {
       hasRefused = true

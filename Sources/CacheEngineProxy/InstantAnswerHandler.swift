@@ -39,7 +39,7 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
     case .head(let head):
-      // A client that asks and does not take has to wait, which only a task can.
+      // A client that asks but does not take has to wait, and only a task can make it wait.
       if context.channel.isWritable, let answer = answer(to: head), let bytes = answer.body.bytes {
         pending = (answer, head, ByteBuffer(bytes: bytes), .now)
         return

@@ -112,7 +112,7 @@ final class OriginConnection: ChannelInboundHandler, @unchecked Sendable {
     guard let channel else { return }
     channel.eventLoop.execute {
       if case .begins = upload { self.isUploading = true } else { self.isUploading = false }
-      // Over a connection that the origin has ended its answer may still come.
+      // The answer may still come over a connection that the origin has ended.
       if case .breaks(let error) = upload, self.failure == nil, channel.isActive { self.fail(error, channel) }
       if self.reader != nil, !self.isUploading, let patience = self.patience { self.setAlarm(patience, channel) }
     }

@@ -36,9 +36,9 @@ enum RequestCheck {
     var fields = HTTPFields()
     fields.reserveCapacity(headers.count + 2)
     for header in headers {
-      // Blanks around a value are none of it (RFC 9110, section 5.5), and the parser leaves those behind it.
+      // Blanks around a value are not part of it (RFC 9110, section 5.5), and the parser leaves those behind it.
       let value = String(FieldList.trimmed(header.value[...]))
-      // An empty name, a blank before the colon and a folded line are no names.
+      // An empty name, one with a blank before the colon and a folded line are not names.
       guard let name = HTTPField.Name(header.name), HTTPField.isValidValue(value) else { throw Refusal(status: 400) }
       if header.name.lowercased() != "host" { fields.append(HTTPField(name: name, value: value)) }
     }

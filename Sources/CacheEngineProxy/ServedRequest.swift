@@ -69,7 +69,7 @@ public struct ServedRequest: Sendable {
 
   /// One line for people.
   public var plainLine: String {
-    // A path is the client's: nothing of it may move a terminal's cursor.
+    // A path comes from the client: nothing in it may move a terminal's cursor.
     let shown = path.unicodeScalars.prefix(300).map { $0.value > 0x20 && $0.value < 0x7F ? String($0) : "?" }.joined()
     var line = "\(method) \(shown) \(status) \(word) \(bytes) B \(milliseconds) ms"
     if let age { line += " age=\(age)" }

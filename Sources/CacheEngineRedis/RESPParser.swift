@@ -112,7 +112,7 @@ package struct RESPParser: Sendable {
   /// The first byte and the rest of a line, and where the next one begins.
   private func line(at place: Int) throws -> (kind: UInt8, rest: ArraySlice<UInt8>, next: Int)? {
     guard let end = buffer[place...].firstIndex(of: 13) else {
-      // No line that is a number is so long, and no error.
+      // No number and no error is a line this long.
       if buffer.count - place > 1 << 16 { throw Malformed(message: "a line has no end") }
       return nil
     }

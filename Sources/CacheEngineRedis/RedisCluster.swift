@@ -217,7 +217,7 @@ final class RedisCluster: Sendable {
       state.withLock { $0.topology.keep(spares: spares) }
       join()
     } else {
-      // Nobody whom it knows: then those whom the user named.
+      // If it knows nobody, those whom the user named.
       for place in [settings.place] + settings.others {
         var settings = settings
         settings.place = place
@@ -234,7 +234,7 @@ final class RedisCluster: Sendable {
   /// Asks one, and returns who has no slots; `nil` if it did not answer.
   private func learn(from node: RedisNode, _ began: CacheInstant) async -> Set<RedisAddress>? {
     let view: RedisTopology.View?
-    // Whoever does not answer: the others do, or nobody is asked anything.
+    // If one does not answer, the others do, or nobody is asked anything.
     do { view = try await node.view() } catch { return nil }
     guard let view else { return nil }
     state.withLock { $0.topology.learn(view) }

@@ -29,7 +29,7 @@ extension RedisConnection {
       }
     } catch var error as CacheError {
       if !isKnown, !hasHeard, end != nil, error.underlying.flatMap(RedisSecrecy.explain) == nil {
-        // It has said nothing: perhaps it speaks in another way.
+        // It has said nothing: perhaps it speaks the other way.
         let (words, scheme) = settings.tls == nil ? ("speaks", "rediss") : ("does not speak", "redis")
         error.message += "; if it \(words) TLS, write \(scheme)://"
         throw error

@@ -196,7 +196,7 @@ final class RedisConnection: Sendable {
     switch (use, value) {
     // A command that was given to the server begins with the time; no reply does.
     case (.monitor, .text(let text)) where text.utf8.first.map { 0x30...0x39 ~= $0 } ?? false: return onPush([value])
-    // That a channel is listened to is a reply, which comes as a push, or, as all did before version 6, as a list.
+    // The reply that a channel is listened to comes as a push or, as all of them did before version 6, as a list.
     case (.channels, .push(let values)), (.channels, .array(let values)):
       if values.first?.string == "message" { return onPush(values) }
     case (.channels, _): break

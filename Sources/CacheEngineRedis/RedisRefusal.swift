@@ -43,7 +43,7 @@ enum RedisRefusal {
   /// The server's words without what it repeats of a command that it does not know: with `HELLO` comes the password.
   private static func harmless(_ text: String, _ settings: RedisSettings) -> String {
     let words = text.firstRange(of: ", with args").map { String(text[..<$0.lowerBound]) } ?? text
-    // One that stands in the words which errors are known by is no more told by them than by any other error.
+    // A password that is among the words by which errors are known is given away by them no more than by any other error.
     guard let password = settings.password, !password.isEmpty,
       !remedies.contains(where: { $0.words.contains(password) })
     else { return words }

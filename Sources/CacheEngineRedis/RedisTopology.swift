@@ -123,7 +123,7 @@ struct RedisTopology: Sendable, Equatable {
       for slot in slots where claims[slot].map({ $0.epoch <= claim.epoch }) ?? true { claims[slot] = claim }
     }
     countOwners()
-    // Who says that it has slots, and has none, has lost them and does not know it yet.
+    // A server that says it has slots, and has none, has lost them and does not know it yet.
     spares.formUnion(view.spares)
   }
 

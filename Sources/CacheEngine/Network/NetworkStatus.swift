@@ -6,7 +6,7 @@ enum NetworkStatus {
   static func failure(_ status: Int, at address: HTTPAddress) -> CacheError? {
     switch status {
     case 206, 226:
-      // Parts and differences that nobody asked for.
+      // Parts and deltas that nobody asked for.
       return CacheError(
         .invalidResponse,
         "\(address.description) sent only a part (status \(status)) without being asked to; mend the server")

@@ -50,7 +50,7 @@ public final class InvalidationFeed: AsyncSequence, Sendable {
       guard taken < waiting.count else { return nil }
       let change = waiting[taken]
       taken += 1
-      // Now and then, for it moves all that wait.
+      // Only now and then, as it moves everything that waits.
       if taken * 2 > waiting.count {
         waiting.removeFirst(taken)
         taken = 0

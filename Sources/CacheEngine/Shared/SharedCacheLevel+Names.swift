@@ -76,7 +76,7 @@ extension SharedCacheLevel {
           return .everything
         }
       }
-      // What is no key of this level, nobody holds a copy of.
+      // Nobody holds a copy of what is not a key of this level.
       do { return .key(try codec.keyCoding.decode(Data(id))) } catch { return .nothing }
     }
   }

@@ -87,7 +87,7 @@ extension SharedCacheLevel {
         let seen = try await write(making(unknown, [:]), if: [], reading: unknown) ?? []
         for (name, stamp) in zip(unknown, seen) { stamps[name] = stamp }
       }
-      // Another stamp than was thought: then all is written again, under that. If it changes once more, everything was
+      // Another stamp than was thought: then everything is written again, under that one. If it changes once more, everything was
       // removed during this call, and what it wrote as well.
       for attempt in 1...2 {
         let time = try await time()
@@ -124,7 +124,7 @@ extension SharedCacheLevel {
       guard let content = try wanted(opened) else { return false }
       try Task.checkCancellation()
       let names = stampNames([content])
-      // A tag that the entry there has, and the new one has not.
+      // A tag that the entry there has and the new one does not have.
       let others = Set((opened?.record.tags ?? []).map { namespace.tag($0.id) }).subtracting(names)
       let all = names + others
       let tags = try await store.read(all)
@@ -139,7 +139,7 @@ extension SharedCacheLevel {
         stamps[name] = stamp ?? SharedToken.random()
         if stamp == nil { candidates[name] = stamps[name] }
       }
-      // What stands there need not be what records carry of it: it may be a stranger's.
+      // What is there need not be what records carry: it may be a stranger's.
       let stands = Dictionary(zip(all, tags)) { first, _ in first }
       let isOvertaken = opened?.record.tags.contains { tag in
         (stands[namespace.tag(tag.id)] ?? nil).map(SharedToken.carried) != tag.stamp

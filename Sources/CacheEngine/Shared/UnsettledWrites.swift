@@ -73,7 +73,7 @@ final class UnsettledWrites: Sendable {
       for id in records { state.names.records[id] = state.number }
       for stamp in stamps { state.names.stamps[stamp] = state.number }
       if state.names.records.count + state.names.stamps.count > limit {
-        // Too many to name: then all of the namespace goes.
+        // Too many to name: then the whole namespace goes.
         state.names = Names(stamps: [namespace.stamp: state.number])
       }
       guard state.recovery == nil else { return }

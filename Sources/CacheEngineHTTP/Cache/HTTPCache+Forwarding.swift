@@ -233,9 +233,9 @@ extension HTTPCache {
   private func judge(_ fresh: StoredResponse, for request: HTTPTypes.HTTPRequest, at time: Duration) -> Verdict {
     switch refusal(of: fresh.head, for: request, at: time) {
     case nil, .useless: return RequestTerms(request).forbidsStoring ? .untouched : .kept
-    // What it says to one with credentials is for nobody else to keep, new terms included.
+    // What it says to a client with credentials is not to be kept for others, new terms included.
     case .authorization: return .untouched
-    // Terms that forbid to keep it go for what is kept, and for what others are about to keep.
+    // Terms that forbid keeping it also apply to what is kept, and to what others are about to keep.
     default: return .forgotten
     }
   }
@@ -280,7 +280,7 @@ extension HTTPCache {
         variants.responses = variants.responses.compactMap { response in
           guard isConfirmed(response) else { return response }
           let fresh = freshened(response)
-          // What its request had in a field that is named only now, nobody knows any more.
+          // Nobody knows any more what its request had in a field that is named only now.
           return fresh.head.headerFields[values: .vary] == response.head.headerFields[values: .vary] ? fresh : nil
         }
         variants.add(chosen, for: journey.request.headerFields)
@@ -301,7 +301,7 @@ extension HTTPCache {
     guard head.status == .ok || [404, 410].contains(head.status.code), let selected = journey.selectedResponse else {
       return
     }
-    // What is told to one with credentials is for nobody else, also where it disagrees.
+    // What is said to a client with credentials is for nobody else, even where it disagrees.
     if refusal(of: head, for: journey.request, at: responseTime) == .authorization { return }
     var fresh =
       head.status.code == selected.head.status.code

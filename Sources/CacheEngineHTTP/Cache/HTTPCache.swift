@@ -189,7 +189,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
     let changing = turns.beginSweep()
     defer { turns.endSweep() }
     flights.detachAll()
-    // What was just being written is there before everything goes.
+    // What is just being written has to be there before everything goes.
     for key in changing { try await turns.take(key) {} }
     try await store.clear()
   }
@@ -214,7 +214,7 @@ public final class HTTPCache<Store: CacheLevel>: Sendable where Store.Key == Str
   /// Breaks off what is being stored and removed, from now on too, so that no level is waited for.
   package func breakOff() { turns.breakOff() }
 
-  // What asks for a part, or on a condition, cannot share the answer for one who wants it whole.
+  // A request for a part, or with a condition, cannot share the answer to one for the whole.
   private static func isPlain(_ fields: HTTPFields) -> Bool {
     let special: Set<HTTPField.Name> = [
       .range, .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .authorization,

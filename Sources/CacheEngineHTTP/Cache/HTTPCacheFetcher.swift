@@ -89,7 +89,7 @@ where Store.Key == String, Store.Value == StoredVariants {
       let isTag = validator.hasPrefix("\"") || validator.hasPrefix("W/\"")
       request.headerFields[isTag ? .ifNoneMatch : .ifModifiedSince] = validator
     }
-    // Read first: what is fresh for so long now has been so for a moment already.
+    // Read before the answer: what is fresh for this long now was fresh a moment ago too.
     let (now, requestTime) = (cache.clock.now, cache.clock.timeSinceEpoch)
     let answer = try await cache.response(for: request)
     let content = try await answer.body.collect(upTo: .max)?.content ?? Data()
@@ -128,7 +128,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     entry.validator = Self.validator(of: head) ?? old.validator
     let responseTime = max(cache.clock.timeSinceEpoch, requestTime)
     if head.headerFields[.cacheControl] == nil, head.headerFields[.expires] == nil {
-      // What the server has said of it holds on: RFC 9111, section 3.2.
+      // What the server has said of it still holds: RFC 9111, section 3.2.
       let life = old.created.flatMap { created in old.deadline.map { created.duration(to: $0) } } ?? .zero
       entry.deadline = now.advanced(by: max(.zero, life))
       return entry

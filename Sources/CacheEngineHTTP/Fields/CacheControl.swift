@@ -29,7 +29,7 @@ package struct CacheControl: Sendable, Equatable {
         let isAlone = name.endIndex == member.endIndex
         let argument = isAlone ? .none : Self.argument(member[name.endIndex...].dropFirst())
         let trimmed = FieldList.trimmed(name)
-        // A blank before the sign is no directive's; what is meant is taken for malformed rather than for absent.
+        // No directive has a blank before the sign; it is taken as malformed rather than as absent.
         add(trimmed.lowercased(), trimmed.endIndex == name.endIndex || isAlone ? argument : .malformed)
       }
     }

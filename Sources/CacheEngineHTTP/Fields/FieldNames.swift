@@ -2,7 +2,7 @@
 package import HTTPTypes
 
 extension HTTPField.Name {
-  // Names that are not among those that swift-http-types knows. Each is a token.
+  // Names that swift-http-types does not know. Each is a token.
   package static let pragma = Self("Pragma")!
   package static let keepAlive = Self("Keep-Alive")!
   package static let proxyConnection = Self("Proxy-Connection")!

@@ -90,7 +90,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable, CustomStringConvertible
       hour < 24, minute < 60, second < 61, day >= 1
     else { return nil }
     let days = days(year: year, month: month + 1, day: day)
-    // A day that its month does not have would be one of the next.
+    // A day that its month does not have would be one of the next month.
     guard date(days: days) == (year, month + 1, day) else { return nil }
     return days * 86_400 + hour * 3600 + minute * 60 + second
   }

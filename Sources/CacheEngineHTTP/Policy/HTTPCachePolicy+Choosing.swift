@@ -44,7 +44,7 @@ extension HTTPCachePolicy {
     func forward(_ reason: ForwardReason, _ selected: Int?) -> Decision {
       wanted.asksNobody ? .unanswerable : .forward(reason, selected: selected)
     }
-    // These are for the origin to judge, which may have changed.
+    // The origin judges these, and it may have changed.
     if fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) { return forward(.request, nil) }
     guard !stored.responses.isEmpty else { return forward(.uriMiss, nil) }
     guard let place = stored.selected(by: fields) else { return forward(.varyMiss, nil) }
@@ -65,7 +65,7 @@ extension HTTPCachePolicy {
     if left > .zero { return .answer(place) }
     guard !terms.forbidsStale else { return forward(.stale, place) }
     if let maxStale = wanted.maxStale, .zero - left <= .seconds(Int64(maxStale)) { return .answer(place) }
-    // Whoever asks nobody has no one revalidate either.
+    // A request that lets nobody be asked has nobody asked in the background either.
     if .zero - left <= .seconds(terms.staleWhileRevalidate), terms.staleWhileRevalidate > 0 {
       return wanted.asksNobody ? .answer(place) : .answerAndRevalidate(place)
     }

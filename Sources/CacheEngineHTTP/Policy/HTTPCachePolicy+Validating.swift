@@ -31,11 +31,11 @@ extension HTTPCachePolicy {
     else { return Validation() }
     let own = Self.tags(of: request)
     let first = selected.map { stored.responses[$0] }
-    // A server that is told tags heeds no date.
+    // A server that is sent tags ignores dates.
     var validation = Validation(modifiedSince: own.isEmpty ? first?.lastModified : nil)
     // Where the selected response cannot be asked about by its tag, the tags of others would hide its date from the origin.
     if let first, first.entityTag == nil { return validation }
-    // A weak tag may be that of another coding, too.
+    // A weak tag may also belong to another coding.
     for tag in [first?.entityTag].compactMap(\.self) + stored.responses.compactMap(\.entityTag).filter({ !$0.isWeak })
     where !validation.tags.contains(tag) { validation.tags.append(tag) }
     validation.isAlone = own.allSatisfy { tag in validation.tags.contains { $0.matchesWeakly(tag) } }
@@ -47,7 +47,7 @@ extension HTTPCachePolicy {
     guard !validation.isEmpty else { return }
     let own = Self.tags(of: request)
     let tags = validation.tags + own.filter { tag in !validation.tags.contains { $0.matchesWeakly(tag) } }
-    // A date of the client's own would be asked about in place of ours.
+    // A date sent by the client would be asked about in place of ours.
     request.headerFields[.ifModifiedSince] = validation.modifiedSince
     request.headerFields[.ifNoneMatch] = tags.isEmpty ? nil : tags.map(\.text).joined(separator: ", ")
   }
@@ -106,7 +106,7 @@ extension HTTPCachePolicy {
     ConnectionFields.remove(from: &fields)
     fields.remove([.contentEncoding, .contentLength, .contentRange, .contentType, .trailer, .cacheStatus])
     fields.remove(ResponseTerms(head, policy: self, receivedAt: responseTime).hiddenFields)
-    // The strong tag may be that of other bytes, of which the weak one is only an equivalent.
+    // The strong tag may belong to other bytes, to which the weak one is only equivalent.
     if response.entityTag?.isWeak == true { fields[.eTag] = nil }
     // What was told of its age then is told again, or is no more.
     fresh.head.headerFields.remove(Set(fields.map(\.name)).union([.age]))

@@ -37,7 +37,7 @@ final class EventRing: Sendable {
       if place < state.slots.count {
         state.slots[place] = event
       } else {
-        // Emptied in between: what stands before in the circle is made up of this one until it is overwritten.
+        // Emptied in between: the places before it in the circle are filled with this one until they are overwritten.
         while state.slots.count <= place { state.slots.append(event) }
       }
       state.next += 1

@@ -85,7 +85,7 @@ struct AskWork: Sendable {
       var count = 0
       for level in ask.level == nil ? cache.access : [level] { count += try await level.expire?(ask.key) ?? 0 }
       answer.size = count
-    // The loop answers these by itself, from what it kept.
+    // The loop answers these itself, from what it kept.
     case .entries, .more: break
     }
     return answer

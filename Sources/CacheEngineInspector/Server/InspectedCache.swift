@@ -19,7 +19,7 @@ struct InspectedCache: Sendable {
     whole = InspectedLevel(cache)
     let parts = part(cache, observed: nil)
     chain = parts
-    // The levels are made when the inspector is known, and so are the calls of those who look numbered.
+    // The levels are made when the inspector is known, and so are the numbered calls of those who look.
     access = found.map { $0.inspected(by: inspector) }
     let holder = found.lazy.compactMap(\.storage).first { $0 is any StorageLevel }
     whole = Found(level: cache, storage: nil, keys: holder, isTraced: isTraced).inspected(by: inspector)
@@ -59,7 +59,7 @@ struct InspectedCache: Sendable {
   /// Whether changes of other processes are heard; `nil` if nothing listens to them.
   var hearing: ServerLine.Hearing? {
     guard !listeners.isEmpty else { return nil }
-    // One that is deaf is enough to be out of date.
+    // One deaf level is enough to be out of date.
     return ServerLine.Hearing(deafSince: listeners.compactMap { $0.deafSince?.nanoseconds }.min())
   }
 

@@ -223,7 +223,7 @@ extension InspectorLoop {
       for finished in all {
         guard var connection = connections.removeValue(forKey: finished.connection) else { continue }
         connection.asks[finished.ask] = nil
-        // Who changed something sees it in the figures when the answer comes.
+        // Whoever changed something sees it in the figures when the answer comes.
         tellUsage(cache.usage, &connection)
         switch finished.rest {
         case .list(let listing)?: page(listing, from: 0, finished.ask, &connection)
@@ -272,7 +272,7 @@ extension InspectorLoop {
 
     private mutating func tellEvents(_ connection: inout Connection) -> Bool {
       var hasMore = true
-      // Not more in a turn than the ring holds, so that one who is quick cannot keep the thread.
+      // No more in one turn than the ring holds, so that a quick client cannot keep the thread.
       var turns = 64
       var isNews = false
       while hasMore, turns > 0, !connection.isFull {
