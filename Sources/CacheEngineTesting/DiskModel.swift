@@ -78,7 +78,7 @@ package struct DiskModel: Sendable {
   }
 
   private func sync(_ node: inout Node) {
-    // Pages that were written after the failure come to the disk whole; of the others nothing more is heard.
+    // Pages that were written after the failure reach the disk whole; nothing more is heard of the others.
     let fresh = Set(node.waiting.dropFirst(node.givenUp).flatMap { Self.pieces(of: $0.change, Self.page) })
     let rest = (0..<node.givenUp).compactMap { place in
       let (moment, change) = node.waiting[place]

@@ -65,7 +65,7 @@ public final class FaultInjector: Sendable {
 
   private let clock: any CacheClock
   private let state: Mutex<State>
-  // Levels that work pay one load for the possibility.
+  // A level that works pays one load for the possibility.
   private let isActive = Atomic(false)
 
   /// Creates an injector of no fault.

@@ -36,7 +36,7 @@ struct CashierOpening: Sendable {
   }
 
   func open() async throws -> Cashier {
-    // First of all, so that no other process has the cache while we look at what it is.
+    // First, so that no other process has the cache while we look at what it is.
     var disk = try await openDisk(.buffered)
     do {
       let settings = try await openRecord()

@@ -44,7 +44,7 @@ enum CashierRegistry {
 
   /// A cache has gone.
   static func forget(_ folder: String) {
-    // Another one may stand there by now. It may die here, and then not under the lock, for it will call this again.
+    // Another one may stand there by now. That one may end here, but not under the lock, as it then calls this again.
     let other = open.withLock { slots -> Cashier? in
       if let other = slots[folder]?.cashier { return other }
       slots[folder] = nil

@@ -121,7 +121,7 @@ extension ModelArchive {
     do {
       try await removeAll { key in key != headKey && beginnings.contains { key.utf8.starts(with: $0) } }
     } catch let error as CacheError where error.isUnsupported {
-      // What lies behind a hidden type cannot: it keeps bytes that are not valid any more.
+      // A level behind a hidden type cannot: it keeps bytes that are no longer valid.
     }
   }
 

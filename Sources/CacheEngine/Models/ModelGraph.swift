@@ -217,7 +217,7 @@ struct ModelGraph: Sendable {
   /// Finds out who is to be told: those who observe what changed, and those who observe what points to it.
   private mutating func gatherCalls(_ commit: inout Commit) {
     guard observerCount > 0, !commit.changed.isEmpty else { return }
-    // Taken out of `commit`, for a model found expired on the way adds to it.
+    // Taken out of `commit`, as a model found expired on the way adds to it.
     let changed = commit.changed
     walk(from: changed, .toDependents) { graph, slot in
       let (stored, observers) = (graph.nodes[Int(slot)].stored, graph.nodes[Int(slot)].observers)

@@ -33,7 +33,7 @@ public final class ObservedModel<Model: Identifiable & Sendable>: Observable whe
     self.id = id
     self.cache = cache
     observation = cache.observe(type, id: id) { [weak self] _ in
-      // Commits are told on whatever thread they were made; in which order these come matters to nobody.
+      // Commits are told on whatever thread made them; their order matters to nobody.
       Task { @MainActor in self?.noteChange() }
     }
   }

@@ -127,7 +127,7 @@ public struct DiskConfig: Sendable {
             let type = try FileManager.default.attributesOfItem(atPath: "\(path)/\(file)")[.type]
             return type as? FileAttributeType == .typeRegular
           } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-            // It has gone since, or its name is no text, which a file of hyperoslo/Cache never has.
+            // It has gone since, or its name is not text, which is never so with a file of hyperoslo/Cache.
             return false
           }
         }

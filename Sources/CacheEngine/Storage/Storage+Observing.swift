@@ -113,7 +113,7 @@ extension Storage {
 
 extension KeyChange {
   init<Key>(_ note: StorageChanges<Key>.KeyNote, readBy transformer: Transformer<Value>?) {
-    // A value of another type is told as one that cannot be read; to fail is for those who ask for it.
+    // A value of another type is reported as one that cannot be read; failing is for those who ask for it.
     func read(_ object: StoredObject?) -> Value? { object.flatMap { try? $0.value(by: transformer) } }
     switch note {
     case .edit(let before, let after): self = .edit(before: read(before), after: read(after))

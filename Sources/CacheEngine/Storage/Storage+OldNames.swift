@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-// What hyperoslo/Cache calls it, so that programs that come from there compile.
+// The names of hyperoslo/Cache, so that programs that come from there compile.
 
 extension Storage {
   /// A view of this storage for values of another type.

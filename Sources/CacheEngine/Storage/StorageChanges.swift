@@ -88,7 +88,7 @@ final class StorageChanges<Key: Hashable & Sendable>: Sendable {
   func beginWrite() -> DeliveryLine<Note>.Writer {
     state.withLock { state in
       state.writes += 1
-      // What happens while several write is nobody's alone.
+      // What happens while several writers write belongs to none of them alone.
       state.teller = state.writes == 1 ? state.line.writer() : .queue
       return state.teller
     }

@@ -257,7 +257,7 @@ final class StorageCore<Key: Hashable & Sendable>: Sendable {
     listening.withLock { $0 }?.cancel()
     try await gate.writeAll {
       try await disk?.close()
-      // What a read has found on the disk already, it copies to memory no more.
+      // A read that has already found a value on the disk no longer copies it to memory.
       try await levels.invalidateAll()
       try await memory?.clear()
     }

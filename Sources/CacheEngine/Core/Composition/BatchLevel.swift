@@ -145,7 +145,7 @@ public struct BatchLevel<Base: CacheLevel>: CacheLevel {
         if let created = entry.created { whole.created = min(whole.created ?? created, created) }
       }
     }
-    // That of some of the values does not speak for the others.
+    // The validator of some of the values does not speak for the others.
     if let validator = whole.validator, answers.contains(where: { $0.entry?.validator != validator }) {
       whole.validator = nil
     }

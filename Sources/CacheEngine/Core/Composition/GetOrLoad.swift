@@ -272,7 +272,7 @@ extension ConditionedValueTransformedLevel: LoadingLevel {
   package func beginLoad(_ key: Key) async throws -> LoadTicket? { try await base.noteLoad(key) }
 }
 
-// Without a level inside it is known by itself, and nothing orders its writes.
+// Without a level inside it goes by its own identity, and nothing orders its writes.
 extension BasicCache: LoadingLevel {
   package var ownLoadScope: ObjectIdentifier? { inner?.loadScope ?? ObjectIdentifier(self) }
   package func beginLoad(_ key: Key) async throws -> LoadTicket? {

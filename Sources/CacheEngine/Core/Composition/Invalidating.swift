@@ -57,7 +57,7 @@ extension ComposedLevel where Lower: ConditionalLevel {
   }
 }
 
-// What is inside may keep no copies: then it has nothing to forget, but what was read from there may be out of date still.
+// The level inside may keep no copies: then it has nothing to forget, but what was read from it may still be out of date.
 extension CacheLevel {
   package func invalidateIfAble(_ key: Key) async throws {
     try await (self as? any InvalidatableLevel<Key, Value>)?.invalidate(key)

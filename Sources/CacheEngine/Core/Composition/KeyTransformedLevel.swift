@@ -111,7 +111,7 @@ extension KeyTransformedLevel: SelectiveRemoval where Base: SelectiveRemoval, Tr
   /// - Complexity: O(n): every key is looked at, twice.
   @discardableResult
   public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
-    // A key may take its time to be turned back and the level inside does not wait for it: it is asked for its keys first.
+    // Turning back a key may take time, and the level inside does not wait for that: it is asked for its keys first.
     // The last of its rounds meets no new key, so that nothing comes in between. Where new ones come all the time there would
     // be no end: what only the eighth round meets was stored since this began, and counts as stored after it. What fails in a
     // part of the level hinders none of the others, and is told in the end.

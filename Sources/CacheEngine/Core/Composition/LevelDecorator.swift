@@ -53,7 +53,7 @@ extension LevelDecorator where Base: SelectiveRemoval {
   }
 }
 
-// A decorator that is a storage level as well would have two ways.
+// A decorator that is a storage level as well would have two ways to do this.
 extension LevelDecorator where Self: StorageLevel, Base: SelectiveRemoval {
   /// Removes the entries whose keys meet a condition from the level inside.
   @discardableResult

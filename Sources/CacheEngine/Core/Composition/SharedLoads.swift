@@ -61,7 +61,7 @@ final class SharedLoads<Key: Hashable & Sendable, Answer: Sendable>: Sendable {
     let making = ValueInTheMaking(self, key)
     let led = table.withLock { $0.lead(key, id: id, waiter: unsafe Waiter(nil, who), urgency: urgency) { making } }
     guard let flight = led else { return try await join(key, id, who, urgency, making, load) }
-    // A load that answers at once needs nobody who waits.
+    // A load that answers at once needs no waiter.
     let early = EarlyAnswer<Answer>()
     if let answer = begin(flight, key: key, urgency, making, load, early) {
       early.deallocate()

@@ -90,7 +90,7 @@ package struct BriefLock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  //
       pauses *= 2
       if unsafe state.pointee.load(ordering: .relaxed) == 0, take() { return }
     }
-    // Who wakes up cannot know whether others sleep still.
+    // A thread that wakes up cannot know whether others are still asleep.
     while unsafe state.pointee.exchange(2, ordering: .acquiring) != 0 { unsafe cstore_sleep_while(state, 2) }
   }
 

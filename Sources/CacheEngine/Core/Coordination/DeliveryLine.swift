@@ -75,7 +75,7 @@ package struct DeliveryLine<Item: Sendable>: Sendable {
     }
     line[first] = nil
     first += 1
-    // What is done with goes now and then, so that a line that never empties stays as long as what waits in it.
+    // What is finished is dropped now and then, so that a line that never empties is no longer than what waits in it.
     if first > 64, first * 2 > line.count {
       line.removeFirst(first)
       first = 0

@@ -11,7 +11,7 @@ enum NestedStarts {
   /// Starts a task at once, on this thread, unless too many stand on its stack; such a one is enqueued.
   ///
   /// That costs a third of what one costs that is enqueued first.
-  // What stands in a loop is worth more to the compiler, which therefore puts all of `immediate` here and sees that no executor is
+  // The compiler values code in a loop more, and therefore puts all of `immediate` here and sees that no executor is
   // preferred: else each task would note that it prefers none, and take a lock to find it out whenever a function that waits
   // returns. That is a tenth of a load that is shared.
   @usableFromInline

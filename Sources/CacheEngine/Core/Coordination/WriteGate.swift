@@ -112,12 +112,12 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
     @inlinable
     init(isGranted: Bool, place: WriteGateTable<Key>.Place?) {
       self.isGranted = isGranted
-      // Until a write waits, the line may go, and another come.
+      // Until a write waits, the line may go and another one may come.
       self.place = isGranted ? place : nil
     }
   }
 
-  // What a write does that is not given to this one as a closure, which would be a function of its own that waits.
+  // For writes that are not passed in as a closure, which would be one more function that waits.
 
   @inlinable
   func beginWrite(_ key: Key) -> Turn {
@@ -185,7 +185,7 @@ public final class WriteGate<Key: Hashable & Sendable>: Sendable {
 
   @inlinable
   func finish(_ key: Key, at place: WriteGateTable<Key>.Place?, isBackFill: Bool) {
-    // A number, since to have no continuation is asked of the library's type at run time.
+    // A number: whether there is no continuation would be asked of the library's type at run time.
     if let next = state.withLock({ $0.finish(key, at: place, isBackFill: isBackFill) }) { resume(next) }
   }
 

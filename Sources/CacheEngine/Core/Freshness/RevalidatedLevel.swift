@@ -160,7 +160,7 @@ where Upper.Key == Lower.Key, Upper.Value == Lower.Value {
     }
     guard let inTime else {
       recorder.record(.timedOut(policy.slowAfter), key: key)
-      // It may have been removed meanwhile, or a fresh one have come.
+      // It may have been removed meanwhile, or a fresh one may have come.
       let entry = try await staleEntry(key, within: policy.ifSlow)
       tell(entry, key)
       return entry.map { .hit($0) }

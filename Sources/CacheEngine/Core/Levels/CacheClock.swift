@@ -122,7 +122,7 @@ public struct SystemClock: CacheClock {
     guard unsafe pread(descriptor, &bytes, bytes.count, 0) == bytes.count else { return 0 }
     return hash(bytes)
     #elseif canImport(Darwin)
-    // The session's identifier, and where a sandbox keeps it the moment of the start.
+    // The session's identifier and, where a sandbox withholds that, the moment of the start.
     for name in ["kern.bootsessionuuid", "kern.boottime"] {
       var length = 64
       var bytes = [UInt8](repeating: 0, count: length)

@@ -284,7 +284,7 @@ final class EventRecorder: Sendable {
   /// A key as events carry it.
   @inlinable
   static func text(of key: some Any) -> String {
-    // Most keys are text, and to describe it asks the runtime what it is.
+    // Most keys are text, and describing one would ask the runtime what it is.
     (key as? String) ?? String(describing: key)
   }
 

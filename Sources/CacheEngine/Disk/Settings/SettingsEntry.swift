@@ -78,7 +78,7 @@ enum SettingsKey {
   /// Bytes that are text stay text; others, and the percent sign, are written as `%` and two digits.
   static func text(_ bytes: [UInt8]) -> String {
     let text = String(validating: bytes, as: UTF8.self)
-    // Swift takes text in another form for equal to its canonical form, but here they are different bytes.
+    // To Swift, text in another form equals its canonical form, but here they are different bytes.
     let staysText = text.map { CanonicalText.bytes(of: $0) == bytes } ?? false
     let escaped = bytes.flatMap { byte -> [UInt8] in
       let isPlain = byte != UInt8(ascii: "%") && byte >= 0x20 && byte != 0x7F && (byte < 0x80 || staysText)

@@ -63,7 +63,7 @@ struct SettingsFile: SettingsStorage {
         return contents.entries
       }
       guard let changed else {
-        // What is there already may be the buffered change of another, which is to be relied on from here on.
+        // What is there already may be another's buffered change, which is relied on from here on.
         if durability == .synced { try folder.sync() }
         return current
       }
@@ -126,7 +126,7 @@ struct SettingsFile: SettingsStorage {
       // The old list keeps a name until the directory is known to be on the disk with the new one.
       let isKept = durability == .synced ? try folder.link(name, old) : nil
       if entries.isEmpty {
-        // A store leaves a directory of such a name alone; here it stands in the way of what was asked.
+        // A store leaves a directory of such a name alone; here it is in the way of what was asked for.
         guard !folder.isDirectory(name) else { throw SystemFailure("unlink", EISDIR) }
         try folder.remove(name)
       } else {

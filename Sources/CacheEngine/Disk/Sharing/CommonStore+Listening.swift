@@ -58,7 +58,7 @@ extension CommonStore {
       if now - looked <= limit { tick() }
     }
     socket.breakOff()
-    // What this owner answered is not taken for the next one's.
+    // What this owner answered must not be taken for the next one's answer.
     socket.endReceiving()
     isDeaf()
     state.withLock { state in
@@ -95,7 +95,7 @@ extension CommonStore {
       state.lastHeard = now
       return (state.isSilent, state.expects)
     }
-    // What was changed meanwhile was perhaps told, and perhaps not heeded.
+    // What was changed meanwhile may have been told, and may not have been heard.
     if wasSilent, expects.hearsChanges, case .guest(_, _, isWelcome: true) = state.withLock({ $0.role }) {
       tell(expects)
     }

@@ -42,7 +42,7 @@ extension CommonStore {
         pause = 200
       }
       guard !isLeaving else { break }
-      // The lock is held, and nobody lets anybody in: by somebody who begins, who ends, or who does not share.
+      // The lock is held, but nobody lets anybody in: the holder is starting, is ending, or does not share.
       sleep(pause)
       tick()
       pause = min(20, pause + 1)

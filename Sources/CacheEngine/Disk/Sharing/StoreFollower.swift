@@ -55,7 +55,7 @@ final class StoreFollower: StoreElsewhere {
   /// When a directory was changed, by the file system's clock.
   private static func changed(_ path: String, _ calls: FileCalls) throws -> Int64 {
     let time = try system("stat") { calls.statusOf(AT_FDCWD, path, 0) }.changed
-    // Anybody may have set any time: only that it is another one counts.
+    // Anybody may have set any time: all that counts is that it differs.
     return time.seconds &* 1_000_000_000 &+ time.nanoseconds
   }
 

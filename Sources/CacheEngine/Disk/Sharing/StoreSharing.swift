@@ -21,7 +21,7 @@ public struct StoreSharing: Sendable, Equatable {
   /// - Returns: The setting.
   public static func acrossProcesses(silence limit: Duration) -> StoreSharing {
     precondition(limit >= .milliseconds(10), "an owner needs at least 10 ms to answer")
-    // It is calculated with.
+    // Bounded, since it is used in calculations.
     return StoreSharing(limit: min(limit, .seconds(365 * 86_400)))
   }
 }

@@ -209,7 +209,7 @@ struct GhostCaches: Sendable {
       deadlines.append(
         contentsOf: repeatElement(.max, count: max(end, table.slots.count * questions.count) - deadlines.count))
     }
-    // From half of the way round on what is to come looks like what is past, so such lifetimes have no end.
+    // From halfway round on, the future looks like the past, so such lifetimes have no end.
     let isEndless = lifetime == 0 || lifetime > Int32.max
     deadlines[place(id, index)] = isEndless ? .max : min(time &+ lifetime, UInt32.max - 1)
   }

@@ -166,7 +166,7 @@ public struct HitRatioEstimator: Sendable {
     let explained = min(1, pow2(own.error * chance) / max(pow2(difference), .leastNonzeroMagnitude))
     let share = { (misses: Double) in misses / mean / Double(requests) }
     let ownScaling = scaling(0)
-    // A sample without the keys that are asked for most is another cache.
+    // A sample without the most requested keys would be another cache.
     let unlike = 1 - sampled.reduce(0, +) / Double(requests)
     return ghosts.questions.enumerated().map { index, question in
       let part = question.eviction == eviction ? 1 : explained
@@ -202,7 +202,7 @@ public struct HitRatioEstimator: Sendable {
   public var cheapestImprovement: HitRatioEstimate? {
     let estimates = estimates
     guard let now = estimates.first else { return nil }
-    // The standard deviation of a difference of two that answer each request with the same chance is this at the most.
+    // The standard deviation of a difference of two that answer each request with the same chance is at most this.
     let chance = 2.6 * (0.5 / Double(max(1, samples))).squareRoot()
     let better = estimates.filter { $0.isBetter(than: now, byAtLeast: max(0.01, chance)) && $0.capacity >= capacity }
     return better.filter { $0.capacity == capacity }.max { $0.value < $1.value }

@@ -104,7 +104,7 @@ public final class HitRatioObserver: CacheObserver {
     case .lookupBegan, .requestBegan, .operated, .flightBegan, .flightJoined, .flightLeft, .flightEnded, .failed,
       .cancelled:
       return
-    // For other causes each small cache evicts by itself, or what was asked for is told as a whole.
+    // For other causes each small cache evicts itself, or the request is told as a whole.
     case .removed(let cause, _) where cause != .removed: return
     case .hit, .miss, .stored, .removed, .done, .memoryWarning:
       guard let name = event.level, let watch = watches.first(where: { $0.level.name == name }) else { return }

@@ -57,7 +57,7 @@ extension RequestTrace {
     }
     var lines = try TraceLines(path: path, format: format)
     var sizes: [UInt32] = []
-    // What a request does not tell is as it last was. Beyond 4 GiB a size is 4 GiB.
+    // A size that a request does not state is as it was last. Beyond 4 GiB a size is 4 GiB.
     var known: [UInt32?] = []
     while let request = try lines.next() {
       let number = numbers.add(request.key)

@@ -80,7 +80,7 @@ package struct TraceLines: ~Copyable {
   private mutating func begin() throws(TraceProblem) -> TraceLineParser {
     try fill()
     let isWhole = rest.count < buffer.count
-    // Some editors and spreadsheets begin what is UTF-8 with a mark.
+    // Some editors and spreadsheets begin UTF-8 with a mark.
     let text = buffer[rest].starts(with: [0xef, 0xbb, 0xbf]) ? rest.dropFirst(3) : rest
     let format = self.format ?? TraceFormat(beginning: buffer[text], isWhole: isWhole, path: bytes.name)
     if format.width == nil { rest = text }
@@ -118,7 +118,7 @@ package struct TraceLines: ~Copyable {
 
   /// Where the next line lies in the buffer, without what ends it.
   private mutating func nextLine() throws(TraceProblem) -> Range<Int>? {
-    // What was searched already is not searched again when more has come.
+    // What has been searched is not searched again when more has come.
     var searched = rest.lowerBound
     while true {
       let end = buffer[searched..<rest.upperBound].firstIndex(of: UInt8(ascii: "\n"))

@@ -15,7 +15,7 @@ package struct TracePacking: Sendable {
   package static let all = [
     TracePacking(
       program: "zstd", package: "zstd", magic: [0x28, 0xb5, 0x2f, 0xfd],
-      // No more memory than it takes by itself, however large the window that the file asks for.
+      // No more memory than it takes by default, however large a window the file asks for.
       options: ["-dcq", "--memory=128MB"]),
     TracePacking(
       program: "xz", package: "xz-utils", magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00],
@@ -77,7 +77,7 @@ struct TraceUnpacker {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    // What it has to say would stand in the middle of a screen.
+    // Its messages would appear in the middle of a screen.
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     let words = unsafe ([packing.program] + packing.options).map { unsafe strdup($0) }
     defer { unsafe words.forEach { unsafe free($0) } }
