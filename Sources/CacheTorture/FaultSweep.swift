@@ -39,7 +39,7 @@ struct FaultSweep {
     var count = 0
     for call in Call.allCases {
       var after = 0
-      // Who tries for ever again is right to do so if it goes on for ever.
+      // Trying again for ever is right if the fault goes on for ever.
       let codes = call.errors.filter { reach == .once || $0 != EINTR }
       search: while true {
         for code in codes {

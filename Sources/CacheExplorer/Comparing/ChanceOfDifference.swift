@@ -28,7 +28,7 @@ enum ChanceOfDifference {
     for measure in measures {
       let values = sides.map { $0.compactMap { $0.values[measure] } }
       guard values.allSatisfy({ $0.count == runs }) else { continue }
-      // Counted, and the same in every run. A time that is twice the same is no more than that.
+      // Counted, and the same in every run. A time that happens to be the same twice proves nothing.
       if measure.isCounted, values.allSatisfy({ Set($0).count == 1 }) {
         let areEqual = values[0][0] == values[1][0]
         if areEqual || runs >= leastRunsOfCounts { chances[measure] = areEqual ? 1 : 0 }
@@ -70,7 +70,7 @@ enum ChanceOfDifference {
   /// Every split of twice so many runs in two halves, of which the first run is in the first; or many that are drawn, and
   /// the one that was seen.
   private static func forEachSplit(of runs: Int, _ body: ([Int]) -> Void) {
-    // A split and its mirror image differ in nothing.
+    // A split and its mirror image do not differ.
     var count = 1.0
     for step in 1..<runs { count = count * Double(2 * runs - step) / Double(step) }
     guard count > Double(mostSplits) else { return split(from: 1, chosen: [0], of: runs, body) }

@@ -52,7 +52,7 @@ final class ChildProcess: Sendable {
     unsafe sigemptyset(&usual)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP] { unsafe sigaddset(&usual, number) }
     unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
-    // So would those be that this thread holds back.
+    // So would those that this thread holds back.
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)

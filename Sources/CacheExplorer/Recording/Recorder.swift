@@ -91,7 +91,7 @@ final class Recorder: Sendable {
       guard waiting.status.phase == .going else { return false }
       var message = message
       if waiting.weight > mostWaiting, message.weight > 1 {
-        // Log lines and lists are made good by what follows; events are known to be missing.
+        // What follows makes up for log lines and lists; events are known to be missing.
         if case .events(let events, let lost, let counted) = message {
           waiting.leftOut += events.count + lost
           if let counted { waiting.uncounted = waiting.uncounted.adding(counted) }

@@ -40,7 +40,7 @@ struct RecordingMask {
         return InputEvent.Key.key(for: chosen).map { .input(.key($0)) }
       }
     case .input(.mouse): break
-    // The line is there to be mended, and Esc leads from it to where the help does not stand any more.
+    // The line is there to be mended, and Esc leads from it to where there is no help any more.
     case .rejected where before.mode == .help: return .input(.key(.escape))
     default: return message
     }

@@ -66,7 +66,7 @@ final class ReplayShow {
 
   private func wakeLater() -> Task<Void, Never>? {
     guard let pause = state.playback.pause else { return nil }
-    // A file may tell of any time, and to look once too often does no harm.
+    // A file may name any time, and looking once too often does no harm.
     let due = clock.now.advanced(by: min(max(pause, Self.frame), .seconds(3_600)))
     return Task {
       do { try await clock.sleep(until: due, tolerance: nil) } catch { return }

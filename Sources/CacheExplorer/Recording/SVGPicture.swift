@@ -21,7 +21,7 @@ struct SVGPicture {
   init(_ canvas: Canvas, title: String, theme: Theme = .standard) {
     self.canvas = canvas
     self.title = title
-    // The paper is ours: dark, but for the theme that is for a light background.
+    // The background is ours: dark, except for the theme for light backgrounds.
     palette = Palette(depth: .full, theme: theme == .standard ? .dark : theme)
     (paper, ink) = theme == .light ? ("#ffffff", "#1c1c1c") : ("#12161c", "#d6d8da")
   }

@@ -48,7 +48,7 @@ struct PlainSession: Sendable {
     }
     if hasQuit || Task.isCancelled { play.cancel() }
     await play.value
-    // Nobody is left who could stop it; one that has an end comes to it.
+    // Nobody is left to stop it; one that has an end comes to it.
     if !hasQuit, !Task.isCancelled, steps.isEmpty, workload?.requests != nil || workload?.file != nil {
       await interpreter.waitForWorkload()
     }

@@ -87,7 +87,7 @@ enum Session {
     try await close(live)
     if let status = interruption.status { throw ExitCode(status) }
     if let problem = report.problem { throw ProgramFailure(.usage, "\(problem)") }
-    // Whatever is expected of no request holds or fails for nothing.
+    // What is expected of no requests proves nothing, whether it holds or fails.
     guard report.requests > 0 else {
       throw ProgramFailure(.usage, "\(trace): error: there is no request in it; write a key on each line")
     }

@@ -119,7 +119,7 @@ enum StandardStreams {
       switch problem {
       case EINTR: continue
       case EAGAIN:
-        // Another program has it so that nobody waits in a write.
+        // Another program has set it so that writes do not wait.
         var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = unsafe poll(&room, 1, -1)
       case EPIPE:

@@ -298,7 +298,7 @@ final class Terminal: Screen {
   }
 
   private func readSize() {
-    // Told even if it is the size of before: a window that was smaller in between has cut the picture.
+    // Told even if the size is the same as before: a window that was smaller in between has cut the picture.
     size = TerminalModes.size(of: options.output, environment: options.environment)
     input.send(.resized(size))
   }

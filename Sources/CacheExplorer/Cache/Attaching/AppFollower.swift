@@ -20,7 +20,7 @@ struct AppFollower: Sendable {
       guard let next = await again(attachment, session, follower) else { return }
       await follower.use(next.cache.live)
       follower.post(.attachedAgain(next.cache.attachment, next.cache.replacement))
-      // What it told meanwhile comes behind that.
+      // What it told meanwhile comes after that.
       guard begin(next) else { return next.client.close() }
       let (app, pid) = (next.client.welcome, session.client.welcome.pid)
       session = next

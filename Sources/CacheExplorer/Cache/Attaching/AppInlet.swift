@@ -44,7 +44,7 @@ final class AppInlet: Sendable {
     while true {
       let held = state.withLock { state in
         let held = state.held ?? []
-        // Only when nothing is left may the other thread hand over by itself.
+        // The other thread may hand over itself only when nothing is left.
         state.held = held.isEmpty ? nil : []
         return held
       }

@@ -188,7 +188,7 @@ package final class AttachedFleet: Sendable {
 
   /// The sockets that have come since, which count as followed from now on.
   private func newcomers() -> [String] {
-    // In any order, so that those whom nobody listens at any more keep none from its turn.
+    // In any order, so that sockets at which nobody listens any more do not keep others from their turn.
     let sockets = places.flatMap(\.sockets).shuffled()
     return state.withLock { state in
       let spare = state.spare(but: watch.chosen).count

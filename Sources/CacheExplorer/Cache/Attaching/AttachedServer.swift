@@ -37,7 +37,7 @@ package enum AttachedServer {
         case .timedOut: "is it a Redis server?"
         default: nil
         }
-      // A connection that cannot be had and a refusal say where by themselves.
+      // A failed connection and a refusal say where themselves.
       let place = error.message.contains(server.address) ? "" : "\(server.address): "
       throw CacheError(error.code, "\(place)\(error.message)\(remedy.map { "; \($0)" } ?? "")")
     }

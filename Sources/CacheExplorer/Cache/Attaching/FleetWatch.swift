@@ -32,7 +32,7 @@ final class FleetWatch: Sendable {
   ) -> Int {
     state.withLock { state in
       let place = state.ledger.join(app, shared: shared, sources: sources, at: time, inPlaceOf: gone)
-      // What the process before it has told is not of this one.
+      // What the previous process has told is not about this one.
       state.waiting.removeAll { $0.app == place }
       return place
     }
@@ -53,7 +53,7 @@ final class FleetWatch: Sendable {
 
   func note(_ event: CacheEvent, app: Int) {
     var event = event
-    // Nothing is told before it happens: an app that says so has another clock, and would be waited for without an end.
+    // Nothing is told before it happens: an app that says so has another clock, and would be waited for without end.
     event.time = min(event.time, clock.now)
     state.withLock { [event] state in
       guard state.waiting.count < Self.mostWaiting else { return state.ledger.lose(1, of: app, at: event.time) }

@@ -72,7 +72,7 @@ final class InspectedDirectory: StorageLevel, PagedStorage {
   }
 
   private func shown(_ entry: DiskEntry<Data>) -> String {
-    // A name tells nothing; enough of it that each is another.
+    // A name tells nothing; show enough of it that all differ.
     if inspection.isSealed { return "name hidden (encrypted) " + entry.key.prefix(6).map { Self.hex($0) }.joined() }
     return entry.text ?? "0x" + entry.key.prefix(64).map { Self.hex($0) }.joined()
   }

@@ -60,7 +60,7 @@ struct RemoteCache: CacheLevel {
   func clear() async throws { _ = try await client.perform(ClientLine.Ask(.clear, level: level)) }
 
   func onMemoryWarning() async {
-    // Who warns is told nothing by a level either; that the app is gone stands in the header.
+    // A level does not answer a warning either; the header says that the app is gone.
     _ = try? await client.perform(ClientLine.Ask(.warn, level: level))
   }
 }

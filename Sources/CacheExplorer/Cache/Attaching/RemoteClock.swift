@@ -12,7 +12,7 @@ struct RemoteClock: CacheClock {
   ///   - asked: When it was asked, by ours.
   ///   - answered: When its answer was there, by ours.
   init(now: CacheInstant, asked: CacheInstant, answered: CacheInstant) {
-    // It may take as long as it likes to answer: by a clock that is shared it did so meanwhile.
+    // It may take as long as it likes to answer: by a shared clock, that time has passed meanwhile.
     ahead = asked <= now && now <= answered ? .zero : answered.duration(to: now)
   }
 

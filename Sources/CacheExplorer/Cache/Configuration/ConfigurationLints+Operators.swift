@@ -23,7 +23,7 @@ extension Lints {
         }
         conditions(then, known: known + [condition])
         conditions(otherwise, known: known + [.not(condition)])
-      // The keys below are others than those above.
+      // The keys below differ from those above.
       case .around(.transformKeys, let inner): conditions(inner, known: [])
       default: conditions(level.inner, known: known)
       }

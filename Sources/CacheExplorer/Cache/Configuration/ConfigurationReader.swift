@@ -301,7 +301,7 @@ extension YamlError {
   /// What is wrong, in a person's words, what to do about it, and where.
   fileprivate var told: (message: String, remedy: String, place: Place?) {
     switch self {
-    // Where it is, libyaml does not say.
+    // libyaml does not say where it is.
     case .parser(_, let problem, _, _) where problem.hasPrefix("Maximum nesting level"):
       ("the file is nested too deeply", "use fewer levels within each other", nil)
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -69,7 +69,7 @@ extension LiveCache {
       return .share(part, word, of: count.ended, "\(Format.counted(count.ended, "read")) that ended", ends)
     }
     func number(_ value: Int, _ one: String, _ rest: String = "") -> Measured {
-      // That nothing was asked is a count only for who expects just that.
+      // Having been asked nothing counts only for those who expect just that.
       let isMeant = expectation.figure.kind == .requests && expectation.comparison == .equal && expectation.value == 0
       guard !Self.isIdle(count) || isMeant else { return .none("nothing was asked of the cache") }
       return Measured(

@@ -69,7 +69,7 @@ package struct WorkloadRunner: Sendable {
         }
         guard let step else { break }
         if case .load(_, _, let time?) = step {
-          // One that the trace has later than it came is sent at once.
+          // A request that the trace lists too late is sent at once.
           do { try await live.clock.sleep(until: began.advanced(by: time), tolerance: nil) } catch { break }
         }
         report.requests += 1

@@ -103,7 +103,7 @@ enum LevelBoxes {
     guard !notes.isEmpty else { return }
     let whole = notes.reduce(DisplayText()) { $0 + $1.text }
     let text = whole.clipped(to: box.width - 4)
-    // The whole with its spaces and a mark where it is cut, and over it the parts that are told whole, with their looks.
+    // The whole with its spaces and a mark where it is cut, and over it the parts that fit, with their looks.
     let (x, y) = (box.x + 2, box.bottom - 1)
     canvas.write(" " + text + " ", x: x - 1, y: y, style: .faint)
     let end = x + text.width - (text.width < whole.width ? 1 : 0)

@@ -36,7 +36,7 @@ enum ServedBy {
       x = canvas.write(bar, x: x, y: rect.y, style: part.isOrigin ? .miss : .hit)
       x += bar.width > 0 ? 1 : 0
     }
-    // Where the shares leave less room, whole words go: half of one tells nothing.
+    // Where the shares leave less room, whole words are left out: half a word tells nothing.
     let left = rect.right - x
     canvas.write(restWidth <= left ? rest : remainder(picture, in: left - 2), x: x, y: rect.y, limit: left)
   }

@@ -166,7 +166,7 @@ package enum ConfigPanel: Panel {
         setting.field.map { indent + DisplayText($0) } ?? indent + DisplayText(setting.owner)
       let room = max(4, width - column - origin - 2)
       let isGiven = setting.place != nil && setting.field != nil
-      // A level that is called what it is needs no second word.
+      // A level that is named after its kind needs no second word.
       let value = setting.field == nil && setting.value == setting.owner ? "" : setting.value
       var spans = [
         Span(title.clipped(to: column - 1).padded(to: column), setting.field == nil ? .title : .plain),

@@ -72,7 +72,7 @@ extension CommandLineState {
       text += " in \(Format.latency(nanoseconds: Int64(min(result.microseconds * 1_000, 9e18))))"
     }
     if result.outcome == .error { text += ": \(result.error ?? "no reason given")" }
-    // There is one row: what stands below each other elsewhere stands side by side.
+    // There is one row: what stands on lines of its own elsewhere stands side by side here.
     let note = result.note?.split(separator: "\n").map { $0.trimmingPrefix(while: { $0 == " " }) }.joined(
       separator: " · ")
     return text + (note.map { ", \($0)" } ?? "")

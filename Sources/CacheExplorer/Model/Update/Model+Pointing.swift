@@ -47,7 +47,7 @@ extension Model {
         guard choose(inspectedLine: mouse.at.y - place.y - 1, in: place) else { return [] }
         return mouse.clicks == 2 ? inspect() : []
       }
-      // What lies under it is hidden where it covers the panels.
+      // What lies under it is hidden where it covers panels.
       guard layout.isDocked else { return [] }
       inspection = nil
     }

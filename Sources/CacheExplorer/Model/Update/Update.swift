@@ -31,7 +31,7 @@ package func update(_ model: inout Model, _ message: Message) -> [Effect] {
     effects = []
   case .caption(let text):
     model.caption = text
-    // Where both share a row the older one goes.
+    // Where both share a row, the older one gives way.
     if model.command.fault == nil { model.command.answer = nil }
     effects = []
   case .undoable(let what):
@@ -187,7 +187,7 @@ extension Model {
         guard asked != .quit else { return [.quit] }
         command.running.append(asked.summary)
         return [.perform(asked)]
-      // Who presses it twice means it.
+      // Pressing it twice means it.
       case nil where confirmation.command == .quit && KeyTable.action(for: key, in: .normal) == .interrupt:
         return [.quit]
       default:

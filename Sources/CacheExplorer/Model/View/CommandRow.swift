@@ -13,7 +13,7 @@ enum CommandRow {
         of: line, in: model.command.grammar, levels: model.shown.levels.map(\.name))
       let prompt =
         model.command.search.map { " search older commands ‘" + DisplayText($0).clipped(to: 20) + "’ :" } ?? " :"
-      // What is wrong is to be read also where the line alone would take all the room.
+      // What is wrong can be read even where the line alone would take all the room.
       var part = rect
       if layout.answer == nil, let fault = model.command.fault {
         part.width -= min(DisplayText(fault.text).width + 6, rect.width / 2)
@@ -48,7 +48,7 @@ enum CommandRow {
     case .confirming(let confirmation):
       drawQuestion(confirmation, in: rect, on: &canvas)
     case .normal, .help, .explaining, .palette:
-      // Where both share a row an answer goes first; the next arrow brings the sentence back.
+      // Where both share a row, the answer goes first; the next arrow brings the sentence back.
       if layout.answer != nil || model.command.answer == nil, let sentence = LevelMap.sentence(model) {
         let keys: DisplayText = "↵ its requests · ←→ second · ↑↓ level"
         let x = canvas.write(DisplayText(sentence), x: rect.x + 1, y: rect.y, style: .accent, limit: rect.width - 2)

@@ -7,7 +7,7 @@ enum Header {
     let clock: DisplayText = "\(Format.clock(seconds: model.timeOfDay(picture.now) / 1_000))  ?:help"
     let isWide = rect.width >= 100
     let errors = ErrorShare(picture)
-    // Errors are to push nothing out where there is less room.
+    // Errors must push nothing out where there is less room.
     let gap: DisplayText = isWide && (rect.width >= 140 || !errors.hasAny) ? "   " : "  "
     var spans = [Span(" ")]
     if rect.width >= 64 { spans += [Span("CacheExplorer", .title), Span(isWide ? "  " : " ")] }

@@ -29,7 +29,7 @@ enum KeyBar {
     init(_ binding: KeyTable.Binding) {
       self.binding = binding
       key = DisplayText(binding.barName ?? binding.name)
-      // A word as the name of a key would run into the word of what it does.
+      // A key whose name is a word would run into the word for what it does.
       word = DisplayText((key.width > 1 ? " " : "") + (binding.label ?? ""))
     }
 

@@ -19,7 +19,7 @@ package enum CommandLexer {
     var words: [CommandWord] = []
     var position = 0
     while position < characters.count {
-      // Some editors begin what is UTF-8 with a mark.
+      // Some editors begin UTF-8 with a mark.
       if characters[position].isWhitespace || (position == 0 && characters[0] == "\u{feff}") {
         position += 1
         continue

@@ -197,7 +197,7 @@ package struct FleetLedger: Sendable {
       change.told[other] = told[other]
       noteTelling(change, other)
     }
-    // What was told since it began no other process made.
+    // No other process made what was told since it began.
     changes.removeAll { early in
       early.key == key && (early.by == nil || early.isLoad) && early.told.contains { $0 != nil }
         && early.told.allSatisfy { $0.map { $0 >= began } ?? true }
@@ -304,7 +304,7 @@ package struct FleetLedger: Sendable {
     let last = known.told[app]
     known.told[app] = time
     facts[key] = known
-    // What it wrote over a while ago it will not be told of any more.
+    // It will no longer be told of what it overwrote a while ago.
     let own = changes.lastIndex { $0.key == key && $0.by == app && $0.at.duration(to: time) >= Self.patience }
     let listed = changes.indices[(own ?? 0)...].filter { changes[$0].key == key }
     var meant = listed.filter { isOwed(changes[$0], app) }
@@ -322,7 +322,7 @@ package struct FleetLedger: Sendable {
       return
     }
     if var change = known.change, isOwed(change, app) {
-      // Others came since, and it is listed no more.
+      // Others came since, and it is no longer listed.
       change.told[app] = time
       facts[key]?.change = change
       return noteTelling(change, app)

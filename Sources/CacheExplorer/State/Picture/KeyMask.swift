@@ -19,7 +19,7 @@ package struct KeyMask: Sendable, Equatable {
   /// A name such as `key-7f3a9c`.
   package func name(of key: String) -> String {
     guard !isApplied else { return key }
-    // FNV-1a, and a finish that mixes its high bits in. It need not be a secret's match: the salt is never shown.
+    // FNV-1a, and a finish that mixes its high bits in. It need not be cryptographic: the salt is never shown.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ salt
     for byte in key.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd

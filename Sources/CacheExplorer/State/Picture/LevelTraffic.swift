@@ -16,7 +16,7 @@ package struct LevelTraffic: Sendable {
     package var request: RequestID?
   }
 
-  // Screens ask it for each figure: across the wall of the room a path costs far more than what it leads to.
+  // Screens ask it for each figure: across modules, a key path costs far more than what it leads to.
   @inlinable
   package subscript<Value>(dynamicMember path: KeyPath<CacheStatistics.Level, Value>) -> Value { count[keyPath: path] }
 

@@ -141,7 +141,7 @@ package struct Picture: Sendable {
     one.fold(event, hasJoined: event.request.flatMap { requests.pending[$0]?.hasJoined } ?? false)
     one.operators = [:]
     add(one, at: event.time)
-    // Not by way of a sum: it tells how many run, and not by how many more.
+    // Not as a sum: it tells how many are running, and not how many more.
     if let index = event.level.flatMap({ operatorIndices[$0] }) { operations[index].fold(event.kind, at: event.time) }
   }
 
