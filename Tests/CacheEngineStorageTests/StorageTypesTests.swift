@@ -201,6 +201,23 @@ import Testing
     try again.close()
   }
 
+  @Test("H62 shapes that were changed twice without a new name migrate, the oldest as well")
+  func chainWithoutNames() throws {
+    let oldForm = TransformerFactory.forCodable(ofType: Old.self, as: "person")
+    let middleForm = TransformerFactory.forCodable(ofType: Middle.self, as: "person")
+      .migrating(from: oldForm) { Middle(full: "\($0.first) \($0.last)") }
+    let newForm = TransformerFactory.forCodable(ofType: New.self, as: "person")
+      .migrating(from: middleForm) { New(full: $0.full, length: -1) }
+    let storage = try Storage(
+      diskConfig: bench.diskConfig, transformer: newForm, sweepInterval: nil, clock: bench.clock)
+    try storage.transform(by: oldForm).setObject(Old(first: "Ada", last: "Lovelace"), forKey: "old")
+    try storage.transform(by: middleForm).setObject(Middle(full: "Jean Bartik"), forKey: "middle")
+    for key in ["old", "middle"] { try storage.removeInMemoryObject(forKey: key) }
+    #expect(try storage.object(forKey: "old") == New(full: "Ada Lovelace", length: -1))
+    #expect(try storage.object(forKey: "middle") == New(full: "Jean Bartik", length: -1))
+    try storage.close()
+  }
+
   private struct Refused: Error, Equatable {}
 
   @Test("H64 a custom transformer's error reaches the caller, in both directions and through every face")

@@ -78,7 +78,7 @@ public struct Transformer<Value: Sendable>: Sendable {
     for (form, read) in old.migrations where transformer.migrations[form] == nil {
       transformer.migrations[form] = { try migrate(try read($0)) }
     }
-    transformer.migrations[old.name] = { try migrate(try old.fromData($0)) }
+    transformer.migrations[old.name] = { try migrate(try old.value(from: NamedBytes(form: old.name, bytes: $0))) }
     return transformer
   }
 
