@@ -236,6 +236,7 @@ import Testing
       storage.async.object(forKey: "a") { continuation.resume(returning: $0) }
     }
     #expect(throws: Refused.self) { try result.get() }
+    #expect(try storage.allObjects == [], "what a view cannot read is left out, whatever its transformer throws")
     try await storage.async.close()
   }
 

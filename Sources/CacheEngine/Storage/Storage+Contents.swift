@@ -18,7 +18,12 @@ extension Storage {
   /// - Complexity: O(n); every value is read.
   public var allObjects: [Value] {
     get throws {
-      try allKeys.compactMap { key in try readable { try object(forKey: key) } }
+      try allKeys.compactMap { key in
+        if let value = peek(key) { return value }
+        let found = try core.waitForRead { [core] in try await core.lookup(key) }
+        // An error of the disk is one; that this view cannot read a value is none here, whatever its transformer throws.
+        return found.entry.flatMap { try? $0.value.value(by: transformer) }
+      }
     }
   }
 
@@ -39,14 +44,4 @@ extension Storage {
 
   /// The path of the folder; `nil` without a disk tier.
   public var path: String? { core.diskConfig?.path }
-
-  /// A disk error is thrown; a value of another type is no error here.
-  func readable(_ read: () throws -> Value?) throws -> Value? {
-    do { return try read() } catch let error as CacheError {
-      switch error.code {
-      case .typeMismatch, .invalidCachedData: return nil
-      default: throw error
-      }
-    }
-  }
 }
