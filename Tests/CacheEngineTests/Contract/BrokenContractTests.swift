@@ -1,5 +1,6 @@
 import CacheEngine
 import CacheEngineTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -47,6 +48,24 @@ import Testing
   func unbounded() async {
     let contract = LevelContract("boastful", values: [1, 2], capabilities: .bounded) { LevelUnderTest(Boastful()) }
     #expect(await Set(contract.violations().map(\.check)) == ["usage"])
+  }
+
+  @Test("a small level is not reported because an overwrite with a larger value takes others' room")
+  func unlikeValues() async {
+    let contract = LevelContract(
+      "small", keys: ["a", "b", "c", "d"], values: [Data(count: 10), Data(count: 1)], capabilities: .bounded
+    ) {
+      LevelUnderTest(MemoryCacheLevel<String, Data>(capacity: 12, eviction: .lru))
+    }
+    #expect(await contract.violations() == [])
+  }
+
+  @Test("a level is not reported because there are more keys than tasks that write them")
+  func manyKeys() async {
+    let contract = LevelContract("wide", keys: Array(0..<150), values: [1, 2]) {
+      LevelUnderTest(MemoryCacheLevel<Int, Int>())
+    }
+    #expect(await contract.violations() == [])
   }
 
   @Test("a fixture without what its capabilities need is told so, check by check")
