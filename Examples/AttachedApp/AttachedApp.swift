@@ -28,7 +28,7 @@ struct AttachedApp {
     let files = FileManager.default.temporaryDirectory.appending(path: "attached-app-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: files) }
     let disk = try DiskCacheLevel<String, Data>(
-      directory: files.path(), capacity: 4 << 20, name: "disk", removalListener: inspector.removals(from: "disk"))
+      directory: files.path, capacity: 4 << 20, name: "disk", removalListener: inspector.removals(from: "disk"))
     let cache =
       memory.observed(as: "memory", by: inspector)
       .compose(disk.observed(as: "disk", by: inspector))

@@ -97,7 +97,7 @@ actor ThumbnailService {
       throw CacheError(.invalidAddress, "that is no name of a picture")
     }
     let file = pictures.appending(path: name)
-    guard FileManager.default.fileExists(atPath: file.path()) else { return nil }
+    guard FileManager.default.fileExists(atPath: file.path) else { return nil }
     let image = try await ImageTransformer().transform(Data(contentsOf: file))
     let small = await ResizeTransformer(width: box.width, height: box.height).transform(image)
     made += 1

@@ -35,6 +35,12 @@ struct ThumbnailServiceTests {
     #expect(second.errors == "0 made\n")
   }
 
+  @Test("A picture is found by its name, whatever that would be in an address")
+  func names() async throws {
+    try await draw("día 1 100%.png", width: 64, height: 32)
+    #expect(try await run("día 1 100%.png").output == "día 1 100%.png 64x32\n")
+  }
+
   @Test("A picture that is not there, is broken or lies elsewhere is told, and the others are given")
   func refusals() async throws {
     try await draw("good.png", width: 64, height: 64)

@@ -45,7 +45,7 @@ struct CachePersistDriverTests {
 
   @Test("An application counts a visitor's visits, and a disk has them after the application has ended")
   func application() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "sessions-\(UUID().uuidString)").path()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sessions-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for expected in [["1", "2"], ["3", "4"]] {
       let disk = try DiskCacheLevel<String, Data>(directory: folder)
