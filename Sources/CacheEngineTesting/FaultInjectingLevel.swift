@@ -2,7 +2,7 @@ public import CacheEngine
 
 /// A level whose operations fail or take long when an injector says so.
 ///
-/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings are passed on as they are.
+/// Built by `CacheLevel.injectingFaults(_:)`. Memory warnings are passed on as they are, and what a storage level tells of itself.
 public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
   /// The type of the keys.
   public typealias Key = Base.Key
@@ -52,8 +52,23 @@ public struct FaultInjectingLevel<Base: CacheLevel>: ReadDecorator {
 
 // So that a level says the same about itself with faults around it: an observer tells nothing of writes into a fetcher, and
 // reads a storage level's usage.
-extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {}
-extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {}
+extension FaultInjectingLevel: SelectiveRemoval where Base: SelectiveRemoval {
+  /// Removes the entries whose keys meet a condition from the level inside, if the injector lets it.
+  @discardableResult
+  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int {
+    try await injector.strike(level: name)
+    return try await base.removeAll(where: condition)
+  }
+}
+
+extension FaultInjectingLevel: TaggedLevel where Base: TaggedLevel {
+  /// Removes every entry that was stored with a tag from the level inside, if the injector lets it.
+  @discardableResult
+  public func removeAll(tagged tag: String) async throws -> Int {
+    try await injector.strike(level: name)
+    return try await base.removeAll(tagged: tag)
+  }
+}
 
 extension FaultInjectingLevel: ConditionalLevel where Base: ConditionalLevel {
   /// Stores a value if a condition holds in the level inside, if the injector lets it.
@@ -65,15 +80,24 @@ extension FaultInjectingLevel: ConditionalLevel where Base: ConditionalLevel {
   }
 }
 
-extension FaultInjectingLevel: Fetcher where Base: Fetcher {
-  /// Removes nothing.
-  @discardableResult
-  public func removeAll(where condition: @escaping @Sendable (Key) -> Bool) async throws -> Int { 0 }
+extension FaultInjectingLevel: RenewingLevel where Base: RenewingLevel {}
+extension FaultInjectingLevel: ReloadableLevel where Base: ReloadableLevel {}
 
-  /// Removes nothing.
-  @discardableResult
-  public func removeAll(tagged tag: String) async throws -> Int { 0 }
+extension FaultInjectingLevel: InvalidatableLevel where Base: InvalidatableLevel {
+  /// Forgets the copies of a key in the level inside, if the injector lets it.
+  public func invalidate(_ key: Key) async throws {
+    try await injector.strike(level: name)
+    try await base.invalidate(key)
+  }
+
+  /// Forgets all copies in the level inside, if the injector lets it.
+  public func invalidateAll(_ cause: InvalidationCause) async throws {
+    try await injector.strike(level: name)
+    try await base.invalidateAll(cause)
+  }
 }
+
+extension FaultInjectingLevel: Fetcher where Base: Fetcher {}
 
 extension FaultInjectingLevel: ExpiringLevel where Base: ExpiringLevel {
   /// The lifetime of the level inside.
@@ -87,12 +111,18 @@ extension FaultInjectingLevel: StorageLevel where Base: StorageLevel {
   /// Every entry of the level inside.
   public func contents() async throws -> [EntrySummary<Key>] { try await base.contents() }
 
-  /// Ends the lifetime of an entry of the level inside.
-  public func expire(_ key: Key) async throws { try await base.expire(key) }
+  /// Ends the lifetime of an entry of the level inside, if the injector lets it.
+  public func expire(_ key: Key) async throws {
+    try await injector.strike(level: name)
+    try await base.expire(key)
+  }
 
-  /// Drops what has expired in the level inside.
+  /// Drops what has expired in the level inside, if the injector lets it.
   @discardableResult
-  public func removeExpired() async throws -> Int { try await base.removeExpired() }
+  public func removeExpired() async throws -> Int {
+    try await injector.strike(level: name)
+    return try await base.removeExpired()
+  }
 }
 
 extension CacheLevel {

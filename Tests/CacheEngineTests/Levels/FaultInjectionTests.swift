@@ -100,6 +100,39 @@ struct FaultInjectionTests {
     #expect(!(memory is any Fetcher))
   }
 
+  @Test("A level that is down removes nothing by condition or by tag, and ends no lifetime")
+  func downForRemovals() async throws {
+    let faults = FaultInjector(clock: clock)
+    let memory = MemoryCacheLevel<String, Int>(clock: clock).injectingFaults(faults)
+    try await memory.set(1, forKey: "a", tags: ["t"])
+    faults.fault = Fault(isDown: true)
+    await #expect(throws: CacheError.self) { try await memory.removeAll { $0 == "a" } }
+    await #expect(throws: CacheError.self) { try await memory.removeAll(tagged: "t") }
+    await #expect(throws: CacheError.self) { try await memory.expire("a") }
+    await #expect(throws: CacheError.self) { try await memory.removeExpired() }
+    #expect(faults.count.errors == 4)
+    faults.fault = .none
+    #expect(try await memory.get("a") == 1)
+    #expect(try await memory.removeAll(tagged: "t") == 1)
+  }
+
+  @Test("A source behind faults is shown what has expired, and a composition behind them reloads and forgets copies")
+  func abilities() async throws {
+    let faults = FaultInjector(clock: clock)
+    let source = BasicFetcher<String, Int>(clock: clock) { _, old in .value((old?.value ?? 0) + 1) }
+    let memory = MemoryCacheLevel<String, Int>(expiry: .after(.seconds(5)), keepsExpired: .seconds(60), clock: clock)
+    let cache = memory.compose(source.injectingFaults(faults), clock: clock).injectingFaults(faults)
+    #expect(try await cache.get("a") == 1)
+    clock.advance(by: .seconds(5))
+    #expect(try await cache.get("a") == 2)
+    #expect(try await cache.reload("a").entry?.value == 1, "a reload shows nothing to the source")
+    try await cache.invalidate("a")
+    #expect(try await memory.get("a") == nil)
+    faults.fault = Fault(isDown: true)
+    await #expect(throws: CacheError.self) { try await cache.reload("a") }
+    await #expect(throws: CacheError.self) { try await cache.invalidateAll() }
+  }
+
   @Test("A composition serves from below what fails above, and heals")
   func composed() async throws {
     let faults = FaultInjector(clock: clock)
