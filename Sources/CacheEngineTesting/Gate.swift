@@ -50,12 +50,12 @@ public final class Gate: Sendable {
     }
   }
 
-  /// Opens the gate for good, for those who wait and those who come.
+  /// Opens the gate for good, for those who wait, in the order in which they came, and for those who come.
   public func open() {
     let waiting = state.withLock { state in
       state.isOpen = true
       defer { state.waiting = [:] }
-      return state.waiting.values.map(\.self)
+      return state.waiting.sorted { $0.key < $1.key }.map(\.value)
     }
     for continuation in waiting { continuation.resume() }
   }

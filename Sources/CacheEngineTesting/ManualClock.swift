@@ -3,7 +3,7 @@ import Synchronization
 
 /// A clock that stands still until it is told to move.
 ///
-/// Sleepers wake in the order of their deadlines when the clock passes them.
+/// Sleepers wake in the order of their deadlines when the clock passes them, and in that of their calls if these are equal.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -60,7 +60,7 @@ public final class ManualClock: CacheClock, Sendable {
       state.now = state.now.advanced(by: duration)
       state.timeSinceEpoch += duration
       let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted {
-        $0.value.deadline < $1.value.deadline
+        ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key)
       }
       for (id, _) in due { state.sleepers[id] = nil }
       return due.map(\.value.continuation)

@@ -126,7 +126,7 @@ public final class ScriptedLevel<Key: Hashable & Sendable, Value: Sendable>: Cac
   /// Removes a value.
   ///
   /// - Parameter key: The key to remove.
-  /// - Throws: Any error that the script throws.
+  /// - Throws: Nothing as yet.
   public func remove(_ key: Key) async throws {
     state.withLock { state in
       state.calls.append(.remove(key))
