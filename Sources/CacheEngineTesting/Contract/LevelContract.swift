@@ -18,6 +18,7 @@ public import CacheEngine
 /// func keepsTheContract(check: LevelContract<MyLevel>.Check) async { #expect(await check.violations() == []) }
 /// ```
 ///
+/// A level that conforms to `StorageLevel`, `ConditionalLevel`, `SelectiveRemoval` or `TaggedLevel` is checked in that as well.
 /// Each check has a level of its own from the factory. A level must be able to hold the first two keys with the first
 /// two values at the same time, however small it is.
 public struct LevelContract<Level: CacheLevel>: Sendable where Level.Value: Equatable {
@@ -61,7 +62,7 @@ public struct LevelContract<Level: CacheLevel>: Sendable where Level.Value: Equa
   /// The checks that apply to a level of these capabilities.
   public var checks: [Check] {
     if capabilities.contains(.readOnly) { return readingChecks + readOnlyChecks }
-    return readingChecks + valueChecks + keyChecks + lifetimeChecks + storageChecks + concurrencyChecks
+    return readingChecks + valueChecks + keyChecks + lifetimeChecks + storageChecks + abilityChecks + concurrencyChecks
   }
 
   /// Runs every check, one after the other.

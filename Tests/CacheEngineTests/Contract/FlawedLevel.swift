@@ -24,6 +24,9 @@ enum Flaw: String, CaseIterable, Sendable {
   case usage
   case removeExpired = "remove-expired"
   case expire
+  case condition
+  case removeWhere = "remove-where"
+  case removeTagged = "remove-tagged"
   case concurrentOneKey = "concurrent-one-key"
   case concurrentManyKeys = "concurrent-many-keys"
   case cancelledRead = "cancelled-read"
@@ -31,11 +34,12 @@ enum Flaw: String, CaseIterable, Sendable {
 }
 
 /// A durable level in a dictionary, which keeps the contract but for one flaw.
-final class FlawedLevel: StorageLevel, ExpiringLevel {
+final class FlawedLevel: StorageLevel, ExpiringLevel, ConditionalLevel, TaggedLevel {
   private struct Record {
     var value: Int
     var created: CacheInstant
     var deadline: CacheInstant?
+    var tags: Set<String>
   }
 
   private struct State {
@@ -100,7 +104,8 @@ final class FlawedLevel: StorageLevel, ExpiringLevel {
       flaw == .terms
       ? terms.expiry?.deadline(by: clock) ?? expiry.deadline(by: clock)
       : terms.deadline(levelDefault: expiry, clock: clock)
-    let record = Record(value: value, created: clock.now, deadline: deadline)
+    let older = flaw == .removeTagged ? state.withLock { $0.entries[key]?.tags } : nil
+    let record = Record(value: value, created: clock.now, deadline: deadline, tags: terms.tags.union(older ?? []))
     switch flaw {
     case .concurrentOneKey:
       // Takes the old value away before the new one is there.
@@ -120,6 +125,25 @@ final class FlawedLevel: StorageLevel, ExpiringLevel {
     default: break
     }
     state.withLock { $0.entries[key] = record }
+  }
+
+  func store(_ value: Int, forKey key: String, terms: StoreTerms, if condition: StoreCondition) async throws -> Bool {
+    let isHeld = try await get(key) != nil
+    guard flaw == .condition || isHeld == (condition == .present) else { return false }
+    try await store(value, forKey: key, terms: terms)
+    return true
+  }
+
+  func removeAll(where condition: @escaping @Sendable (String) -> Bool) async throws -> Int {
+    let keys = state.withLock { Array($0.entries.keys) }.filter(condition)
+    if flaw != .removeWhere { for key in keys { try await remove(key) } }
+    return keys.count
+  }
+
+  func removeAll(tagged tag: String) async throws -> Int {
+    let keys = state.withLock { state in state.entries.filter { $1.tags.contains(tag) }.map(\.key) }
+    for key in keys { try await remove(key) }
+    return keys.count
   }
 
   func remove(_ key: String) async throws {
