@@ -81,6 +81,21 @@ import Testing
     #expect(PNGCodec.withoutTexts(try await maker.file()) == plain)
     #expect(isNear(try await pixels(maker), [[188, 188, 188, 255]], by: 2))
   }
+
+  @Test("C122 a bit that flips before the end fails, also where libpng would go on without transparency or gamma")
+  func flips() async throws {
+    var maker = PNGMaker(width: 3, height: 1, bitDepth: 2, colorType: 3, samples: [[0], [1], [2]])
+    maker.chunks = [("gAMA", [0, 0, 0xb1, 0x8f]), ("PLTE", Array(repeating: 9, count: 9)), ("tRNS", [0, 128])]
+    let file = try await maker.file()
+    _ = try await transformer.transform(file)
+    for bit in (8 * 8)..<(8 * (file.count - 12)) {
+      var bytes = Array(file)
+      bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+      let damaged = Data(bytes)
+      let error = await #expect(throws: CacheError.self) { try await transformer.transform(damaged) }
+      #expect(error?.code == .invalidCachedData, "bit \(bit)")
+    }
+  }
   #endif
 
   @Test("C122 an interlaced image is put together")

@@ -5,7 +5,7 @@ import Foundation
 /// PNG by the simplified interface of libpng, which hands errors back where the other one jumps.
 enum PNGCodec {
   static func decode(_ data: Data, maximumPixels: Int) throws -> PixelBuffer {
-    guard let data = withoutTexts(data) else { throw ImageFailure("it ends too early") }
+    guard let data = withoutTexts(data) else { throw ImageFailure("it is damaged or ends too early") }
     var image = unsafe png_image()
     return try unsafe withUnsafeMutablePointer(to: &image) { image in
       unsafe cpng_prepare(image)
@@ -50,7 +50,7 @@ enum PNGCodec {
     }
   }
 
-  /// The file without the texts in it, or `nil` if it has no end.
+  /// The file without the texts in it, or `nil` if it has no end, or something damaged that libpng would go on without.
   ///
   /// libpng unpacks and keeps texts: a thousand of them, of 8 MB each. It stops at the last row, so a file without its end
   /// would pass.
@@ -62,11 +62,26 @@ enum PNGCodec {
       guard rest.count >= 12 + length else { return nil }
       let name = Array(rest.dropFirst(4).prefix(4))
       let isText = ["tEXt", "zTXt", "iTXt"].contains { name.elementsEqual($0.utf8) }
-      if !isText { kept += rest.prefix(12 + length) }
+      if !isText {
+        let chunk = rest.prefix(12 + length)
+        // Small letter: libpng leaves such a chunk out if it is damaged, and with it transparency or gamma.
+        guard name[0] & 0x20 == 0 || isWhole(chunk) else { return nil }
+        kept += chunk
+      }
       if name.elementsEqual("IEND".utf8) { return kept }
       rest = rest.dropFirst(12 + length)
     }
     return nil
+  }
+
+  /// Whether a chunk has the checksum that stands at its end: CRC-32 of its name and bytes.
+  private static func isWhole(_ chunk: Data) -> Bool {
+    var checksum = UInt32.max
+    for byte in chunk.dropFirst(4).dropLast(4) {
+      checksum ^= UInt32(byte)
+      for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xedb8_8320 : checksum >> 1 }
+    }
+    return chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } == ~checksum
   }
 
   private static func failure(_ image: UnsafePointer<png_image>) -> ImageFailure {
