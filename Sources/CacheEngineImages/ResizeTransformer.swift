@@ -40,6 +40,7 @@ extension OneWayTransformer where Output == PixelBuffer {
   ///
   /// - Parameter box: The largest width and height.
   /// - Returns: Both as one.
+  /// - Precondition: Both are positive and the box has at most 2²⁸ pixels.
   public func resized(toFit box: (width: Int, height: Int)) -> OneWayTransformationBox<Input, PixelBuffer> {
     compose(ResizeTransformer(width: box.width, height: box.height))
   }
@@ -50,6 +51,7 @@ extension PixelBuffer {
   ///
   /// - Parameter box: The width and height of the box.
   /// - Returns: The image in its new size; itself if it has that size already.
+  /// - Precondition: Both are positive and the box has at most 2²⁸ pixels.
   public func resized(toFit box: (width: Int, height: Int)) -> PixelBuffer {
     let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
     let newWidth = min(box.width, max(1, Int((Double(width) * scale).rounded())))
