@@ -198,13 +198,13 @@ extension HTTPCacheProxy {
     let fault = ProxyFault(error)
     let fields = [("Cache-Status", status?.text), ("Proxy-Status", fault.field)]
       .compactMap { name, value in value.map { (name, $0) } }
-    try await answer(exchange, fault.status, fields, "", isLast: true, error: error)
+    try await answer(exchange, fault.status, fields, "", isLast: true, cache: status, error: error)
   }
 
   /// Answers without the origin.
   private func answer(
     _ exchange: Exchange, _ status: Int, _ fields: [(String, String)], _ body: String, isLast: Bool,
-    error: (any Error)? = nil
+    cache: CacheStatus? = nil, error: (any Error)? = nil
   ) async throws {
     var headers = HTTPHeaders(fields)
     let content = exchange.head.method == .HEAD ? "" : body
@@ -215,8 +215,8 @@ extension HTTPCacheProxy {
     try await exchange.outbound.write(
       contentsOf: [.head(head), .body(.byteBuffer(ByteBuffer(string: content))), .end(nil)])
     var served = ServedRequest(
-      method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: nil, age: nil,
-      bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true)
+      method: exchange.head.methodName, path: exchange.head.uri, status: status, cache: cache, age: nil,
+      bytes: content.utf8.count, duration: exchange.start.duration(to: .now), isWhole: true, isAnsweredByProxy: true)
     if let error { served.note(error) }
     tally.note(served)
   }

@@ -11,8 +11,10 @@ public struct ServedRequest: Sendable {
   public var path: String
   /// The status that it was answered with.
   public var status: Int
-  /// How the cache handled it; `nil` if the proxy answered by itself, since it never reached the cache or the origin did not answer.
+  /// How the cache handled it; `nil` if it never reached the cache.
   public var cache: CacheStatus?
+  /// Whether the proxy answered by itself: it refused the request, or the origin gave no answer.
+  public var isAnsweredByProxy: Bool
   /// The age of the answer in seconds, if it was stored.
   public var age: Int?
   /// The bytes of content that were sent.
@@ -30,7 +32,7 @@ public struct ServedRequest: Sendable {
 
   package init(
     method: String, path: String, status: Int, cache: CacheStatus?, age: Int?, bytes: Int, duration: Duration,
-    isWhole: Bool, time: Duration = .zero
+    isWhole: Bool, time: Duration = .zero, isAnsweredByProxy: Bool = false
   ) {
     self.method = method
     self.path = path
@@ -41,6 +43,7 @@ public struct ServedRequest: Sendable {
     self.duration = duration
     self.isWhole = isWhole
     self.time = time
+    self.isAnsweredByProxy = isAnsweredByProxy
   }
 
   /// Notes why the origin gave no whole answer.
@@ -51,7 +54,7 @@ public struct ServedRequest: Sendable {
 
   /// How the cache handled it, in one word.
   package var word: String {
-    guard let cache else { return "refused" }
+    guard let cache, !isAnsweredByProxy else { return "refused" }
     if cache.isHit { return cache.timeToLive ?? 0 < 0 ? "stale" : "hit" }
     if cache.forwardStatus == 304 { return "validated" }
     return cache.isCollapsed ? "collapsed" : cache.forward?.rawValue ?? "hit"
@@ -135,7 +138,7 @@ public struct ProxyCounts: Sendable, Equatable {
   mutating func count(_ request: ServedRequest) {
     requests += 1
     bytes += request.bytes
-    guard let cache = request.cache else {
+    guard let cache = request.cache, !request.isAnsweredByProxy else {
       refused += 1
       return
     }

@@ -423,7 +423,7 @@ struct ProxyTests: ProxySuite {
 
   @Test("A port that is taken is told of, and so is an origin that is down")
   func unreachable() async throws {
-    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, _, origin) async throws in
+    try await withProxy(origin: { _ in Self.fresh("body") }) { (port, proxy, origin) async throws in
       var settings = ProxySettings()
       settings.port = port
       let error = await #expect(throws: CacheError.self) {
@@ -437,6 +437,10 @@ struct ProxyTests: ProxySuite {
         #expect(answer.hasPrefix("HTTP/1.1 502 "))
         #expect(answer.contains("\r\nCache-Status: cache-explorer; fwd=\(reason)\r\n"))
       }
+      while proxy.counts.requests < 2 { await Task.yield() }
+      #expect(proxy.counts.refused == 2)
+      #expect(log.all.map { $0.cache?.forward } == [.uriMiss, .method])
+      #expect(log.all.allSatisfy { $0.word == "refused" && $0.isAnsweredByProxy })
     }
   }
 
