@@ -35,6 +35,8 @@ final class ClientGuard: ChannelDuplexHandler {
   /// An answer has begun and not ended.
   private var isAnswering = false
   private var hasRefused = false
+  /// The answer that is given, or was given last, is the last one of its connection.
+  private var isLast = false
   /// The last answer has gone out.
   private var hasEnded = false
 
@@ -91,6 +93,7 @@ final class ClientGuard: ChannelDuplexHandler {
     switch unwrapOutboundIn(data) {
     case .head(let head):
       isAnswering = head.status.code >= 200
+      isLast = isAnswering && !head.isKeepAlive
       hasAnswered = hasAnswered || isAnswering
     case .body: untaken = .max
     case .end:
@@ -103,8 +106,8 @@ final class ClientGuard: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // Nobody reads what comes after the last answer.
-    if hasEnded, error is HTTPParserError { return }
-    if let error = error as? HTTPParserError, !hasRefused, !(isReading ? hasAnswered : isAnswering) {
+    if hasRefused || hasEnded || isLast && !isAnswering { return }
+    if let error = error as? HTTPParserError, !(isReading ? hasAnswered : isAnswering) {
       hasRefused = true
       let headers: HTTPHeaders = ["Connection": "close", "Content-Length": "0"]
       let status: HTTPResponseStatus =
@@ -120,7 +123,6 @@ final class ClientGuard: ChannelDuplexHandler {
       wait(idleTimeout, context)
       return context.close(mode: .output, promise: nil)
     }
-    guard !hasRefused else { return }
     context.fireErrorCaught(error)
     context.close(promise: nil)
   }

@@ -16,7 +16,7 @@ struct FramedHead {
     head = HTTPResponseHead(answer.head)
     head.headers.add(name: "Via", value: "1.1 cache-explorer")
     mayHaveBody = request.method != .HEAD && head.status.mayHaveResponseBody
-    isKept = request.isKeepAlive && mayStay
+    isKept = request.isPersistent && mayStay
     if mayHaveBody, !head.headers.contains(name: "content-length") {
       if let length = answer.body.length, answer.body.bytes != nil {
         head.headers.add(name: "Content-Length", value: String(length))
@@ -36,6 +36,12 @@ struct FramedHead {
 }
 
 extension HTTPRequestHead {
+  /// Whether its connection can carry another one: NIO's parser does not see a `close` beside the `keep-alive` of HTTP/1.0.
+  var isPersistent: Bool {
+    isKeepAlive
+      && (version == .http1_1 || !headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" })
+  }
+
   /// The method as it was sent; the parser knows one of them without its hyphen.
   var methodName: String { method == .MSEARCH ? "M-SEARCH" : method.rawValue }
 }

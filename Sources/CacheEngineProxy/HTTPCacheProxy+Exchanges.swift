@@ -29,14 +29,14 @@ extension HTTPCacheProxy {
           case .answer(let status, let fields, let body):
             // Content means nothing here; linger(_:_:) takes what comes after the last answer.
             let isEnd = if case .end? = try await parts.next(isolation: #isolation) { true } else { false }
-            goesOn = head.isKeepAlive && isEnd
+            goesOn = head.isPersistent && isEnd
             try await answer(exchange, status, fields, body, isLast: !goesOn)
           case .forward(let request, _, let expectsContinue):
             goesOn = try await forward(request, exchange, expectsContinue, connection.channel, &parts)
           }
           if !goesOn { break }
         }
-        try await linger(outbound, &parts)
+        try await linger(connection.channel, outbound, &parts)
       }
     } catch {
       // The client left, or its answer broke off: the connection is closed, which is all that can still be said.
@@ -45,15 +45,26 @@ extension HTTPCacheProxy {
 
   /// Takes what a client still sends after its last answer, until ``ClientGuard`` ends that.
   private func linger(
-    _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
+    _ channel: any Channel, _ outbound: NIOAsyncChannelOutboundWriter<HTTPServerResponsePart>,
     _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
   ) async throws {
     outbound.finish()
     while try await parts.next(isolation: #isolation) != nil {}
+    // A client that sends nothing more may still be taking its answers.
+    try await withTaskCancellationHandler {
+      try await channel.closeFuture.get()
+    } onCancel: {
+      channel.close(promise: nil)
+    }
   }
 
-  /// Ends the content of a request that has more than is accepted and did not say so before.
-  private struct TooMuchContent: Error {}
+  /// What ends the content of a request before its time, with the status that its client is told.
+  private enum ContentFault: Int, Error {
+    /// There is more than is accepted, and it was not announced.
+    case tooMuch = 413
+    /// The client sends no more of it.
+    case cutShort = 400
+  }
 
   private struct Exchange: Sendable {
     let head: HTTPRequestHead
@@ -84,7 +95,7 @@ extension HTTPCacheProxy {
     async let response = respond(to: request, body, exchange, then: { abandon(feed, exchange, channel) })
     var count = 0
     var isWhole = false
-    var failure: any Error = CacheError(.invalidResponse, "the request's content broke off")
+    var fault = ContentFault.cutShort
     do {
       reading: while let part = try await parts.next(isolation: #isolation) {
         switch part {
@@ -95,13 +106,13 @@ extension HTTPCacheProxy {
         case .body(let bytes):
           count += bytes.readableBytes
           guard count <= settings.bodyBytes else {
-            failure = TooMuchContent()
+            fault = .tooMuch
             break reading
           }
           guard await feed.put(.bytes(Data(bytes.readableBytesView))) else { break reading }
         }
       }
-      feed.put(end: isWhole ? .success(()) : .failure(failure))
+      feed.put(end: isWhole ? .success(()) : .failure(fault))
     } catch {
       feed.put(end: .failure(error))
     }
@@ -136,7 +147,7 @@ extension HTTPCacheProxy {
       let failure = error as? ForwardFailure
       switch failure?.error ?? error {
       case is CancellationError: throw error
-      case is TooMuchContent: try await self.answer(exchange, 413, [], "", isLast: true)
+      case let fault as ContentFault: try await self.answer(exchange, fault.rawValue, [], "", isLast: true)
       case let error as CacheError where error.code == .invalidAddress:
         try await self.answer(exchange, 400, [], "", isLast: true)
       case let cause: try await self.answer(exchange, to: cause, failure?.status)

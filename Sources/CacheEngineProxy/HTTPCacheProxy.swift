@@ -85,6 +85,8 @@ where Store.Key == String, Store.Value == StoredVariants {
         .serverChannelOption(.backlog, value: 1024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+        // A client that says no more than its request still takes the answer.
+        .childChannelOption(.allowRemoteHalfClosure, value: true)
         // Most of what is found in memory goes out in one write, which need not be told twice how far it has got.
         .childChannelOption(
           .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10)
@@ -116,6 +118,7 @@ where Store.Key == String, Store.Value == StoredVariants {
     limits.maxHeaderFieldCount = settings.fieldCount
     var encoding = HTTPResponseEncoder.Configuration()
     encoding.automaticallySetFramingHeaders = false
+    try channel.pipeline.syncOperations.addHandler(HalfClosure())
     try channel.pipeline.syncOperations.configureHTTPServerPipeline(
       withPipeliningAssistance: true, withErrorHandling: false, withOutboundHeaderValidation: true,
       withEncoderConfiguration: encoding, withDecoderLimitConfiguration: limits)
@@ -194,7 +197,7 @@ where Store.Key == String, Store.Value == StoredVariants {
       (serving.tasks[id], serving.channels[id]) = (task, connection.channel)
       return task
     }
-    // A client that leaves ends what is done for it.
+    // A client whose connection has ended ends what is done for it.
     connection.channel.closeFuture.whenComplete { _ in task.cancel() }
   }
 

@@ -55,8 +55,8 @@ final class InstantAnswerHandler: ChannelInboundHandler {
   }
 
   private func answer(to head: HTTPRequestHead) -> HTTPCacheAnswer? {
-    guard head.isKeepAlive, head.method == .GET || head.method == .HEAD, !head.headers.contains(name: "content-length"),
-      !head.headers.contains(name: "transfer-encoding"),
+    guard head.isPersistent, head.method == .GET || head.method == .HEAD,
+      !head.headers.contains(name: "content-length"), !head.headers.contains(name: "transfer-encoding"),
       case .forward(let request, let target, _) = RequestCheck(
         head, origin: answers.origin, peer: peer, settings: answers.settings)
     else { return nil }

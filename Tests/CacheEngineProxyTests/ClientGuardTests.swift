@@ -73,5 +73,20 @@ import Testing
     pass(1, channel)
     #expect(!channel.isActive)
   }
+
+  @Test("what comes behind the last answer is not answered, and does not cut that off, whatever it is")
+  func behindTheLast() throws {
+    let channel = try asked()
+    let head = HTTPResponseHead(
+      version: .http1_1, status: .ok, headers: ["connection": "close", "content-length": "0"])
+    channel.write(HTTPServerResponsePart.head(head), promise: nil)
+    channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)
+    while try channel.readOutbound(as: IOData.self) != nil {}
+    channel.pipeline.fireErrorCaught(HTTPParserError.closedConnection)
+    channel.pipeline.fireErrorCaught(
+      ByteToMessageDecoderError.dataReceivedInErrorState(HTTPParserError.closedConnection, ByteBuffer()))
+    #expect(try channel.readOutbound(as: IOData.self) == nil)
+    #expect(channel.isActive)
+  }
 }
 #endif

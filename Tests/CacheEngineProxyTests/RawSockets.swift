@@ -145,6 +145,9 @@ struct Greedy: Sendable {
     func channelInactive(context: ChannelHandlerContext) { promise.succeed(taken.withLock { $0 }) }
   }
 
+  /// Says that nothing more is sent over it.
+  func halfClose() async throws { try await channel.close(mode: .output) }
+
   /// Ends it.
   func leave() async throws { try await channel.close() }
 
@@ -172,11 +175,13 @@ enum RawClient {
     return Greedy(channel: channel)
   }
 
-  static func ask(_ port: Int, _ text: String) async throws -> String {
+  /// `halfCloses`: Whether it says at once that it sends nothing more.
+  static func ask(_ port: Int, _ text: String, halfCloses: Bool = false) async throws -> String {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .connect(host: "127.0.0.1", port: port) { channel in
         channel.eventLoop.makeCompletedFuture {
-          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+            wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
         }
       }
     return try await channel.executeThenClose { inbound, outbound in
@@ -186,6 +191,7 @@ enum RawClient {
       } catch {
         // Who has answered need not take everything.
       }
+      if halfCloses { outbound.finish() }
       do {
         for try await bytes in inbound { answer += String(buffer: bytes) }
       } catch {
